@@ -13,8 +13,8 @@ import pytest
 
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.file.store_file import WriterLock
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.store_file import WriterLock
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.store.store_file import WriterLock, may_be_written, writer_of
+from mqvitals_agent.store.file.store_file import WriterLock, may_be_written, writer_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.who.client import NoAgentAnswer, ask_agent
 from mqvitals_agent.who.holder import Holder, Holders, MemberHolders, to_json

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from textual.message import Message
 
-from mqvitals_agent.store import schema
+from mqvitals_agent.store.file import schema
 from mqvitals_agent.view.frame import LIST, FrameRequest
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded

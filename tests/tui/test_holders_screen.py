@@ -12,7 +12,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from mqvitals_agent.store.store_file import WriterLock
+from mqvitals_agent.store.file.store_file import WriterLock
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.who.holder import Holder, Holders, MemberHolders, from_json, to_json

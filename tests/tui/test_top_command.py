@@ -16,7 +16,7 @@ import pytest
 from textual.app import App
 
 from mqvitals_agent.errors import Failure
-from mqvitals_agent.store.store_file import writer_of
+from mqvitals_agent.store.file.store_file import writer_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_tui import terminal, top
 

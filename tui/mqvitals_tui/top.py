@@ -23,7 +23,7 @@ from mqvitals_agent.commandline.arguments import (
     speed_word,
 )
 from mqvitals_agent.errors import Failure
-from mqvitals_agent.store.store_file import writer_of
+from mqvitals_agent.store.file.store_file import writer_of
 from mqvitals_tui.child_agent import PROGRAM, agent_clock, exit_message, log_tail, run_child_agent, wait_for_store
 from mqvitals_tui.terminal import ForcedExit, add_theme_argument, has_terminal, run_app
 

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Import; returns the exit code. Raises Failure when the store cannot be used."""
     from mqvitals_agent.commandline.settings import judging_of, settings_in_force
-    from mqvitals_agent.store.store_file import writer_of
+    from mqvitals_agent.store.file.store_file import writer_of
 
     settings = settings_in_force(arguments.config, {"store": arguments.store}).settings
     if settings.store.path is None:

@@ -10,7 +10,7 @@ from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.errors import ExitCode
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.integrity import IntegrityReport
+    from mqvitals_agent.store.file.integrity import IntegrityReport
 
 _CHECK = """\
 Looks through all of a store: SQLite's own check, things in it that mqvitals does not make (triggers, views, indexes,
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pathlib import Path
 
-    from mqvitals_agent.store.integrity import check, repair
+    from mqvitals_agent.store.file.integrity import check, repair
     from mqvitals_agent.text.terminal import safe
 
     path = Path(arguments.path).resolve()

@@ -22,7 +22,7 @@ from mqvitals_agent.console.tail import FilePosition
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.store.deletion_clock import trusted_now
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.messages import ConsoleRow, StoredMessage, message
+from mqvitals_agent.store.rows.messages import ConsoleRow, StoredMessage, message
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.collection import FollowedFile

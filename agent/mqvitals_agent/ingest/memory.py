@@ -7,9 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from math import nan
 
-from mqvitals_agent.store.history import HourMean
-from mqvitals_agent.store.messages import StoredMessage
 from mqvitals_agent.store.older import PastReader
+from mqvitals_agent.store.rows.history import HourMean
+from mqvitals_agent.store.rows.messages import StoredMessage
 from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS, ObjectMessage, Point, hours, middle
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
-from mqvitals_agent.store.alerts import AlertRepository
-from mqvitals_agent.store.history import HourMean
-from mqvitals_agent.store.notifications import BuildNotifications
 from mqvitals_agent.store.older import PastReader
+from mqvitals_agent.store.rows.alerts import AlertRepository
+from mqvitals_agent.store.rows.history import HourMean
+from mqvitals_agent.store.rows.notifications import BuildNotifications
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.ruleset.config import RuleConfig

@@ -9,8 +9,8 @@ from math import nan
 from typing import NamedTuple
 
 from mqvitals_agent.ingest.memory import BEGINNING, HourlyBaselines, MessageWindow, RecordTrack
-from mqvitals_agent.store.history import HourMean, Sample
 from mqvitals_agent.store.older import PastReader
+from mqvitals_agent.store.rows.history import HourMean, Sample
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.history import ObjectMessage, Point, Polls, covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source

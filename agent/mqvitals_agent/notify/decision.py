@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from mqvitals_agent.store.notifications import LastNotification, NotificationStatus
+from mqvitals_agent.store.rows.notifications import LastNotification, NotificationStatus
 from mqvitals_config.receiver import Receiver as ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, overshadowed
 

@@ -16,7 +16,7 @@ from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.notify.webhook import WebhookReceiver
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.notifications import (
+from mqvitals_agent.store.rows.notifications import (
     LONGEST_PAUSE_MS,
     NotificationOutcome,
     ReceiverChanges,

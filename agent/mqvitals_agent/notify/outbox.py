@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.notify.decision import Decision, decide, inhibitions
 from mqvitals_agent.notify.payload import RuleText, content, notification
-from mqvitals_agent.store.notifications import (
+from mqvitals_agent.store.rows.notifications import (
     NotificationOutcome,
     PendingNotification,
     ReceiverChanges,
@@ -22,8 +22,8 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Reported
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.alerts import StoredAlert
     from mqvitals_agent.store.resilient import ResilientStore
+    from mqvitals_agent.store.rows.alerts import StoredAlert
     from mqvitals_agent.store.writer import Store
     from mqvitals_agent.threads import ThreadWorker
 

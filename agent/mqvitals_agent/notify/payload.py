@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from mqvitals_agent.store.notifications import NotificationStatus, PendingNotification
+from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
 from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity

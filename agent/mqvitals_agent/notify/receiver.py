@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Protocol
 
 from mqvitals_agent.notify.payload import NotificationContent, notification
-from mqvitals_agent.store.notifications import NotificationStatus, PendingNotification
+from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
 from mqvitals_config.receiver import Receiver as ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Severity
 

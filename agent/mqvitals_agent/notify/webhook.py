@@ -16,7 +16,7 @@ from yarl import URL
 
 from mqvitals_agent import __version__
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
-from mqvitals_agent.store.notifications import PendingNotification
+from mqvitals_agent.store.rows.notifications import PendingNotification
 from mqvitals_agent.text.terminal import cut, safe
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_config.receiver import Receiver as ReceiverSettings

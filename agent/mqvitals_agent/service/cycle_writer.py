@@ -16,10 +16,10 @@ from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
 from mqvitals_agent.service.store_meter import StoreMeter, disk_space
 from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.notifications import BuildNotifications
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore, StoreIncident, StoreState
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, RetentionStep, never
+from mqvitals_agent.store.rows.notifications import BuildNotifications
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings

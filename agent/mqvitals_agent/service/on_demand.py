@@ -16,7 +16,7 @@ from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.log import as_change, as_recovery
 from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.requests import WAITS_MS, WHO, StoredRequest
+from mqvitals_agent.store.rows.requests import ANSWER_WAIT_MS, WHO, StoredRequest
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_agent.who.holder import Holders, MemberHolders, to_json
@@ -173,7 +173,7 @@ class OnDemandRequests:
 
     async def _written(self, numbers: frozenset[int], text: str) -> bool:
         """Write an answer, trying again as long as somebody may wait; returns whether it was written."""
-        for _ in range(0, WAITS_MS, self._look_ms):
+        for _ in range(0, ANSWER_WAIT_MS, self._look_ms):
             now = self._clock.now()
             try:
                 await self._thread.run(lambda: self._store().requests.answer(numbers, text, now))  # noqa: B023 - used at once

@@ -27,8 +27,8 @@ from mqvitals_agent.service.watched_folder import WatchedFolder
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.store.deletion_clock import DeletionDecision
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.notifications import BuildNotifications
 from mqvitals_agent.store.resilient import ResilientStore, StoreState
+from mqvitals_agent.store.rows.notifications import BuildNotifications
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.scalars import format_duration

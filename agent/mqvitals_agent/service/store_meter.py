@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.resilient import StoreState
 from mqvitals_agent.store.retention import Retention
-from mqvitals_agent.store.tables import text
+from mqvitals_agent.store.rows.tables import text
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import STORE_KIND

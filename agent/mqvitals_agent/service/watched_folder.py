@@ -25,7 +25,7 @@ from mqvitals_agent.smf.reader import ReadCounts, open_smf, records_in_steps
 from mqvitals_agent.smf.record import Record, SmfError
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.smf_records import SmfFile
+from mqvitals_agent.store.rows.smf_records import SmfFile
 from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker
 
 _LOG = logging.getLogger(__name__)

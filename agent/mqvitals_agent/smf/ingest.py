@@ -28,8 +28,8 @@ from mqvitals_agent.smf.snapshots import (
     snapshots,
     top_names,
 )
-from mqvitals_agent.store.smf_records import ALONE, SmfPart
-from mqvitals_agent.store.smf_records import REST as WITHIN_REST
+from mqvitals_agent.store.rows.smf_records import ALONE, SmfPart
+from mqvitals_agent.store.rows.smf_records import REST as WITHIN_REST
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 

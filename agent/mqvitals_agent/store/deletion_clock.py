@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.schema import LEAP_MS
+from mqvitals_agent.store.file.schema import LEAP_MS
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.scalars import format_duration
 

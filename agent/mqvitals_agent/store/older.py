@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.history import FIRST, LAST, Poll, Sample
-from mqvitals_agent.store.messages import StoredMessage
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import Owner
+from mqvitals_agent.store.rows.history import FIRST, LAST, Poll, Sample
+from mqvitals_agent.store.rows.messages import StoredMessage
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 
 _T = TypeVar("_T")

@@ -12,15 +12,9 @@ from fnmatch import translate
 from pathlib import Path
 from re import compile as compile_pattern
 
-from mqvitals_agent.store.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
-from mqvitals_agent.store.current import CurrentQuery
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError, store_error
-from mqvitals_agent.store.history import FIRST, LAST, HistoryQuery, Poll, Sample, read_means
-from mqvitals_agent.store.integrity import count_invalid_times
-from mqvitals_agent.store.messages import StoredMessage, read_failing, read_followed, read_messages
-from mqvitals_agent.store.notifications import ReceiverRow, StoredNotification, read_notifications, read_receivers
-from mqvitals_agent.store.result import LIVE, CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
-from mqvitals_agent.store.schema import (
+from mqvitals_agent.store.file.integrity import count_invalid_times
+from mqvitals_agent.store.file.schema import (
     ALERTS_FROM,
     KEPT_FROM,
     REFUSED,
@@ -29,7 +23,18 @@ from mqvitals_agent.store.schema import (
     read_meta,
     refuse_foreign_objects,
 )
-from mqvitals_agent.store.tables import integer, integer_or_none, moment, tables_of, text
+from mqvitals_agent.store.result import LIVE, CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
+from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
+from mqvitals_agent.store.rows.current import CurrentQuery
+from mqvitals_agent.store.rows.history import FIRST, LAST, HistoryQuery, Poll, Sample, read_means
+from mqvitals_agent.store.rows.messages import StoredMessage, read_failing, read_followed, read_messages
+from mqvitals_agent.store.rows.notifications import (
+    ReceiverRow,
+    StoredNotification,
+    read_notifications,
+    read_receivers,
+)
+from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, tables_of, text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
@@ -137,7 +142,7 @@ class StoreReader:
         """When the newest snapshot was taken: "now" for a replayed store. None when there is none yet."""
         return max((owner.last_ts for owner in self.owners()), default=None)
 
-    def objects(self, pattern: str = "*", *, gone: bool = False) -> tuple[ObjectRow, ...]:
+    def objects(self, pattern: str = "*", *, gone: bool = False) -> tuple[StoredObject, ...]:
         """The objects whose whole name is ``pattern``, or matches it as file names do (``QM*/queue/APPL.*``).
 
         Sorted by name. Those that no longer exist only with ``gone``.
@@ -154,7 +159,7 @@ class StoreReader:
                     # A time outside any calendar says nothing: it is there, and nobody knows since when.
                     first = min(max(integer(first_ts), FIRST), LAST)
                     gone_at = gone_ts if gone_ts is None or FIRST <= integer(gone_ts) <= LAST else None
-                    found.append(ObjectRow(name, first, gone_at))
+                    found.append(StoredObject(name, first, gone_at))
         return tuple(found)
 
     def has(self, name: ObjectName) -> bool:

@@ -13,39 +13,39 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from mqvitals_agent.store.alert_memory import AlertMemory
-from mqvitals_agent.store.alerts import AlertRepository
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
-from mqvitals_agent.store.history import HourMean
-from mqvitals_agent.store.notifications import BuildNotifications, NotificationRepository
+from mqvitals_agent.store.file.store_file import is_store, verify
 from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.store_file import is_store, verify
+from mqvitals_agent.store.rows.alert_memory import AlertMemory
+from mqvitals_agent.store.rows.alerts import AlertRepository
+from mqvitals_agent.store.rows.history import HourMean
+from mqvitals_agent.store.rows.notifications import BuildNotifications, NotificationRepository
 from mqvitals_agent.store.writer import Store, check_snapshot_time
 from mqvitals_rules.engine import Evaluation, UnknownCount
 from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
-MOST_READINGS = 60_000
+MAX_WAITING_READINGS = 60_000
 """So many readings wait for a file that cannot be written: about a hundred megabytes."""
 
-MOST_MEANS = 50_000
+MAX_WAITING_MEANS = 50_000
 """So many means of hours do."""
 
-FOLLOW_S = 1.0
+RETRY_AFTER_S = 1.0
 """So long after a failure the next change of a notice tries to write the file again."""
 
-PATIENCE_MS = 250
+BUSY_TIMEOUT_MS = 250
 """How long a transaction waits for another program's: then it waits in memory, and the next cycle tries again."""
 
-LOCKED_MS = 5_000
+REPORT_LOCK_AFTER_MS = 5_000
 """A lock of another program that lasts less is not worth a word."""
 
-STEP_S = 0.5
+WRITE_STEP_S = 0.5
 """So long, of one cycle, what has waited is written."""
 
-MOST_TOGETHER = 5_000
+MAX_READINGS_PER_TRANSACTION = 5_000
 """Snapshots with so many readings at most are written in one transaction: other programs that write wait for its end."""
 
 
@@ -106,7 +106,7 @@ class ResilientStore:
         now: Callable[[], int],
         *,
         dropped: Callable[[Snapshot], None] = lambda _: None,
-        most_readings: int = MOST_READINGS,
+        most_readings: int = MAX_WAITING_READINGS,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         """Raises StoreError when the file cannot be opened or read."""
@@ -141,7 +141,7 @@ class ResilientStore:
             self._file.read_alerts(self._memory.load)
             self._groups |= self._file.groups()
             self.older = ResilientReader(StoreReader.open(self.path))
-            self._file.set_patience(PATIENCE_MS)
+            self._file.set_patience(BUSY_TIMEOUT_MS)
         except BaseException:
             self._file.close()
             raise
@@ -195,7 +195,7 @@ class ResilientStore:
         self._readings += len(snapshot.readings)
         if self._gathered is not None:
             self._gathered += 1
-        if self._trouble is None and (self._gathered is None or self._readings > MOST_TOGETHER):
+        if self._trouble is None and (self._gathered is None or self._readings > MAX_READINGS_PER_TRANSACTION):
             self._write_waiting()
         self._drop()
         return visible
@@ -245,8 +245,8 @@ class ResilientStore:
     def keep_means(self, means: Iterable[HourMean]) -> None:
         """Keep means of hours; they wait with the snapshots, up to some number."""
         self._means += means
-        if len(self._means) > MOST_MEANS:
-            del self._means[: len(self._means) - MOST_MEANS]
+        if len(self._means) > MAX_WAITING_MEANS:
+            del self._means[: len(self._means) - MAX_WAITING_MEANS]
         if self._trouble is None:
             self._write_means()
 
@@ -327,7 +327,7 @@ class ResilientStore:
 
         While it cannot be written that is tried once a second, as each attempt may wait for another program.
         """
-        if self._trouble is None or self._steady() - self._failed >= FOLLOW_S:
+        if self._trouble is None or self._steady() - self._failed >= RETRY_AFTER_S:
             self._write_alerts()
 
     def _write_alerts(self) -> None:
@@ -336,7 +336,7 @@ class ResilientStore:
 
     def _write_together(self) -> None:
         """Write all that waits in one transaction. When that fails everything still waits."""
-        if self._file is None or not len(self._waiting) > 1 or self._readings > MOST_TOGETHER:
+        if self._file is None or not len(self._waiting) > 1 or self._readings > MAX_READINGS_PER_TRANSACTION:
             return
         try:
             self._file.write_together([(each.snapshot, each.unknown) for each in self._waiting], self._memory.write_to)
@@ -351,7 +351,7 @@ class ResilientStore:
         self._readings = 0
 
     def _write_waiting(self) -> None:
-        ends = self._steady() + STEP_S
+        ends = self._steady() + WRITE_STEP_S
         while self._waiting:
             first = self._waiting[0]
             evaluation = Evaluation((), first.unknown)
@@ -440,12 +440,12 @@ class ResilientStore:
     def _open(self) -> None:
         """Open the file at its place, or make it. What keeps it from being opened is the trouble from now on."""
         try:
-            file = self._open_file(self._now(), PATIENCE_MS)
+            file = self._open_file(self._now(), BUSY_TIMEOUT_MS)
         except StoreError as error:
             self._trouble = error
             return
         try:
-            file.set_patience(PATIENCE_MS)
+            file.set_patience(BUSY_TIMEOUT_MS)
             self.older.exchange(StoreReader.open(self.path))
         except StoreError as error:
             file.close()
@@ -466,7 +466,7 @@ class ResilientStore:
         trouble = self._trouble
         if trouble is None:
             return False
-        return trouble.trouble is not StoreErrorKind.LOCKED or self._now() - (self._since or 0) >= LOCKED_MS
+        return trouble.trouble is not StoreErrorKind.LOCKED or self._now() - (self._since or 0) >= REPORT_LOCK_AFTER_MS
 
     def _forget_first(self) -> None:
         self._readings -= len(self._waiting.popleft().snapshot.readings)

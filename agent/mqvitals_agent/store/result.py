@@ -94,7 +94,7 @@ class CurrentValue(NamedTuple):
     interval_ms: int | None = None
 
 
-class ObjectRow(NamedTuple):
+class StoredObject(NamedTuple):
     """An object of the store; ``gone`` is when it was found not to exist any more."""
 
     name: ObjectName

@@ -11,17 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent import __version__
-from mqvitals_agent.store.alerts import AlertRepository
-from mqvitals_agent.store.current import CurrentQuery
-from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, store_error
-from mqvitals_agent.store.history import HourMean, write_means
-from mqvitals_agent.store.integrity import count_invalid_times, drop_invalid_times
-from mqvitals_agent.store.messages import MessageRepository
-from mqvitals_agent.store.notifications import BuildNotifications, NotificationRepository, insert_notifications
-from mqvitals_agent.store.requests import RequestRepository
-from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
-from mqvitals_agent.store.schema import (
+from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.file.integrity import count_invalid_times, drop_invalid_times
+from mqvitals_agent.store.file.schema import (
     PAGE_SIZE,
     REFUSED,
     TRUSTED,
@@ -32,10 +25,17 @@ from mqvitals_agent.store.schema import (
     read_meta,
     refuse_foreign_objects,
 )
-from mqvitals_agent.store.smf_records import SmfRepository
-from mqvitals_agent.store.snapshot_writer import SnapshotWriter
-from mqvitals_agent.store.store_file import WatchedFile, WriterLock, set_aside
-from mqvitals_agent.store.tables import LAST_MOMENT, KindTables, integer, moment, tables_of, text
+from mqvitals_agent.store.file.store_file import WatchedFile, WriterLock, set_aside
+from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
+from mqvitals_agent.store.rows.alerts import AlertRepository
+from mqvitals_agent.store.rows.current import CurrentQuery
+from mqvitals_agent.store.rows.history import HourMean, write_means
+from mqvitals_agent.store.rows.messages import MessageRepository
+from mqvitals_agent.store.rows.notifications import BuildNotifications, NotificationRepository, insert_notifications
+from mqvitals_agent.store.rows.requests import RequestRepository
+from mqvitals_agent.store.rows.smf_records import SmfRepository
+from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.tables import LAST_MOMENT, KindTables, integer, moment, tables_of, text
 from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.timestamps import iso
@@ -45,7 +45,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 if TYPE_CHECKING:
     from mqvitals_rules.engine import Evaluation, UnknownCount
 
-IMPOSSIBLE_TIMES, LONG_NUMBERS = "impossible times", "numbers of more than 64 bits"
+INVALID_TIMES, LONG_NUMBERS = "impossible times", "numbers of more than 64 bits"
 _LONGEST = 1 << 63
 
 WriteAlerts = Callable[[sqlite3.Connection], None]
@@ -175,7 +175,7 @@ class Store:
             if not long:
                 raise _unstorable(self.path, error) from error
             visible = self._write(narrowed, evaluation, owed, alerts)
-        self.refused.update({IMPOSSIBLE_TIMES: len(snapshot.readings) - len(possible.readings), LONG_NUMBERS: long})
+        self.refused.update({INVALID_TIMES: len(snapshot.readings) - len(possible.readings), LONG_NUMBERS: long})
         return visible
 
     def write_together(self, cycle: Sequence[tuple[Snapshot, Sequence[UnknownCount]]], alerts: WriteAlerts) -> None:
@@ -195,7 +195,7 @@ class Store:
         left_out = sum(
             len(before.readings) - len(after.readings) for (before, _), (after, _) in zip(cycle, possible, strict=True)
         )
-        self.refused[IMPOSSIBLE_TIMES] += left_out
+        self.refused[INVALID_TIMES] += left_out
 
     def _write(
         self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None, alerts: WriteAlerts | None

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from mqvitals_agent.store.messages import FREQUENT, StoredMessage
+from mqvitals_agent.store.rows.messages import FREQUENT, StoredMessage
 from mqvitals_agent.text.figure import clock, day, whole
 from mqvitals_agent.text.styled import Line, Tone, heading, line
 from mqvitals_agent.text.terminal import cells, safe, wrap

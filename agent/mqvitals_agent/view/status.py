@@ -9,8 +9,8 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from mqvitals_agent.store.file.store_file import trouble_of
 from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
-from mqvitals_agent.store.store_file import trouble_of
 from mqvitals_agent.text.figure import age, number
 from mqvitals_agent.text.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.text.terminal import safe

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mqvitals_agent.errors import MqvitalsError
-from mqvitals_agent.store.requests import WHO, RequestClient
-from mqvitals_agent.store.store_file import may_be_written
+from mqvitals_agent.store.file.store_file import may_be_written
+from mqvitals_agent.store.rows.requests import WHO, RequestClient
 from mqvitals_agent.who.holder import Holders, MemberHolders, from_json
 from mqvitals_rules.snapshot import ObjectName
 

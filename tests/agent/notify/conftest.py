@@ -22,8 +22,8 @@ from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.webhook import WebhookReceiver
-from mqvitals_agent.store.notifications import ReceiverRow
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.notifications import ReceiverRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.receiver import Receiver, receiver_of

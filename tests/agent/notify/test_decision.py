@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.notify.decision import DecisionReason, decide, exclusion, reason_for
-from mqvitals_agent.store.notifications import LastNotification, NotificationStatus
+from mqvitals_agent.store.rows.notifications import LastNotification, NotificationStatus
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 

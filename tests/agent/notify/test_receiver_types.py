@@ -14,7 +14,7 @@ from mqvitals_agent.notify import delivery
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, send_test_alert
 from mqvitals_agent.notify.webhook import WebhookReceiver
-from mqvitals_agent.store.notifications import LONGEST_PAUSE_MS, PendingNotification
+from mqvitals_agent.store.rows.notifications import LONGEST_PAUSE_MS, PendingNotification
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 

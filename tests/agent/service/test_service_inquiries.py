@@ -14,7 +14,7 @@ import pytest
 from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.service.on_demand import LOOK_MS, OnDemandRequests, queue_managers_to_ask
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.requests import WHO, RequestClient, StoredRequest
+from mqvitals_agent.store.rows.requests import WHO, RequestClient, StoredRequest
 from mqvitals_agent.who.holder import Holders, from_json
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_rules.ruleset.config import load_rule_config

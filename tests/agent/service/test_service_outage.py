@@ -14,9 +14,9 @@ import pytest
 
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store import resilient
-from mqvitals_agent.store.notifications import NotificationOutcome, NotificationStatus, PendingNotification
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.notifications import NotificationOutcome, NotificationStatus, PendingNotification
+from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState
 

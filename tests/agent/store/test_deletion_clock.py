@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.store.deletion_clock import CONFIRM_MS, DeletionClock, decide, trusted_now
-from mqvitals_agent.store.notifications import KEEP_MS, delete_old_notifications
-from mqvitals_agent.store.schema import LEAP_MS
+from mqvitals_agent.store.file.schema import LEAP_MS
+from mqvitals_agent.store.rows.notifications import KEEP_MS, delete_old_notifications
 from mqvitals_agent.store.writer import Store
 
 YEARS_29 = 29 * 365 * 86_400_000

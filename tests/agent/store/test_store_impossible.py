@@ -12,8 +12,8 @@ import pytest
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.tables import LAST_MOMENT
-from mqvitals_agent.store.writer import IMPOSSIBLE_TIMES, LONG_NUMBERS, Store
+from mqvitals_agent.store.rows.tables import LAST_MOMENT
+from mqvitals_agent.store.writer import INVALID_TIMES, LONG_NUMBERS, Store
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.snapshot import Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence
@@ -95,7 +95,7 @@ def test_a_writer_repairs_what_has_no_time(path: Path, make: Any, ts: int) -> No
 def test_a_reading_without_a_time_is_left_out(path: Path, make: Any, ts: int) -> None:
     with Store.open(path, kinds=make.kinds) as store:
         store.write(make.snapshot(1, make.status(1, "A", depth=1), record(make, ts)), make.verdict())
-        assert store.refused[IMPOSSIBLE_TIMES] == 1
+        assert store.refused[INVALID_TIMES] == 1
         with pytest.raises(StoreError, match="which is no time"):
             store.write(replace(make.snapshot(2, make.status(2, "A", depth=2)), ts=ts), make.verdict())
         store.write(make.snapshot(3, make.status(3, "A", depth=3)), make.verdict())

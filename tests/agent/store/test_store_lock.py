@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.store_file import WriterLock, trouble_of, writer_of
+from mqvitals_agent.store.file.store_file import WriterLock, trouble_of, writer_of
 from mqvitals_agent.store.writer import Store
 
 OPEN = """

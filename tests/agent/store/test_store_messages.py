@@ -8,8 +8,8 @@ from typing import Any
 from sqlite_utils import Database
 
 from mqvitals_agent.ingest.memory import MessageWindow
-from mqvitals_agent.store.messages import FREQUENT, ConsoleRow, delete_old_messages, message
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.messages import FREQUENT, ConsoleRow, delete_old_messages, message
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.history import ObjectMessage

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from sqlite_utils import Database
 
-from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.migration import migrate, migrations
-from mqvitals_agent.store.notifications import (
+from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.file.migration import migrate, migrations
+from mqvitals_agent.store.file.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.notifications import (
     KEEP_MS,
     LONGEST_PAUSE_MS,
     LastNotification,
@@ -24,8 +26,6 @@ from mqvitals_agent.store.notifications import (
     ReceiverChanges,
     read_receivers,
 )
-from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.file.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import StoreMeta
-from mqvitals_agent.store.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
-from mqvitals_agent.store.tables import KindTables
+from mqvitals_agent.store.rows.tables import KindTables
 from mqvitals_agent.store.writer import OwnerProgress, Store
 from mqvitals_rules.lifecycle.alert import AlertState, Transition
 from mqvitals_rules.snapshot import Instance
@@ -289,7 +289,7 @@ def test_permissions(make: Any) -> None:
 
 def test_a_locked_store(path: Path, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program's open transaction is waited for, then named; the writer goes on afterwards."""
-    monkeypatch.setattr("mqvitals_agent.store.schema.BUSY_MS", 50)
+    monkeypatch.setattr("mqvitals_agent.store.file.schema.BUSY_MS", 50)
     with Store.open(path, kinds=make.kinds) as store:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")

@@ -14,10 +14,10 @@ import pytest
 from sqlite_utils import Database
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.migration import migrations
+from mqvitals_agent.store.file.migration import migrations
+from mqvitals_agent.store.file.schema import APPLICATION_ID, STRUCTURE
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.requests import KEEP_MS, WAITS_MS, WHO, RequestClient, StoredRequest
-from mqvitals_agent.store.schema import APPLICATION_ID, STRUCTURE
+from mqvitals_agent.store.rows.requests import ANSWER_WAIT_MS, KEEP_MS, WHO, RequestClient, StoredRequest
 from mqvitals_agent.store.writer import Store
 
 NOW = 1_763_640_000_000
@@ -49,7 +49,10 @@ def test_an_answer_is_not_replaced(path: Path, make: Any) -> None:
 def test_nobody_waits_for_ever(path: Path, make: Any) -> None:
     """A question older than a minute is not asked, nor one from a future that the clock was set back from."""
     with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
-        numbers = [book.ask(WHO, make.queue(), NOW + age) for age in (-WAITS_MS - 1, -WAITS_MS, WAITS_MS, WAITS_MS + 1)]
+        numbers = [
+            book.ask(WHO, make.queue(), NOW + age)
+            for age in (-ANSWER_WAIT_MS - 1, -ANSWER_WAIT_MS, ANSWER_WAIT_MS, ANSWER_WAIT_MS + 1)
+        ]
         assert [wish.id for wish in store.requests.waiting(NOW)] == numbers[1:3]
 
 
@@ -149,7 +152,7 @@ def test_a_store_of_structure_3_is_brought_up_to_date(path: Path, make: Any) -> 
 
 def test_a_locked_store_is_named(path: Path, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program's open transaction is waited for, then named; afterwards one can ask."""
-    monkeypatch.setattr("mqvitals_agent.store.schema.BUSY_MS", 50)
+    monkeypatch.setattr("mqvitals_agent.store.file.schema.BUSY_MS", 50)
     with Store.open(path, kinds=make.kinds), RequestClient.open(path) as book:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -199,7 +202,7 @@ def test_after_the_end(path: Path, make: Any) -> None:
 AS_NOBODY = """
 import os, sys
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.requests import RequestClient
+from mqvitals_agent.store.rows.requests import RequestClient
 from mqvitals_rules.snapshot import ObjectName
 if os.getuid() == 0:
     os.setgroups([])

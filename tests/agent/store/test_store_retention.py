@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.history import HourMean
-from mqvitals_agent.store.messages import ConsoleRow, message
-from mqvitals_agent.store.notifications import NotificationOutcome, NotificationStatus, PendingNotification
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import STEP_S, Retention, RetentionPolicy
-from mqvitals_agent.store.smf_records import SmfFile, SmfPart
+from mqvitals_agent.store.rows.history import HourMean
+from mqvitals_agent.store.rows.messages import ConsoleRow, message
+from mqvitals_agent.store.rows.notifications import NotificationOutcome, NotificationStatus, PendingNotification
+from mqvitals_agent.store.rows.smf_records import SmfFile, SmfPart
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Reading, Snapshot, Source
@@ -151,7 +151,7 @@ def test_alerts(path: Path, make: Any, store: Store) -> None:
     late = ended(make, store, "LATE", 1, 90)
     ended(make, store, "NEWEST", 95, 96)
     with store.deleting() as connection:
-        from mqvitals_agent.store.notifications import insert_notifications
+        from mqvitals_agent.store.rows.notifications import insert_notifications
 
         notice = PendingNotification(
             old, "oncall", NotificationStatus.RESOLVED, Severity.WARNING, "f", at(make, 2), "{}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mqvitals_agent.store.integrity import AHEAD_MS, check, repair
+from mqvitals_agent.store.file.integrity import AHEAD_MS, check, repair
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why

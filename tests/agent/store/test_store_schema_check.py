@@ -10,7 +10,7 @@ import pytest
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.requests import RequestClient
+from mqvitals_agent.store.rows.requests import RequestClient
 from mqvitals_agent.store.writer import Store
 
 STRANGE = [

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mqvitals_agent.ingest.memory import HourlyBaselines
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
-from mqvitals_agent.store.history import HourMean
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.history import HourMean
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.explanation import explain_object
 from mqvitals_rules.engine import Evaluation

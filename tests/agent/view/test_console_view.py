@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.store.messages import ConsoleRow, message
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.messages import ConsoleRow, message
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells

@@ -9,11 +9,11 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from mqvitals_agent.store.current import CurrentWriter
-from mqvitals_agent.store.history import SampleMerger, SampleRow
-from mqvitals_agent.store.integrity import is_ahead_of_clock, rewind
-from mqvitals_agent.store.smf_records import delete_samples
-from mqvitals_agent.store.tables import KindTables, moment
+from mqvitals_agent.store.file.integrity import is_ahead_of_clock, rewind
+from mqvitals_agent.store.rows.current import CurrentWriter
+from mqvitals_agent.store.rows.history import SampleMerger, SampleRow
+from mqvitals_agent.store.rows.smf_records import delete_samples
+from mqvitals_agent.store.rows.tables import KindTables, moment
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from mqvitals_agent.store.alerts import StoredAlert, read_alerts
-from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.error import store_error
-from mqvitals_agent.store.schema import BELIEVED
-from mqvitals_agent.store.tables import LAST_MOMENT, integer, moment, moment_or_none, text
+from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.file.schema import BELIEVED
+from mqvitals_agent.store.rows.alerts import StoredAlert, read_alerts
+from mqvitals_agent.store.rows.tables import LAST_MOMENT, integer, moment, moment_or_none, text
 from mqvitals_rules.lifecycle.alert import Severity, Transition
 
 KEEP_MS = 30 * 86_400_000

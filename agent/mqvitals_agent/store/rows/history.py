@@ -9,9 +9,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mqvitals_agent.store.integrity import FIRST_MOMENT
-from mqvitals_agent.store.schema import BELIEVED
-from mqvitals_agent.store.tables import (
+from mqvitals_agent.store.file.integrity import FIRST_MOMENT
+from mqvitals_agent.store.file.schema import BELIEVED
+from mqvitals_agent.store.rows.tables import (
     LAST_MOMENT,
     NULL,
     POLL,

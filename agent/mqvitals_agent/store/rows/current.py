@@ -11,9 +11,9 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from mqvitals_agent.store.integrity import valid_time
+from mqvitals_agent.store.file.integrity import valid_time
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.tables import (
+from mqvitals_agent.store.rows.tables import (
     NULL,
     POLL,
     Cells,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.database import StoreDatabase
-from mqvitals_agent.store.tables import integer, numbered, text
+from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.rows.tables import integer, numbered, text
 from mqvitals_rules.snapshot import ObjectName
 
 ALONE, REST, NEW = 1, 2, 0

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mqvitals_agent.store.alerts import AlertRepository
-from mqvitals_agent.store.database import StoreDatabase
-from mqvitals_agent.store.migration import migrations
-from mqvitals_agent.store.notifications import (
+from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.file.migration import migrations
+from mqvitals_agent.store.rows.alerts import AlertRepository
+from mqvitals_agent.store.rows.notifications import (
     BuildForNewReceivers,
     BuildNotifications,
     NotificationOutcome,

@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from mqvitals_agent.store.database import StoreDatabase
-from mqvitals_agent.store.integrity import valid_time
-from mqvitals_agent.store.tables import integer, integer_or_none, moment, moment_or_none, real_or_none, text
+from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.file.integrity import valid_time
+from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, moment_or_none, real_or_none, text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, damaged_error, store_error
-from mqvitals_agent.store.schema import APPLICATION_ID, connect_reader
+from mqvitals_agent.store.file.schema import APPLICATION_ID, connect_reader
 
 _held: set[tuple[int, int]] = set()
 """Device and inode of the stores that this process writes: closing another descriptor of one would drop SQLite's locks."""

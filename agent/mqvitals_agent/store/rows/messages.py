@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 from zlib import crc32
 
-from mqvitals_agent.store.database import StoreDatabase
-from mqvitals_agent.store.tables import integer, moment, text
+from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.rows.tables import integer, moment, text
 
 FREQUENT: Final = frozenset({"CSQX500I", "CSQX501I", "CSQX511I", "CSQX512I", "CSQX545I"})
 """Messages of every connection: those of one minute and object are one row, whatever else they say."""

@@ -12,17 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, store_error
+from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.file.schema import open_beside, read_meta
 from mqvitals_agent.store.result import HOLDS, LIVE
-from mqvitals_agent.store.schema import open_beside, read_meta
-from mqvitals_agent.store.tables import integer, moment, moment_or_none, text
+from mqvitals_agent.store.rows.tables import integer, moment, moment_or_none, text
 from mqvitals_rules.snapshot import ObjectName
 
 WHO = "who"
 """The question who has an object open."""
 
-WAITS_MS = 60_000
+ANSWER_WAIT_MS = 60_000
 """Nobody waits longer for an answer: what is older is not asked any more."""
 KEEP_MS = 600_000
 """How long a question stays, answered or not."""
@@ -126,7 +126,7 @@ class RequestRepository:
     def waiting(self, now: int) -> tuple[StoredRequest, ...]:
         """The oldest requests without an answer at ``now`` (ms UTC, the machine's time).
 
-        One that is older than ``WAITS_MS`` is left out, and one from the future: the clock was set back since.
+        One that is older than ``ANSWER_WAIT_MS`` is left out, and one from the future: the clock was set back since.
         """
         with self._database.reading() as connection:
             return tuple(
@@ -136,7 +136,7 @@ class RequestRepository:
                 for number, question, owner, kind, name, asked in connection.execute(
                     "SELECT id, question, owner, kind, name, asked_ts FROM request"
                     " WHERE answered_ts IS NULL AND asked_ts BETWEEN ? AND ? ORDER BY asked_ts, id LIMIT ?",
-                    (now - WAITS_MS, now + WAITS_MS, _MOST),
+                    (now - ANSWER_WAIT_MS, now + ANSWER_WAIT_MS, _MOST),
                 )
             )
 

@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, store_error
-from mqvitals_agent.store.schema import ForeignObject, foreign_objects, open_as_it_is
-from mqvitals_agent.store.store_file import WriterLock
-from mqvitals_agent.store.tables import LAST_MOMENT, POLL, KindTables, tables_of
+from mqvitals_agent.store.file.schema import ForeignObject, foreign_objects, open_as_it_is
+from mqvitals_agent.store.file.store_file import WriterLock
+from mqvitals_agent.store.rows.tables import LAST_MOMENT, POLL, KindTables, tables_of
 from mqvitals_rules.snapshot import Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
 

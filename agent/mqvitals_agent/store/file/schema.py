@@ -18,8 +18,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, store_error
-from mqvitals_agent.store.migration import migrations
-from mqvitals_agent.store.tables import KindTables, text
+from mqvitals_agent.store.file.migration import migrations
+from mqvitals_agent.store.rows.tables import KindTables, text
 
 _OF_A_KIND = re.compile(r"(sample|current)_[a-z][a-z0-9_]*")
 """Tables that are made from the vocabulary, also from an older one."""
@@ -152,7 +152,7 @@ def open_writer(
     try:
         version = _version(path)
         if version < STRUCTURE:
-            from mqvitals_agent.store.migration import migrate
+            from mqvitals_agent.store.file.migration import migrate
 
             migrate(path, application_id=APPLICATION_ID, structure=STRUCTURE, page_size=page_size)
         connection = _connect(path, "rw", busy_ms=busy_ms)

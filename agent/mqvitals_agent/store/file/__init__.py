@@ -1,0 +1,1 @@
+"""The SQLite file of a store: structure, migration, lock, transactions, check and repair."""
