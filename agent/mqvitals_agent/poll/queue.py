@@ -12,7 +12,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll import qsg
-from mqvitals_agent.poll.columns import MetricColumns, ParameterPicker, ParameterValues
+from mqvitals_agent.poll.columns import MetricColumns, MetricValues, ParameterPicker, ParameterValues
 from mqvitals_agent.poll.probe import (
     CycleRows,
     MemberReport,
@@ -136,6 +136,16 @@ def read_definition(answer: MemberReport, rows: CycleRows) -> None:
             rows.put_shared(DEFINITION, name, row)
         else:
             rows.put(DEFINITION, answer.queue_manager, name, row)
+
+
+def relate_storage(values: MetricValues, storage_classes: Mapping[str, int], buffer_pools: Mapping[int, int]) -> None:
+    """Add a private queue's page set, through its storage class, and that page set's buffer pool, as far as they are known."""
+    name = values.get("storage_class")
+    if type(name) is str and name in storage_classes:
+        values["page_set"] = storage_classes[name]
+    page_set = values["page_set"]
+    if type(page_set) is int and page_set in buffer_pools:
+        values["buffer_pool"] = buffer_pools[page_set]
 
 
 def _indexed(values: ParameterValues) -> Reported:

@@ -315,7 +315,7 @@ class SnapshotBuilder:
                     else int(name == dead_letter_queue)
                 )
             elif part is queue.DEFINITION and owner != GROUP:
-                self._locate(owner, values)
+                queue.relate_storage(values, self._storage_classes.get(owner, {}), self._pools.get(owner, {}))
             elsewhere = _ELSEWHERE.get((part, self._distributed.get(owner, False)))
             if elsewhere is not None:
                 read = owner in self._with_statistics
@@ -344,15 +344,6 @@ class SnapshotBuilder:
     def _age(self, row: ObjectRow, local: int) -> Reported:
         utc = self._clock(row.member).utc(local)
         return Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, row.now - utc) // 1000
-
-    def _locate(self, owner: str, values: dict[str, Reported]) -> None:
-        """A private queue's page set through its storage class, and that page set's buffer pool."""
-        name = values.get("storage_class")
-        if type(name) is str and name in (classes := self._storage_classes.get(owner, {})):
-            values["page_set"] = classes[name]
-        page_set = values["page_set"]
-        if type(page_set) is int and page_set in (pools := self._pools.get(owner, {})):
-            values["buffer_pool"] = pools[page_set]
 
     def _channel(self, known: KnownObject, row: ObjectRow, instances: list[Instance]) -> None:
         found = row.instances or []
