@@ -151,7 +151,7 @@ async def test_alerts_are_sent_while_the_disk_is_full(house: Any) -> None:
 
 async def test_an_outage_of_hundreds_of_cycles_is_bounded(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Old snapshots are given up and counted; alerts and notices are not."""
-    monkeypatch.setattr(resilient, "MOST_READINGS", 300)
+    monkeypatch.setattr(resilient, "MAX_WAITING_READINGS", 300)
     post = Post()
     async with house.running(owed=post.owed) as service:
         service.ledger._most = 300

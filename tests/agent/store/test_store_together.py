@@ -102,7 +102,7 @@ def test_a_mistake_does_not_come_again(path: Path, make: Any) -> None:
 
 def test_many_readings_do_not_wait_for_the_end(path: Path, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Large snapshots are written as they come, so that none is taken for one too many."""
-    monkeypatch.setattr(resilient, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(resilient, "MAX_READINGS_PER_TRANSACTION", 1)
     store = opened(path, make)
     with store.gathering():
         for each in cycle(make, 1):
