@@ -1,4 +1,4 @@
-"""Where a snapshot goes: into the windows, to the rules, into the store. One way for a recording and for a live group."""
+"""The way of a snapshot: into the windows, to the rules, into the store; the same for a recording and a live group."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class SnapshotStore(Protocol):
 
 
 class Ingest:
-    """Remembers, judges and stores snapshots, in their order. Begins with the alerts that the store holds open.
+    """Remembers, evaluates and stores snapshots, in their order. Begins with the open alerts of the store.
 
-    ``owed`` says which notices the transitions of alerts owe; without it nobody is told. ``older`` reads what the store
-    holds already, for the windows. ``known`` is what is known of objects without being judged anew, the oldest first.
+    ``owed`` builds the notifications for transitions of alerts; without it none are sent. ``older`` reads what the store
+    holds already, for the windows. ``known`` are snapshots that the rules know without evaluating them, the oldest first.
     ``changed`` gets the visible transitions of each snapshot after they are stored, once each.
     """
 
@@ -107,7 +107,7 @@ class Ingest:
             self._changed(snapshot, [transition for _, transition in visible])
 
     def latest(self, name: ObjectName, metric: str) -> Reported | None:
-        """The newest that was told of a metric, as the rules know it; None: nothing yet."""
+        """The newest value of a metric that the rules have; None: none yet."""
         state = self._engine.latest.state(name)
         return None if state is None else state.values.get(metric)
 

@@ -27,7 +27,7 @@ from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 
 _OURS = frozenset({"agent", "queue_manager", "store"})
-"""Kinds that the agent tells of itself: they are there as long as their queue manager is watched."""
+"""Kinds that the agent itself reports: they exist as long as their queue manager is watched."""
 
 ExchangeTap = Callable[[Exchange], None]
 """Sees every exchange in the order of ``at`` (but where the clock was set back), in the worker's thread."""
@@ -154,7 +154,7 @@ class CycleWriter:
             self._ingest = self._new_ingest()
             progress = self._store.file.progress().values()
             last = max((each.cycle for each in progress), default=0)
-            # Whoever was told of last in an earlier cycle may have been by a clock that was set back since.
+            # An owner whose last snapshot is of an earlier cycle may have a date of a clock that was set back since.
             return last, max((each.ts for each in progress if each.cycle == last), default=-1)
         except BaseException:
             self.close()
@@ -236,7 +236,7 @@ class CycleWriter:
                     known[name] = {probe: _shifted(reading, batch.shift) for probe, reading in told.items()}
 
     def take_records(self, snapshot: Snapshot) -> None:
-        """Take in what records tell, between two cycles: they are judged as of the last one, by which they may be stale.
+        """Take in records between two cycles: rules evaluate them as of the last one, by which they may be stale.
 
         Raises StoreError while the store cannot be written: they are to be brought again.
         """
@@ -326,7 +326,7 @@ class CycleWriter:
         owners = {
             each.name: each.is_group
             for each in reader.owners()
-            # Whom records alone tell of was never watched: there is nothing to end.
+            # An owner with records only was never watched: there is nothing to end.
             if each.last_cycle
             and ((each.is_group and name not in (None, each.name)) or (not each.is_group and each.name not in watched))
         }
@@ -355,7 +355,7 @@ class CycleWriter:
         return done
 
     def _lost(self, snapshot: Snapshot) -> None:
-        """A snapshot will never be stored: that an object is gone, which one answer tells, is to be told once more."""
+        """A snapshot will never be stored: report once more that its objects are gone."""
         self._collector.remember(reading.object for reading in snapshot.readings if reading.gone)
 
     def _new_ingest(self) -> Ingest:

@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 LOOK_MS = 1_000
 """How often the store is looked into."""
 DEADLINE_MS = 15_000
-"""A question is answered after so long, with what is known until then."""
+"""A request is answered after this time, with what is known until then."""
 MOST = 8
 """Questions under way at once; the others wait."""
 _FORGET_MS = 60_000
@@ -101,11 +101,11 @@ class OnDemandRequests:
                     forgotten = _FORGET_MS
                     await self._forget()
                 forgotten -= self._look_ms
-                for question, about in self._begun(await self._wishes()):
+                for question, about in self._begun(await self._waiting()):
                     tasks.create_task(self._answer(question, about), name=f"{question} {about}")
                 await self._clock.sleep(self._look_ms)
 
-    async def _wishes(self) -> tuple[StoredRequest, ...]:
+    async def _waiting(self) -> tuple[StoredRequest, ...]:
         now = self._clock.now()
         try:
             found = await self._thread.run(lambda: self._store().requests.waiting(now))
@@ -124,16 +124,16 @@ class OnDemandRequests:
         else:
             self._say("removed", "")
 
-    def _begun(self, wishes: Sequence[StoredRequest]) -> list[tuple[str, ObjectName]]:
-        """What is to be asked now; wishes for what is under way join it."""
+    def _begun(self, requests: Sequence[StoredRequest]) -> list[tuple[str, ObjectName]]:
+        """What is to be asked now; requests for what is under way join it."""
         new = []
-        for wish in wishes:
-            key = wish.question, wish.object
+        for request in requests:
+            key = request.question, request.object
             numbers = self._under_way.get(key)
             if numbers is not None:
-                numbers.add(wish.id)
+                numbers.add(request.id)
             elif len(self._under_way) < self._most:
-                self._under_way[key] = {wish.id}
+                self._under_way[key] = {request.id}
                 new.append(key)
         return new
 
@@ -172,7 +172,7 @@ class OnDemandRequests:
         return Holders(about, (MemberHolders(about.owner, self._samples.now(), 0, problem=problem),))
 
     async def _written(self, numbers: frozenset[int], text: str) -> bool:
-        """Write an answer, trying again as long as somebody may wait; returns whether it was written."""
+        """Write an answer, trying again until the request is too old; returns whether it was written."""
         for _ in range(0, ANSWER_WAIT_MS, self._look_ms):
             now = self._clock.now()
             try:

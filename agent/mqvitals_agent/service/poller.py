@@ -56,7 +56,7 @@ async def with_timeout(
 
 
 def _too_late(done: asyncio.Task[_T], leftover: Callable[[_T], None]) -> None:
-    # To ask for the exception is to say that nobody will miss it.
+    # Retrieving the exception keeps asyncio from reporting it.
     if not done.cancelled() and done.exception() is None:
         leftover(done.result())
 
@@ -64,7 +64,7 @@ def _too_late(done: asyncio.Task[_T], leftover: Callable[[_T], None]) -> None:
 SHORTEST_MS = 1_000
 LONGEST_MS = 60_000
 STABLE_MS = 60_000
-"""A connection that lasted so long makes the next wait a short one again."""
+"""After a connection that lasted this long the next wait is short again."""
 
 Uniform = Callable[[float, float], float]
 """Something between two numbers at random, such as ``random.uniform``."""
@@ -97,13 +97,13 @@ ON_DEMAND_IN_A_ROW = 8
 
 @dataclass(eq=False, slots=True)
 class OnDemandCommand:
-    """A request, and whoever waits for its exchange."""
+    """A command, and the future of its exchange."""
 
     query: Query
     answer: asyncio.Future[Exchange]
 
-    def tell(self, exchange: Exchange) -> None:
-        """Give the exchange to whoever waits, who may have gone meanwhile."""
+    def resolve(self, exchange: Exchange) -> None:
+        """Set the result, unless the caller was cancelled meanwhile."""
         if not self.answer.done():
             self.answer.set_result(exchange)
 
@@ -144,7 +144,7 @@ class OnDemandQueue:
         """Tell all who wait that nothing can be asked."""
         while self._waiting:
             question = self._waiting.popleft()
-            question.tell(self.unasked(question.query, failure))
+            question.resolve(self.unasked(question.query, failure))
 
     def unasked(self, query: Query, failure: MqiFailure) -> Exchange:
         """The exchange of a request that was not put."""
@@ -179,10 +179,10 @@ class PollerListener(Protocol):
 class Poller:
     """One queue manager's errands, one at a time. ``run`` never returns by itself; what is not MQ's failure is raised.
 
-    What somebody asks meanwhile (``ask``) goes before the errands that wait, over the same connection.
+    What ``ask`` sends goes before the errands that wait, over the same connection.
 
     ``failure`` is why the queue manager cannot be reached now, None when it can be or nothing is known yet. ``platform`` is what
-    it runs on (``MQPL_...``), 0 when nobody knows.
+    it runs on (``MQPL_...``), 0 when unknown.
     """
 
     def __init__(
@@ -361,10 +361,10 @@ class Poller:
         try:
             exchange = await self._ask(connection, question.query, wait)
         except BaseException:
-            question.tell(self._questions.unasked(question.query, _BROKEN))
+            question.resolve(self._questions.unasked(question.query, _BROKEN))
             raise
         lost = self._lost(exchange)
-        question.tell(exchange)
+        question.resolve(exchange)
         if lost is not None:
             self._listener.arrived(self, None, Exchange(0, exchange.at, exchange.elapsed_ms, self.name, error=lost))
             self.give_up(lost)
@@ -388,7 +388,7 @@ class Poller:
             return Exchange(0, began, elapsed, self.name, query.command, query.request, (), _BROKEN)
 
     def _let_go(self, connection: Connection) -> None:
-        """A connection came that nobody waits for any more."""
+        """A connection was made after the caller stopped waiting."""
         closing = asyncio.create_task(self._close(connection), name=f"late connection to {self.name}")
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)

@@ -28,7 +28,7 @@ _APART_MS: Final = 300_000
 """Growth comes from measurements that are so far apart: each new one looks through a day of them."""
 _LEAST_MS: Final = 2 * _HOUR_MS
 _LEAST_POINTS: Final = 10
-"""Growth is not told from less than this: a day's office hours, or one large transaction, would be taken for the rule."""
+"""Growth is not calculated from less than this: a day's office hours, or one large transaction, would be taken for the rule."""
 
 _PATIENCE, _LONG_PATIENCE = 3, 20
 """Cycles to wait for a group to show itself, and for the known owner's next snapshot."""
@@ -53,8 +53,8 @@ class SizePoint(NamedTuple):
 
 def disk_space(path: Path) -> DiskSpace:
     """The file system that a file is on. Raises OSError."""
-    told = os.statvfs(path)
-    return DiskSpace(told.f_blocks * told.f_frsize, told.f_bavail * told.f_frsize)
+    found = os.statvfs(path)
+    return DiskSpace(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
 
 class StoreMeter:
@@ -103,7 +103,7 @@ class StoreMeter:
         )
 
     def _choose(self, snapshots: tuple[Snapshot, ...]) -> str | None:
-        """Whose snapshot tells of the store."""
+        """Whose snapshot holds the readings of the store."""
         if self._owner is None and not self._missed:
             with self._store.database.reading() as connection:
                 found = connection.execute(

@@ -1,4 +1,4 @@
-"""Reading a store, beside its writer or after it."""
+"""Reads a store, beside its writer or after it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
 OPERATIONAL = "operational"
-"""The ``kind_of_rule`` of what somebody should act on; every other kind is advice."""
+"""The ``kind_of_rule`` of alerts to act on; every other kind is advice."""
 
 _STEPS = 20_000
 """SQLite instructions between two looks at the clock: about a millisecond."""
@@ -84,7 +84,7 @@ class StoreReader:
             raise
 
     def close(self) -> None:
-        """Let go of the store; a second call does nothing."""
+        """Close the store; a second call does nothing."""
         self._connection.close()
 
     def __enter__(self) -> StoreReader:
@@ -156,7 +156,7 @@ class StoreReader:
                 name = ObjectName(text(owner), text(kind), text(rest))
                 whole = str(name)
                 if (gone or gone_ts is None) and (whole == pattern or match(whole)):
-                    # A time outside any calendar says nothing: it is there, and nobody knows since when.
+                    # An invalid time says nothing: the object exists, since an unknown time.
                     first = min(max(integer(first_ts), FIRST), LAST)
                     gone_at = gone_ts if gone_ts is None or FIRST <= integer(gone_ts) <= LAST else None
                     found.append(StoredObject(name, first, gone_at))
@@ -181,7 +181,7 @@ class StoreReader:
     def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
         """A number or state over time: one point a poll, from ``since`` to ``until`` (ms UTC, both included).
 
-        Where records tell it, and polls do not or tell less of this time, one point a record.
+        Where records hold it, and polls do not or cover less of this time, one point a record.
 
         Raises UnknownNameError for an unknown object or metric, or a text, which has no history.
         """
@@ -192,10 +192,10 @@ class StoreReader:
             self._number(connection, name)
             first, last = FIRST if since is None else since, LAST if until is None else until
             history = self._history(name.kind)
-            told = {Source.POLL: history.samples(connection, name, metric, first=first, last=last)}
+            found = {Source.POLL: history.samples(connection, name, metric, first=first, last=last)}
             for source in history.sources(connection, name):
-                told[source] = history.samples(connection, name, metric, source, first=first, last=last)
-            source, samples = covering(told, first - 1)
+                found[source] = history.samples(connection, name, metric, source, first=first, last=last)
+            source, samples = covering(found, first - 1)
             kept_from = self._deleted(connection, name, first)
         points = tuple((ts, value) for ts, _, value in samples)
         return Series(name, metric, known.unit, points, tuple(each[1] for each in samples), source, kept_from)
@@ -224,7 +224,7 @@ class StoreReader:
     def told(
         self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest_of: int | None = None
     ) -> tuple[Source, Sequence[Sample]]:
-        """``samples``, or ``recorded`` of the one source that tells this past best, and which it is.
+        """``samples`` of the one source that covers this time best, and which it is.
 
         Raises UnknownNameError for an unknown metric.
         """
@@ -284,7 +284,7 @@ class StoreReader:
         )
 
     def current(self, name: ObjectName) -> dict[str, CurrentValue]:
-        """The newest value, or the reason of its absence, of every metric of an object that any probe told.
+        """The newest value, or the reason of its absence, of every metric of an object.
 
         Raises UnknownNameError for an unknown object.
         """
@@ -349,9 +349,9 @@ class StoreReader:
     def notices(
         self, *, alert: int | None = None, receiver: str | None = None, owed: bool | None = None, limit: int = 1000
     ) -> tuple[StoredNotification, ...]:
-        """The newest ``limit`` notices, newest first: of one alert (by its number) or receiver only, where named.
+        """The newest ``limit`` notifications, newest first: only of one alert (by its number) or receiver, where named.
 
-        ``owed``: True only those not yet delivered, False only those that are done with, None both.
+        ``owed``: True only the pending ones, False only those that have ended, None both.
         """
         conditions: list[tuple[str, tuple[int | str, ...]]] = [("1", ())]
         if alert is not None:
@@ -366,12 +366,12 @@ class StoreReader:
             return tuple(read_notifications(connection, where, parameters, limit))
 
     def receivers(self) -> tuple[ReceiverRow, ...]:
-        """Whom the agent tells of alerts, by name, and how that goes."""
+        """The receivers of notifications, by name, and their state."""
         with self._query() as connection:
             return read_receivers(connection)
 
     def consoles_followed(self) -> frozenset[str]:
-        """The queue managers whose console messages come, as far as the files that are followed have told of them."""
+        """The queue managers whose console messages the followed files hold."""
         with self._query() as connection:
             return read_followed(connection)
 
@@ -402,7 +402,7 @@ class StoreReader:
             )
 
     def unknown_counts(self) -> tuple[UnknownRow, ...]:
-        """How many objects each rule could not judge in each owner's last snapshot, and for want of what."""
+        """For how many objects of each owner's last snapshot a rule is unknown, by reason."""
         with self._query() as connection:
             rows = connection.execute(
                 "SELECT owner, rule, reason, count FROM unknown_count ORDER BY owner, rule, reason"

@@ -1,7 +1,7 @@
-"""The store as a running agent has it: alerts and notices first in memory, everything in the file as soon as it can be written.
+"""The store of a running agent: alerts and notifications first in memory, everything in the file as soon as it can be written.
 
 A full disk, another program's lock or a lost file keep nothing from being judged and sent. Snapshots that cannot be written
-wait, the oldest are dropped when there are too many, and both are counted. Alerts and notices are never dropped.
+wait, the oldest are dropped when there are too many, and both are counted. Alerts and notifications are never dropped.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 MAX_WAITING_READINGS = 60_000
-"""So many readings wait for a file that cannot be written: about a hundred megabytes."""
+"""The most readings that wait for a file that cannot be written: about a hundred megabytes."""
 
 MAX_WAITING_MEANS = 50_000
-"""So many means of hours do."""
+"""The most means of hours that wait."""
 
 RETRY_AFTER_S = 1.0
-"""So long after a failure the next change of a notice tries to write the file again."""
+"""The time after a failure until a change of a notification tries to write the file again."""
 
 BUSY_TIMEOUT_MS = 250
 """How long a transaction waits for another program's: then it waits in memory, and the next cycle tries again."""
 
 REPORT_LOCK_AFTER_MS = 5_000
-"""A lock of another program that lasts less is not worth a word."""
+"""A shorter lock of another program is not reported."""
 
 WRITE_STEP_S = 0.5
-"""So long, of one cycle, what has waited is written."""
+"""How long one cycle writes what has waited."""
 
 MAX_READINGS_PER_TRANSACTION = 5_000
-"""Snapshots with so many readings at most are written in one transaction: other programs that write wait for its end."""
+"""The most readings in one transaction: other programs that write wait for its end."""
 
 
 class LatestValue(Protocol):
     """The newest values in memory."""
 
     def __call__(self, name: ObjectName, metric: str) -> Reported | None:
-        """The newest that was told of a metric; None: nothing yet."""
+        """The newest value of a metric; None: none yet."""
         ...
 
 
@@ -70,7 +70,7 @@ class StoreState:
     """How the agent's store is: why it cannot be written (None: it can) and since when (ms UTC).
 
     ``waiting`` snapshots are still to be written, ``dropped`` ones were given up since the agent began, ``unwritten`` alerts
-    and notices differ from the file, ``incidents`` counts the files that could not be gone on with, ``last_incident`` is the newest.
+    and notifications differ from the file, ``incidents`` counts the files that had to be replaced, ``last_incident`` is the newest.
     """
 
     trouble: StoreError | None = None
@@ -130,7 +130,7 @@ class ResilientStore:
         self.written_snapshots = self.written_readings = 0
         """What the file has taken since the agent began."""
         self._incidents: list[StoreIncident] = []
-        self._untold: list[StoreIncident] = []
+        self._unreported: list[StoreIncident] = []
         self._groups: set[str] = set()
         self.latest: LatestValue | None = None
         """Set it to what the rules know: values of the cycle that is being judged are not in the file yet."""
@@ -158,7 +158,7 @@ class ResilientStore:
     def state(self) -> StoreState:
         """How it is now."""
         return StoreState(
-            self._trouble if self._worth_a_word() else None,
+            self._trouble if self._is_reported() else None,
             self._since or 0,
             len(self._waiting),
             self._dropped,
@@ -179,8 +179,8 @@ class ResilientStore:
 
     def take_incidents(self) -> list[StoreIncident]:
         """The files that could not be gone on with, each once."""
-        untold, self._untold = self._untold, []
-        return untold
+        unreported, self._unreported = self._unreported, []
+        return unreported
 
     def write(
         self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None = None
@@ -204,7 +204,7 @@ class ResilientStore:
     def gathering(self) -> Iterator[None]:
         """A block that takes in the snapshots of a cycle; at its end the file gets them, in one transaction where they are small.
 
-        Until then alerts and notices are in memory. Nothing is sent before the end: the outbox asks this thread, which is busy.
+        Until then alerts and notifications are in memory. Nothing is sent before the end: the outbox asks this thread, which is busy.
         """
         self._gathered = 0
         try:
@@ -223,7 +223,7 @@ class ResilientStore:
     def write_now(
         self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
-        """Take in what somebody can bring again: only what follows for alerts is kept when the file cannot be written.
+        """Take in what can be read again: only its alerts are kept when the file cannot be written.
 
         Raises StoreError then.
         """
@@ -277,7 +277,7 @@ class ResilientStore:
         return frozenset(self._groups)
 
     def value_now(self, name: ObjectName, metric: str) -> Reported:
-        """The newest that was told of a metric, by what the rules know; else by the file."""
+        """The newest value of a metric that the rules have; else that of the file."""
         known = None if self.latest is None else self.latest(name, metric)
         if known is not None:
             return known
@@ -308,7 +308,7 @@ class ResilientStore:
             self._write_settings_refused()
 
     def close(self) -> None:
-        """Write what can be written, and let go; a second call does nothing. ``state`` tells what could not be written."""
+        """Write what can be written, and close; a second call does nothing. ``state`` has what could not be written."""
         if self._file is not None and (self._waiting or self._memory.unwritten):
             self.retry()
         self.older.close()
@@ -408,7 +408,7 @@ class ResilientStore:
         self._trouble = error
         if error.trouble.lost:
             self._lose(error)
-        elif self._file is not None and self._worth_a_word():
+        elif self._file is not None and self._is_reported():
             self._file.note_trouble(error.message)
 
     def _lose(self, error: StoreError) -> None:
@@ -460,9 +460,9 @@ class ResilientStore:
     def _note(self, text: str) -> None:
         incident = StoreIncident(self._now(), text)
         self._incidents.append(incident)
-        self._untold.append(incident)
+        self._unreported.append(incident)
 
-    def _worth_a_word(self) -> bool:
+    def _is_reported(self) -> bool:
         trouble = self._trouble
         if trouble is None:
             return False

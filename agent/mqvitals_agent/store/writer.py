@@ -49,11 +49,11 @@ INVALID_TIMES, LONG_NUMBERS = "impossible times", "numbers of more than 64 bits"
 _LONGEST = 1 << 63
 
 WriteAlerts = Callable[[sqlite3.Connection], None]
-"""Writes into, or reads, the tables of alerts, notices and receivers of a store. Raises sqlite3.Error."""
+"""Writes or reads the tables of alerts, notifications and receivers of a store. Raises sqlite3.Error."""
 
 
 class OwnerProgress(NamedTuple):
-    """The last snapshot stored of an owner."""
+    """The last stored snapshot of an owner."""
 
     ts: int
     cycle: int
@@ -157,14 +157,14 @@ class Store:
     ) -> Sequence[tuple[int, Transition]]:
         """Store a snapshot and what the rules made of it, all or nothing; returns the visible transitions with the alerts' numbers.
 
-        ``owed`` says which notices the visible transitions owe: they are part of the same transaction. It may look into
-        the store, which tells it the alerts as they are after the transitions; what it raises undoes the snapshot. With
-        ``alerts``, which writes alerts and notices that are kept elsewhere, the transitions are not looked at.
+        ``owed`` builds the notifications for the visible transitions, within the same transaction. It may read the store,
+        where the alerts are as after the transitions; what it raises rolls the snapshot back. With ``alerts``, which writes
+        alerts and notifications that are kept elsewhere, the transitions are ignored.
 
         A reading with an impossible time is left out, and a whole number of more than 64 bits is absent; both are counted
         in ``refused``. Raises StoreError when the snapshot cannot be stored: nothing of it is then kept, and the next one
         may be tried. It is so too when the file has been deleted, replaced or damaged: what is written would go where
-        nobody can find it. ValueError when a reading holds a kind or a metric that the vocabulary does not have.
+        no one can find it. ValueError when a reading holds a kind or a metric that the vocabulary does not have.
         """
         possible = self._with_possible_times(snapshot)
         long = 0
@@ -179,10 +179,10 @@ class Store:
         return visible
 
     def write_together(self, cycle: Sequence[tuple[Snapshot, Sequence[UnknownCount]]], alerts: WriteAlerts) -> None:
-        """Store the snapshots of one cycle, each with its unknown verdicts, in one transaction; alerts and notices as ``write`` does.
+        """Store the snapshots of one cycle, each with its unknown counts, in one transaction; alerts as ``write`` does.
 
-        A commit writes every page that has changed: those that the snapshots of a cycle share are written once. Raises StoreError when one of
-        them cannot be stored: nothing of any is then kept, and each may be written by itself.
+        A commit writes every changed page: those that the snapshots of a cycle share are written once. Raises StoreError when
+        one of them cannot be stored: nothing of any is then kept, and each may be written by itself.
         """
         possible = [(self._with_possible_times(snapshot), unknown) for snapshot, unknown in cycle]
         try:
@@ -236,20 +236,20 @@ class Store:
             self.alerts.write(transitions)
 
     def write_alerts(self, alerts: WriteAlerts) -> None:
-        """Write alerts and notices that are kept elsewhere, all or nothing. Raises StoreError."""
+        """Write alerts and notifications that are kept elsewhere, all or nothing. Raises StoreError."""
         self._file.check()
         with self.database.writing():
             alerts(self._connection)
 
     def read_alerts(self, read: WriteAlerts) -> None:
-        """Let somebody read alerts and notices. Raises StoreError."""
+        """Call ``read`` with the connection. Raises StoreError."""
         with self.database.reading():
             read(self._connection)
 
     def check(self) -> None:
-        """Raises StoreError when the file is not reached, deleted, replaced or damaged, as far as a short look tells.
+        """Raises StoreError when the file is unreachable, deleted, replaced or damaged, as far as a short check shows.
 
-        So it does when somebody has put something into it meanwhile that mqvitals does not make.
+        Also when it holds a table, trigger or view that mqvitals does not make.
         """
         self._file.check()
         with self.database.reading():
@@ -259,11 +259,11 @@ class Store:
                 self._schema = schema
 
     def note_trouble(self, text: str) -> None:
-        """Tell whoever looks for the writer what keeps it from storing; empty: nothing does. Never fails."""
+        """Write into the lock's note what keeps the agent from storing; empty: nothing does. Never fails."""
         self._lock.note(text)
 
     def set_patience(self, ms: int) -> None:
-        """Wait no longer than this for another program's transaction."""
+        """Wait at most this long for another program's transaction."""
         with self.database.reading():
             self._connection.execute(f"PRAGMA busy_timeout = {ms:d}")
 
@@ -273,23 +273,23 @@ class Store:
             return frozenset(text(row[0]) for row in self._connection.execute("SELECT name FROM owner WHERE is_group"))
 
     def value_now(self, name: ObjectName, metric: str) -> Reported:
-        """The newest that was told of a metric, within a transaction too. Raises StoreError."""
+        """The newest value of a metric, within a transaction too. Raises StoreError."""
         number, tables = self._snapshots.objects.get(name), self.tables.get(name.kind)
         if number is None or tables is None:
             return Absence.NOT_ASKED
         with self.database.reading():
             columns = columns_of(self._connection).get(tables.current, frozenset())
             found = CurrentQuery(tables, columns, (metric,)).of(self._connection, "object_id = ?", (number,))
-        told = found.get(number, {}).get(metric)
-        return Absence.NOT_ASKED if told is None else told.value
+        current = found.get(number, {}).get(metric)
+        return Absence.NOT_ASKED if current is None else current.value
 
     def keep_means(self, means: Iterable[HourMean]) -> None:
-        """Keep the means of hours that are over, of objects that are stored; very old ones go. Raises StoreError."""
+        """Store the means of past hours, of objects that are stored; delete very old ones. Raises StoreError."""
         with self.database.writing():
             write_means(self._connection, means, self._snapshots.objects)
 
     def keep_owners(self, covered: Mapping[str, tuple[int, int]]) -> None:
-        """Queue managers have SMF records that end from the first to the last moment (ms UTC), whatever these tell. Raises StoreError."""
+        """Store that queue managers have SMF records that end from the first to the last time (ms UTC). Raises StoreError."""
         with self.database.writing():
             for name, (first, last) in covered.items():
                 self._snapshots.write_record_owner(name, first, last, group=False)
@@ -325,7 +325,7 @@ class Store:
             raise
 
     def trusted_time(self) -> int | None:
-        """How far the clock was believed when rows were deleted last, ms UTC; else the last snapshot. None: there is none. Raises StoreError."""
+        """Up to when the clock was trusted when rows were last deleted, ms UTC; else the last snapshot; else None. Raises StoreError."""
         with self.database.reading():
             found = self._connection.execute("SELECT value FROM meta WHERE key = ?", (TRUSTED,)).fetchone()
             if found is None:
@@ -333,12 +333,12 @@ class Store:
             return None if found[0] is None else moment(int(found[0]))
 
     def trust_time(self, ts: int) -> None:
-        """The clock is believed up to ``ts``, ms UTC. Raises StoreError."""
+        """Store that the clock is trusted up to ``ts``, ms UTC. Raises StoreError."""
         with self.database.writing():
             self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (TRUSTED, str(ts)))
 
     def note_refused(self, text: str) -> None:
-        """Keep what is wrong with the settings or rules that the agent was to go on by, for those who look; empty: nothing is."""
+        """Store what is wrong with refused settings or rules, for readers; empty: nothing is."""
         with self.database.writing():
             if text:
                 self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (REFUSED, text))
@@ -352,7 +352,7 @@ class Store:
             return {text(name): OwnerProgress(moment(ts), integer(cycle)) for name, ts, cycle in rows}
 
     def close(self) -> None:
-        """Bring everything into the one file and let go of it; a second call does nothing."""
+        """Write the log back into the file and close it; a second call does nothing."""
         try:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error:
@@ -372,7 +372,7 @@ class Store:
         if self._file.overwritten:
             self._file.forget_log()
         else:
-            # SQLite does not bring its log into a file that was renamed; here it can, and whoever has the file has all of it.
+            # SQLite does not write its log back into a file that was renamed; here it can, and the file is complete.
             with suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
@@ -394,7 +394,7 @@ class Store:
 
     @staticmethod
     def _with_possible_times(snapshot: Snapshot) -> Snapshot:
-        """The snapshot without the readings whose time is none. Raises StoreError when its own time is none."""
+        """The snapshot without the readings whose time is invalid. Raises StoreError when its own time is invalid."""
         check_snapshot_time(snapshot)
         times = [reading.ts for reading in snapshot.readings]
         if not times or (min(times) > 0 and max(times) <= LAST_MOMENT):
@@ -408,7 +408,7 @@ class Store:
 
 
 def _repair(connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> Counter[str]:
-    """Drop what is dated outside any calendar; returns how many rows of each table that were."""
+    """Delete rows with invalid times; returns their number by table."""
     if not count_invalid_times(connection, tables.values()):
         return Counter()
     connection.execute("BEGIN IMMEDIATE")
@@ -433,7 +433,7 @@ def _unstorable(path: Path, error: Exception) -> StoreError:
 
 
 def check_snapshot_time(snapshot: Snapshot) -> None:
-    """Raises StoreError for a snapshot whose time is none."""
+    """Raises StoreError for a snapshot with an invalid time."""
     if not 0 < snapshot.ts <= LAST_MOMENT:
         raise StoreError(
             f"a snapshot of {snapshot.owner} is dated {snapshot.ts} ms since 1970, which is no time: it is not stored",

@@ -1,4 +1,4 @@
-"""Console messages as rows, and how far the files were read that they come from."""
+"""Console messages as rows, and how far their files were read."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class MessageRepository:
 
 
 def read_followed(connection: sqlite3.Connection) -> frozenset[str]:
-    """The queue managers of which messages come: a file that can be read has told of them. Raises sqlite3.Error."""
+    """The queue managers whose messages a readable file holds. Raises sqlite3.Error."""
     rows = connection.execute(
         "SELECT DISTINCT owner FROM console_owner JOIN console_file USING (path) WHERE problem = ''"
     )
@@ -178,7 +178,7 @@ def read_messages(
 
 
 def delete_old_messages(connection: sqlite3.Connection, before: int, most: int = MOST_ROWS) -> None:
-    """Messages that came last before ``before`` (ms UTC) go, and the oldest of more than ``most``. Raises sqlite3.Error."""
+    """Delete messages that came last before ``before`` (ms UTC), and the oldest of more than ``most``. Raises sqlite3.Error."""
     connection.execute("DELETE FROM message WHERE last_ts < ?", (before,))
     connection.execute(
         "DELETE FROM message WHERE last_ts < (SELECT last_ts FROM message ORDER BY last_ts DESC LIMIT 1 OFFSET ?)",
@@ -187,7 +187,7 @@ def delete_old_messages(connection: sqlite3.Connection, before: int, most: int =
 
 
 def _burst(each: StoredMessage) -> tuple[int, int]:
-    """The beginning of the time in which the same again is counted, and what tells different words apart."""
+    """The beginning of the time in which equal messages are counted, and a checksum of the text."""
     if each.code in FREQUENT:
         return each.ts - each.ts % _MINUTE_MS, 0
     return each.ts - each.ts % _SECOND_MS, crc32(each.text.encode("utf-8", "replace"))

@@ -16,7 +16,7 @@ from mqvitals_agent.store.rows.tables import LAST_MOMENT, integer, moment, momen
 from mqvitals_rules.lifecycle.alert import Severity, Transition
 
 KEEP_MS = 30 * 86_400_000
-"""How long a notice stays after it is done with."""
+"""How long a notification stays in the store after its end."""
 
 LONGEST_PAUSE_MS = 300_000
 """No attempt waits longer for the next. What seems to was noted by a clock that has been set back since: it is due."""
@@ -40,14 +40,14 @@ _DUE = f"""{_SELECT} AS one WHERE receiver = :receiver AND done_ts IS NULL
 
 
 class NotificationStatus(Enum):
-    """What a notice says of its alert."""
+    """What a notification says of its alert."""
 
     FIRING = "firing"
     RESOLVED = "resolved"
 
 
 class NotificationOutcome(Enum):
-    """How a notice ended."""
+    """How a notification ended."""
 
     ACCEPTED = "accepted"
     REFUSED = "refused"  # the receiver would not take it, as often as it was asked
@@ -56,7 +56,7 @@ class NotificationOutcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PendingNotification:
-    """A notice to be kept until it is delivered. ``made`` is ms UTC, ``payload`` JSON, ``fingerprint`` one for each alert."""
+    """A notification that is kept until it is delivered. ``made`` is ms UTC, ``payload`` JSON, ``fingerprint`` one for each alert."""
 
     alert_id: int
     receiver: str
@@ -69,11 +69,11 @@ class PendingNotification:
 
 @dataclass(frozen=True, slots=True)
 class StoredNotification:
-    """A notice and what became of it so far.
+    """A notification and its state.
 
     ``attempts`` counts those that failed, ``error`` says why the last one did, ``next_ts`` when the next is due (ms UTC,
-    0: at once), ``refused`` when the receiver first said that this notice is a bad one (None: never). ``done_ts`` and
-    ``outcome`` are None while it is owed.
+    0: at once), ``refused`` when the receiver first refused this notification (None: never). ``done_ts`` and
+    ``outcome`` are None while it is pending.
     """
 
     id: int
@@ -87,18 +87,18 @@ class StoredNotification:
 
 
 class LastNotification(NamedTuple):
-    """The last that a receiver was told, or is owed, about an alert."""
+    """The last notification about an alert that a receiver got or will get."""
 
     status: NotificationStatus
     severity: Severity
 
 
 BuildNotifications = Callable[[Sequence[tuple[int, Transition]]], Sequence[PendingNotification]]
-"""Which notices visible transitions of alerts (with the alerts' numbers) owe; called inside the transaction."""
+"""Builds the notifications for visible transitions (with the alerts' numbers); called inside the transaction."""
 
 
-def insert_notifications(connection: sqlite3.Connection, notices: Iterable[PendingNotification]) -> None:
-    """Keep notices; the caller owns the transaction. Raises sqlite3.Error."""
+def insert_notifications(connection: sqlite3.Connection, notifications: Iterable[PendingNotification]) -> None:
+    """Insert notifications; the caller owns the transaction. Raises sqlite3.Error."""
     connection.executemany(
         "INSERT INTO notice(alert_id, receiver, status, severity, fingerprint, made_ts, payload)"
         " VALUES(?, ?, ?, ?, ?, ?, ?)",
@@ -107,14 +107,14 @@ def insert_notifications(connection: sqlite3.Connection, notices: Iterable[Pendi
                 *(each.alert_id, each.receiver, each.status.value, each.severity.name.lower()),
                 *(each.fingerprint, each.made, each.payload),
             )
-            for each in notices
+            for each in notifications
         ],
     )
 
 
 def delete_old_notifications(connection: sqlite3.Connection, now: int) -> None:
-    """Notices that were done with long before ``now`` (ms UTC) go. The caller owns the transaction. Raises sqlite3.Error."""
-    # What was told of an open alert decides what is told next, however long ago it was.
+    """Delete notifications that ended long before ``now`` (ms UTC). The caller owns the transaction. Raises sqlite3.Error."""
+    # The last notification about an open alert decides about the next one, however old it is.
     connection.execute(
         f"DELETE FROM notice WHERE done_ts < {BELIEVED} - :keep"  # noqa: S608
         " AND alert_id NOT IN (SELECT id FROM alert WHERE state <> 'resolved')",
@@ -125,7 +125,7 @@ def delete_old_notifications(connection: sqlite3.Connection, now: int) -> None:
 def read_notifications(
     connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...], limit: int
 ) -> Iterator[StoredNotification]:
-    """The newest ``limit`` notices that fulfil ``where`` (a text of ours), newest first. Raises sqlite3.Error."""
+    """The newest ``limit`` notifications that match ``where`` (a constant text), newest first. Raises sqlite3.Error."""
     for row in connection.execute(f"{_SELECT} WHERE {where} ORDER BY id DESC LIMIT ?", (*parameters, limit)):
         yield _stored(row)
 
@@ -154,12 +154,12 @@ def _stored(row: tuple[Any, ...]) -> StoredNotification:
 
 
 BuildForNewReceivers = Callable[[Sequence[str]], Sequence[PendingNotification]]
-"""Which notices receivers are owed that are told of alerts from now on; called inside the transaction."""
+"""Builds the notifications to receivers that are new; called inside the transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiverChanges:
-    """What became of the receivers: notices ``dropped`` by receiver that is no more, and ``owed`` by receiver that is new."""
+    """How many notifications were ``dropped``, by removed receiver, and are ``owed``, by new receiver."""
 
     dropped: Mapping[str, int]
     owed: Mapping[str, int]
@@ -167,10 +167,10 @@ class ReceiverChanges:
 
 @dataclass(frozen=True, slots=True)
 class ReceiverRow:
-    """A receiver that is told of alerts, moments in ms UTC.
+    """A receiver and its state, times in ms UTC.
 
-    ``waiting`` notices are owed to it, the ``oldest`` of them made then. ``accepted`` is when it last took one, None:
-    never. ``failing`` is since when it takes none because of ``error``, None: it does. ``refused`` counts the owed notices
+    ``waiting`` notifications are pending, the ``oldest`` made then. ``accepted`` is when it last accepted one, None:
+    never. ``failing`` is since when it accepts none because of ``error``, None: it does. ``refused`` counts the pending ones
     that it has refused, ``given_up`` those that are not tried again; ``refusal`` is what it said to the newest of both.
     """
 
@@ -187,7 +187,7 @@ class ReceiverRow:
 
 
 def read_receivers(connection: sqlite3.Connection) -> tuple[ReceiverRow, ...]:
-    """Every receiver, by name. What has been delivered is not looked at. Raises sqlite3.Error."""
+    """Every receiver, by name; reads no delivered notification. Raises sqlite3.Error."""
     found = []
     for name, since, accepted, failing, error in connection.execute(
         "SELECT name, since_ts, accepted_ts, failing_ts, error FROM receiver ORDER BY name"

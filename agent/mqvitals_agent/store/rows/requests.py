@@ -1,7 +1,7 @@
-"""Questions as rows: what somebody wants to know now, asked beside the agent's writing and answered by the agent.
+"""Requests as rows: a program asks about an object now, beside the agent's writing, and the agent answers.
 
-Whoever asks and the agent that answers judge how old a question is by the machine's own clock, also where the agent's
-samples go by another (a simulation that runs faster).
+Both take the age of a request from the machine's own clock, also where the agent's samples have another one (a simulation
+that runs faster).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from mqvitals_agent.store.rows.tables import integer, moment, moment_or_none, te
 from mqvitals_rules.snapshot import ObjectName
 
 WHO = "who"
-"""The question who has an object open."""
+"""The request for the applications that have an object open."""
 
 ANSWER_WAIT_MS = 60_000
-"""Nobody waits longer for an answer: what is older is not asked any more."""
+"""How long a program waits for an answer: older requests are not answered."""
 KEEP_MS = 600_000
-"""How long a question stays, answered or not."""
+"""How long a request stays, answered or not."""
 _MOST = 1_000
-"""Questions that the agent looks at together; the others come when these are answered."""
+"""The requests that the agent reads at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
-    """A question that waits: its number, its word (``who``), what it is about, and when it was asked (ms UTC)."""
+    """A request without an answer: its number, its question (``who``), its object, and when it was made (ms UTC)."""
 
     id: int
     question: str
@@ -41,10 +41,10 @@ class StoredRequest:
 
 
 class RequestClient:
-    """The place for questions in a store that an agent writes. ``close`` it, or leave a ``with`` block.
+    """Puts requests into a store that an agent writes. ``close`` it, or leave a ``with`` block.
 
     It writes one row in a transaction of its own beside the agent, never makes a store and never takes the writer's lock.
-    Use it in any thread, but in one at a time: a question may have to wait for the agent's transaction, for five seconds at most.
+    Use it in one thread at a time. A request may wait for the agent's transaction, five seconds at most.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -54,10 +54,10 @@ class RequestClient:
 
     @classmethod
     def open(cls, path: Path | str) -> RequestClient:
-        """Open the place for questions in the store at ``path``.
+        """Open the store at ``path`` for requests.
 
-        Raises StoreError: no store, no permission for writing, an older or newer structure, a replay, damaged. Whether an
-        agent runs is not looked at.
+        Raises StoreError: no store, no permission for writing, an older or newer structure, a replay, damaged. It does not
+        check whether an agent runs.
         """
         path = Path(path).resolve()
         connection = open_beside(path)
@@ -74,8 +74,8 @@ class RequestClient:
             )
         return cls(path, connection)
 
-    def ask(self, question: str, object: ObjectName, now: int) -> int:  # noqa: A002 - as Wish calls it
-        """Put a question about an object; returns its number. ``now`` is the machine's time, ms UTC. Raises StoreError."""
+    def ask(self, question: str, object: ObjectName, now: int) -> int:  # noqa: A002 - as StoredRequest calls it
+        """Store a request about an object; returns its number. ``now`` is the machine's time, ms UTC. Raises StoreError."""
         try:
             cells = [each.encode().decode() for each in (question, *object)]
         except UnicodeEncodeError:
@@ -97,7 +97,7 @@ class RequestClient:
         return integer(number)
 
     def answer(self, number: int) -> str | None:
-        """The answer to a question, JSON; None: not yet. Raises StoreError, also when the question is no longer there."""
+        """The answer to a request, JSON; None: not yet. Raises StoreError, also when the request is no longer stored."""
         try:
             row = self._connection.execute("SELECT answered_ts, answer FROM request WHERE id = ?", (number,)).fetchone()
             if row is not None:
@@ -107,7 +107,7 @@ class RequestClient:
         raise StoreError(f"the question is no longer in the store {self._path}", "ask again")
 
     def close(self) -> None:
-        """Let go; a second call does nothing."""
+        """Close the connection; a second call does nothing."""
         self._connection.close()
 
     def __enter__(self) -> RequestClient:

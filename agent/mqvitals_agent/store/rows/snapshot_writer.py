@@ -114,7 +114,7 @@ class SnapshotWriter:
         return number
 
     def _write_readings(self, snapshot: Snapshot) -> list[Reading]:
-        """Write what polls say, and give back the records."""
+        """Write the polled readings; returns the records."""
         grouped: dict[ObjectName, list[Reading]] = {}
         records = []
         for reading in snapshot.readings:
@@ -148,8 +148,8 @@ class SnapshotWriter:
         return records
 
     def _write_records(self, snapshot: Snapshot, records: Iterable[Reading]) -> None:
-        """Write each record at its own time. In whatever order they come, it is the same in the end."""
-        told: list[tuple[int, int, int]] = []
+        """Write each record at its own time. The result does not depend on their order."""
+        written: list[tuple[int, int, int]] = []
         history: dict[str, list[tuple[Any, ...]]] = {}
         for record in records:
             name, source, ts = record.object, int(record.source), record.ts
@@ -161,13 +161,13 @@ class SnapshotWriter:
             if sample is None:
                 continue
             history.setdefault(name.kind, []).append((source, *rows.row(sample)))
-            told.append((number, source, ts))
+            written.append((number, source, ts))
             if number in self.gone and ts - (record.interval_ms or 0) >= self.gone[number]:
-                # Only a record that began after it was found to be gone tells that it is there again.
+                # Only a record that began after the object was found gone shows that it exists again.
                 self._note_gone(number, record)
         for kind, table_rows in history.items():
             self._connection.executemany(self._tables[kind].merge_history(), table_rows)
-        self._connection.executemany("INSERT OR IGNORE INTO record(object_id, source, ts) VALUES(?, ?, ?)", told)
+        self._connection.executemany("INSERT OR IGNORE INTO record(object_id, source, ts) VALUES(?, ?, ?)", written)
 
     def _no_rows(self, kind: str) -> SampleMerger:
         raise ValueError(f"the vocabulary has no kind {kind!r}")
@@ -191,23 +191,23 @@ class SnapshotWriter:
         self._moved = {}
 
     def _write_instances(self, snapshot: Snapshot) -> None:
-        told: dict[int, list[Instance]] = {}
+        instances: dict[int, list[Instance]] = {}
         for instance in snapshot.instances:
-            told.setdefault(self._number(instance.object, snapshot.ts), []).append(instance)
-        if not told and not self._with_instances:
+            instances.setdefault(self._number(instance.object, snapshot.ts), []).append(instance)
+        if not instances and not self._with_instances:
             return
         polled = {
             self.objects[reading.object]
             for reading in snapshot.readings
             if reading.poll and (reading.answered or reading.gone)
         }
-        replaced = (self._with_instances & polled) | told.keys()
+        replaced = (self._with_instances & polled) | instances.keys()
         self._connection.executemany("DELETE FROM instance WHERE object_id = ?", [(number,) for number in replaced])
         self._connection.executemany(
             "INSERT OR REPLACE INTO instance(object_id, key, ts, data, absent) VALUES(?, ?, ?, ?, ?)",
-            [(number, one.key, snapshot.ts, *_instance(one)) for number, each in told.items() for one in each],
+            [(number, one.key, snapshot.ts, *_instance(one)) for number, each in instances.items() for one in each],
         )
-        self._with_instances = (self._with_instances - replaced) | told.keys()
+        self._with_instances = (self._with_instances - replaced) | instances.keys()
 
     def _write_snapshot(self, snapshot: Snapshot) -> None:
         owner, ts, cycle = snapshot.owner, snapshot.ts, snapshot.cycle
@@ -228,7 +228,7 @@ class SnapshotWriter:
         )
 
     def write_record_owner(self, name: str, first: int, last: int, *, group: bool) -> None:
-        """Records alone are no snapshot. Who is known by records only has cycle 0, and the time that they cover."""
+        """Records alone are no snapshot: an owner with records only has cycle 0, and the time that they cover."""
         self._connection.execute(
             "INSERT INTO owner(name, is_group, first_ts, last_ts, last_cycle, clock_ms) VALUES(?, ?, ?, ?, 0, NULL)"
             " ON CONFLICT(name) DO UPDATE SET first_ts = min(first_ts, excluded.first_ts),"
@@ -237,16 +237,16 @@ class SnapshotWriter:
         )
 
     def _write_unknown(self, owner: str, counts: Iterable[UnknownCount]) -> None:
-        told = tuple(counts)
-        if self._unknown.get(owner) == told:
+        unknown = tuple(counts)
+        if self._unknown.get(owner) == unknown:
             return  # as nearly always
         self._connection.execute("DELETE FROM unknown_count WHERE owner = ?", (owner,))
         self._connection.executemany(
             "INSERT INTO unknown_count(owner, rule, reason, count) VALUES(?, ?, ?, ?)"
             " ON CONFLICT(owner, rule, reason) DO UPDATE SET count = count + excluded.count",
-            [(owner, each.rule, each.reason.name, each.count) for each in told],
+            [(owner, each.rule, each.reason.name, each.count) for each in unknown],
         )
-        self._unknown[owner] = told
+        self._unknown[owner] = unknown
 
 
 def _misplaced(name: ObjectName, snapshot: Snapshot) -> ValueError:
