@@ -132,14 +132,14 @@ class ReceiverQueue:
                 await self._rest()
             refused: set[int] = set()
             for stored in due:
-                if stored.notice.alert_id in refused:
+                if stored.notification.alert_id in refused:
                     # What comes after a refused notification about the same alert is not due before it is.
                     continue
                 status = await self._deliver(stored)
                 if status is DeliveryStatus.AGAIN:
                     break
                 if status is DeliveryStatus.REFUSED:
-                    refused.add(stored.notice.alert_id)
+                    refused.add(stored.notification.alert_id)
 
     def _unsettle(self) -> None:
         if not self._failures:
@@ -166,7 +166,7 @@ class ReceiverQueue:
     async def _deliver(self, stored: StoredNotification) -> DeliveryStatus:
         """Make one attempt and store its outcome; when the receiver failed, also pause."""
         with self._clock.hold():
-            outcome = await self._receiver.send(stored.notice)
+            outcome = await self._receiver.send(stored.notification)
         if outcome.status is DeliveryStatus.AGAIN:
             await self._on_failure(stored, outcome)
             return outcome.status
@@ -222,8 +222,8 @@ class ReceiverQueue:
                 event,
                 receiver=self._name,
                 notice=stored.id,
-                alert=stored.notice.alert_id,
-                fingerprint=stored.notice.fingerprint,
+                alert=stored.notification.alert_id,
+                fingerprint=stored.notification.fingerprint,
             ),
         )
 

@@ -35,9 +35,9 @@ class StoreError(MqvitalsError):
     ``message`` says what happened and where, ``hint`` what to do next; the text of the exception is both.
     """
 
-    def __init__(self, message: str, hint: str = "", trouble: StoreErrorKind = StoreErrorKind.OTHER) -> None:
+    def __init__(self, message: str, hint: str = "", kind: StoreErrorKind = StoreErrorKind.OTHER) -> None:
         super().__init__(message, hint)
-        self.trouble = trouble
+        self.kind = kind
 
 
 UNDECODABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

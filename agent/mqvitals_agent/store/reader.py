@@ -346,7 +346,7 @@ class StoreReader:
         with self._query() as connection:
             return tuple(read_transitions(connection, number))
 
-    def notices(
+    def notifications(
         self, *, alert: int | None = None, receiver: str | None = None, owed: bool | None = None, limit: int = 1000
     ) -> tuple[StoredNotification, ...]:
         """The newest ``limit`` notifications, newest first: only of one alert (by its number) or receiver, where named.

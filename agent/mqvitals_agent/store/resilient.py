@@ -255,7 +255,7 @@ class ResilientStore:
         if self._file is not None:
             error = self.older.error
             try:
-                if error is not None and error.trouble.lost:
+                if error is not None and error.kind.lost:
                     verify(self.path)
                 self._file.check()
             except StoreError as lost:
@@ -363,7 +363,7 @@ class ResilientStore:
                 # A mistake of ours: it must not come again with every cycle.
                 self._forget_first()
                 raise
-            if self._trouble is not None and self._trouble.trouble is StoreErrorKind.REFUSED:
+            if self._trouble is not None and self._trouble.kind is StoreErrorKind.REFUSED:
                 # The snapshot is at fault, and would be each time: only what follows from it is kept.
                 self._refusal, self._trouble, self._since = self._trouble, None, None
                 self._dropped += 1
@@ -406,7 +406,7 @@ class ResilientStore:
         if self._since is None:
             self._since = self._now()
         self._trouble = error
-        if error.trouble.lost:
+        if error.kind.lost:
             self._lose(error)
         elif self._file is not None and self._is_reported():
             self._file.note_trouble(error.message)
@@ -416,7 +416,7 @@ class ResilientStore:
         assert self._file is not None
         file, self._file = self._file, None
         self.older.close()
-        if error.trouble is StoreErrorKind.DAMAGED:
+        if error.kind is StoreErrorKind.DAMAGED:
             # Its log alone may be damaged: then the file is whole, as of its last checkpoint.
             try:
                 file.abandon(self._now(), keep=True)
@@ -466,7 +466,7 @@ class ResilientStore:
         trouble = self._trouble
         if trouble is None:
             return False
-        return trouble.trouble is not StoreErrorKind.LOCKED or self._now() - (self._since or 0) >= REPORT_LOCK_AFTER_MS
+        return trouble.kind is not StoreErrorKind.LOCKED or self._now() - (self._since or 0) >= REPORT_LOCK_AFTER_MS
 
     def _forget_first(self) -> None:
         self._readings -= len(self._waiting.popleft().snapshot.readings)

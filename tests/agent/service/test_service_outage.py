@@ -46,11 +46,11 @@ class Post:
     def deliver(self, service: Service, now: int) -> None:
         """Send all that is due."""
         for stored in service.ledger.notifications.due("ops", now, 100):
-            rule = stored.notice.payload.partition(" ")[0]
+            rule = stored.notification.payload.partition(" ")[0]
             if rule in {UNWRITABLE, BEGUN_ANEW}:
-                self.about_store.append((rule, stored.notice.status.value))
+                self.about_store.append((rule, stored.notification.status.value))
             else:
-                self.sent.append((stored.notice.payload, stored.notice.status.value))
+                self.sent.append((stored.notification.payload, stored.notification.status.value))
             self.numbers.append(stored.id)
             service.ledger.notifications.done(stored.id, now, NotificationOutcome.ACCEPTED)
 

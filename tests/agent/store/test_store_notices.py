@@ -143,7 +143,7 @@ def test_notices_are_taken_in_order(path: Path, make: Any) -> None:
         assert ids(store, now + 1000) == [1, 2, 3]
         (first,) = store.notifications.due("ops", now + 1000, 1)
         assert (first.attempts, first.next_ts, first.error) == (1, now + 1000, "it answered 500")
-        assert first.notice == PendingNotification(
+        assert first.notification == PendingNotification(
             1, "ops", NotificationStatus.FIRING, Severity.INFO, f"{1:016x}", make.ts(1), '{"version": "4"}'
         )
         store.notifications.done(1, now, ACCEPTED)
@@ -156,11 +156,11 @@ def test_screens_can_see_them(path: Path, make: Any) -> None:
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
         three(store, make)
         store.notifications.done(1, make.ts(5), REFUSED, "it answered 400")
-        assert [each.id for each in reader.notices()] == [3, 2, 1]
-        assert [each.id for each in reader.notices(limit=1)] == [3]
-        assert [each.id for each in reader.notices(owed=True)] == [3, 2]
-        assert reader.notices(alert=2) == reader.notices(receiver="other") == ()
-        (done,) = reader.notices(alert=1, receiver="ops", owed=False)
+        assert [each.id for each in reader.notifications()] == [3, 2, 1]
+        assert [each.id for each in reader.notifications(limit=1)] == [3]
+        assert [each.id for each in reader.notifications(owed=True)] == [3, 2]
+        assert reader.notifications(alert=2) == reader.notifications(receiver="other") == ()
+        (done,) = reader.notifications(alert=1, receiver="ops", owed=False)
         assert (done.done_ts, done.outcome, done.error) == (make.ts(5), REFUSED, "it answered 400")
 
 
@@ -174,12 +174,12 @@ def test_old_ones_go(path: Path, make: Any) -> None:
         store.notifications.done(3, later, ACCEPTED)
         assert len(store.notifications.last([1])) == 1
         with StoreReader.open(path, kinds=make.kinds) as reader:
-            assert len(reader.notices()) == 3
+            assert len(reader.notifications()) == 3
             last = make.alert(3, FIRING, Severity.CRITICAL, started=1)
             write(store, make, 4, make.alert(4, RESOLVED, started=1, ended=4), last, Owed())
             write(store, make, 5, make.alert(5, FIRING, started=5), None, Owed())
             store.notifications.done(5, later, ACCEPTED)
-            assert [each.id for each in reader.notices()] == [5, 4, 3]
+            assert [each.id for each in reader.notifications()] == [5, 4, 3]
 
 
 def test_pruning_and_taking_use_their_indexes(path: Path, make: Any) -> None:
@@ -358,13 +358,13 @@ def test_a_store_of_structure_1_is_brought_up_to_date(path: Path, make: Any) -> 
         ended = make.alert(9, RESOLVED, started=2, ended=9)
         write(store, make, 9, ended, old, Owed())
         (notice,) = store.notifications.due("ops", make.ts(9), 5)
-        assert notice.notice.alert_id == 7
+        assert notice.notification.alert_id == 7
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert [str(row.name) for row in reader.objects()] == ["QM01/queue/APPL.IN"]
     # Once more changes nothing.
     migrate(path, application_id=APPLICATION_ID, structure=STRUCTURE, page_size=PAGE_SIZE)
     with StoreReader.open(path, kinds=make.kinds) as reader:
-        assert len(reader.notices()) == 1
+        assert len(reader.notifications()) == 1
 
 
 def test_a_store_of_structure_2_is_brought_up_to_date(path: Path, make: Any) -> None:
@@ -394,7 +394,7 @@ def test_a_store_of_structure_2_is_brought_up_to_date(path: Path, make: Any) -> 
         store.notifications.update_receivers(["ops"], 6, lambda _: [])
         (row,) = reader.receivers()
         assert (row.given_up, row.refused, row.waiting) == (1, 0, 0)
-        assert [each.refused for each in reader.notices()] == [5, None]
+        assert [each.refused for each in reader.notifications()] == [5, None]
 
 
 def test_a_closed_store_says_so(path: Path, make: Any) -> None:

@@ -103,8 +103,8 @@ def test_repair_keeps_alerts_and_what_is_owed(path: Path, make: Any) -> None:
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert [each.ts for each in reader.samples(make.queue(), "depth")] == [make.ts(1)]
         ((_, alert),) = reader.alerts()
-        (notice,) = reader.notices(owed=True)
+        (notice,) = reader.notifications(owed=True)
         (owner,) = reader.owners()
     assert (alert.started, alert.since, alert.began_as) == (now, now, far)
-    assert notice.notice.made == now
+    assert notice.notification.made == now
     assert owner.last_ts == make.ts(1)

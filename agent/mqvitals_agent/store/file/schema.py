@@ -271,7 +271,7 @@ def _check_file(path: Path, *, writing: bool) -> None:
         folder = path.parent.is_dir()
     except OSError as error:
         raise StoreError(
-            f"the store {path} cannot be reached ({error.strerror})", trouble=StoreErrorKind.UNREACHABLE
+            f"the store {path} cannot be reached ({error.strerror})", kind=StoreErrorKind.UNREACHABLE
         ) from None
     if not exists:
         if not writing:

@@ -228,7 +228,7 @@ class WatchedFile:
         except OSError as error:
             raise StoreError(
                 f"the store {self._path} cannot be reached any more ({error.strerror})",
-                trouble=StoreErrorKind.UNREACHABLE,
+                kind=StoreErrorKind.UNREACHABLE,
             ) from None
         if not same:
             raise StoreError(
@@ -293,7 +293,7 @@ def verify(path: Path, limit_s: float = _LOOK_S) -> None:
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
             return
         wrong = store_error(path, error, "reading")
-        if wrong.trouble in {StoreErrorKind.PERMISSION, StoreErrorKind.IO}:
+        if wrong.kind in {StoreErrorKind.PERMISSION, StoreErrorKind.IO}:
             # Its log or the index of that is away: SQLite cannot say it better.
             raise damaged_error(path, str(error)) from error
         raise wrong from error

@@ -77,7 +77,7 @@ class StoredNotification:
     """
 
     id: int
-    notice: PendingNotification
+    notification: PendingNotification
     attempts: int
     next_ts: int
     error: str
@@ -135,7 +135,7 @@ def _stored(row: tuple[Any, ...]) -> StoredNotification:
     outcome = named["outcome"]
     return StoredNotification(
         id=integer(named["id"]),
-        notice=PendingNotification(
+        notification=PendingNotification(
             alert_id=integer(named["alert_id"]),
             receiver=text(named["receiver"]),
             status=NotificationStatus(named["status"]),
