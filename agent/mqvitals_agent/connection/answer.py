@@ -63,8 +63,9 @@ def outcome_of_call(reason: int) -> Outcome:
 class AnswerReader:
     """Decodes the replies to one command, each once, and follows their answer.
 
-    A reply that cannot be decoded, or whose queue manager has a name that none can have, is a gap: the answer does not become
-    complete. One that names an object with a name that none can have counts for completion, and its item is left out.
+    A reply that cannot be decoded, or whose queue manager has a name that none can have, is a gap: the answer does
+    not become complete. One that names an object with a name that none can have counts for completion, and its item
+    is left out.
     """
 
     def __init__(

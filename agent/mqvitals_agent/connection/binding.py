@@ -57,9 +57,9 @@ class UnsupportedSetting:
 def unsupported_settings(package: str, route: Route, environ: Mapping[str, str]) -> tuple[UnsupportedSetting, ...]:
     """What of ``route`` is without effect when ``package`` connects, in the order of the settings.
 
-    Source: pymqi's ``MQCONNX`` makes an MQCNO of version 5 itself, in which neither the address of a table (version 6) nor
-    the application's name (version 7) has a field. With a table no MQCD is given, and CipherSpec and peer name are
-    fields of that structure alone; key repository and certificate label are MQSCO's, and hold.
+    Source: pymqi's ``MQCONNX`` makes an MQCNO of version 5 itself, in which neither the address of a table (version
+    6) nor the application's name (version 7) has a field. With a table no MQCD is given, and CipherSpec and peer name
+    are fields of that structure alone; key repository and certificate label are MQSCO's, and hold.
     """
     found = []
     if route.ccdt_url:
@@ -115,8 +115,8 @@ def check_connections(
 ) -> ConnectionCheck:
     """Which package each queue manager with a connection is reached by, and what that one cannot do.
 
-    ``origins`` says where each setting stands, as ``load_settings`` found it. A setting that several queue managers share
-    is warned of once.
+    ``origins`` says where each setting stands, as ``load_settings`` found it. A setting that several queue managers
+    share is warned of once.
     """
     warned: dict[Problem, list[str]] = {}
     by_package: dict[str, list[str]] = {}

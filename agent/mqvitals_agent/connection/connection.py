@@ -1,4 +1,4 @@
-"""Connections to queue managers: the protocols that the MQI, the simulator and tests implement, and exchanges in bytes."""
+"""Connections to queue managers: protocols of the MQI and the simulator; queries, answers and exchanges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Reply:
 
 @dataclass(slots=True)
 class ReplyTotals:
-    """The replies of one queue manager to a query: how many, their bytes, and when the last was put by its clock (ms UTC).
+    """The replies of one queue manager to a query: number, bytes, and when the last was put by its clock (ms UTC).
 
     ``unknown_ccsid`` is the last unknown character set of its texts; 0: all are known.
     """
@@ -47,8 +47,8 @@ class ReplyTotals:
 class Answer:
     """The replies to a query, decoded: the items of each responding queue manager with completion code and reason.
 
-    An item holds parameters by their PCF identifier, whatever the transport. ``complete``: nothing more is to come. ``damaged``
-    counts the replies that cannot be decoded. ``totals`` are by responding queue manager.
+    An item holds parameters by their PCF identifier, whatever the transport. ``complete``: nothing more is to come.
+    ``damaged`` counts the replies that cannot be decoded. ``totals`` are by responding queue manager.
     """
 
     members: tuple[MemberAnswer, ...]
@@ -61,8 +61,8 @@ class Answer:
 class Query:
     """One command: its number and its request in bytes.
 
-    ``parameters`` are those to decode of the replies (``pcf.answer.TRACKED`` among them), ``key`` is the one that names the
-    object that an item describes, 0 when none does.
+    ``parameters`` are those to decode of the replies (``pcf.answer.TRACKED`` among them), ``key`` is the one that
+    names the object that an item describes, 0 when none does.
     """
 
     command: int
@@ -76,9 +76,9 @@ class Exchange:
     """One command and its answer, or one attempt to connect that failed (then ``command`` and ``request`` are None).
 
     ``line`` is where a recording holds it (0: it comes from a live connection), ``at`` when the request was put, ms
-    since 1970 UTC by our clock, ``elapsed_ms`` the time until the last reply or the error. ``queue_manager`` is the one
-    we were connected to; with a command scope the replies come from others. ``answer`` is what the connection decoded of
-    the replies; None: nothing yet, as for an exchange of a recording.
+    since 1970 UTC by our clock, ``elapsed_ms`` the time until the last reply or the error. ``queue_manager`` is the
+    one we were connected to; with a command scope the replies come from others. ``answer`` is what the connection
+    decoded of the replies; None: nothing yet, as for an exchange of a recording.
     """
 
     line: int
@@ -107,12 +107,16 @@ class ConnectError(MqvitalsError):
 
 
 class Connection(Protocol):
-    """An open connection to one queue manager. One command at a time: the next ``ask`` only when the one before returned."""
+    """An open connection to one queue manager.
+
+    One command at a time: the next ``ask`` only when the one before returned.
+    """
 
     async def ask(self, query: Query, wait_ms: int) -> Exchange:
         """Send a query and gather its answer until it is complete, or until no reply came for ``wait_ms``.
 
-        A connection that decodes replies to see that decodes what the query asks for, and the exchange has the ``answer``.
+        A connection that decodes replies to see that decodes what the query asks for, and the exchange has the
+        ``answer``.
 
         Never raises for what MQ does: a failed MQI call or an answer that stopped coming (2033) is the exchange's
         ``error``, beside the replies that came before it. After a reason that breaks the connection
@@ -126,7 +130,7 @@ class Connection(Protocol):
 
 
 class MqiCalls(NamedTuple):
-    """Calls of MQ that did not come back in time: ``hung`` so far, and ``hanging``, those of them that have not yet come back."""
+    """Calls of MQ that did not return in time: ``hung`` so far, ``hanging`` those that still have not."""
 
     hung: int = 0
     hanging: int = 0
@@ -154,7 +158,7 @@ class HasPlatform(Protocol):
 
 @runtime_checkable
 class HasStatisticsQueue(Protocol):
-    """A connector whose connections take statistics messages from a queue, when they are asked ``MQCMD_STATISTICS_Q``."""
+    """A connector whose connections take statistics messages from a queue (command ``MQCMD_STATISTICS_Q``)."""
 
     @property
     def statistics_queue(self) -> str:

@@ -30,7 +30,10 @@ LARGEST_SIZE: Final = 104_857_600
 _GRACE_MS: Final = 5000
 """Requests, and replies that inherit their expiry, expire this long after the wait ends."""
 _ENCODING: Final = {mq.MQPL_ZOS: mq.MQENC_S390}
-"""What descriptors of requests say of their numbers, by platform. Both are big-endian; elsewhere reals would be of IEEE's form."""
+"""What descriptors of requests say of their numbers, by platform.
+
+Both are big-endian; elsewhere reals would be of IEEE's form.
+"""
 _SELECTORS: Final = (mq.MQCA_Q_MGR_NAME, mq.MQCA_COMMAND_INPUT_Q_NAME, mq.MQIA_PLATFORM, mq.MQIA_COMMAND_LEVEL)
 
 
@@ -48,7 +51,10 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ConnectedQueueManager:
-    """The queue manager and queues of a connection. ``drained`` counts replies to earlier requests that were discarded."""
+    """The queue manager and queues of a connection.
+
+    ``drained`` counts replies to earlier requests that were discarded.
+    """
 
     queue_manager: str
     platform: int
@@ -141,8 +147,8 @@ class Conversation:
     def _take_statistics(self, request: bytes) -> Exchange:
         """Take what is on the statistics queue, without waiting. A queue that cannot be opened is the exchange's error.
 
-        The queue is ours alone while it is open: two who take from it would each see a part. Asked to stop, it ends with what it
-        has, for that is gone from the queue.
+        The queue is ours alone while it is open: two who take from it would each see a part. Asked to stop, it ends
+        with what it has, for that is gone from the queue.
         """
         began, tick = self._time.now(), self._time.tick()
         replies: list[Reply] = []
@@ -183,8 +189,8 @@ class Conversation:
     def _discard_late(self) -> None:
         """Discard replies that came too late, to requests that were given up.
 
-        Nothing else does: z/OS removes even an expired message only when a get comes upon it. A request is remembered until
-        its replies have expired, and a moment longer.
+        Nothing else does: z/OS removes even an expired message only when a get comes upon it. A request is remembered
+        until its replies have expired, and a moment longer.
         """
         for message_id, until in tuple(self._given_up.items()):
             last = self._time.tick() >= until
@@ -205,7 +211,10 @@ class Conversation:
         return True
 
     def _gather(self, message_id: bytes, wait_ms: int, replies: list[Reply], reader: AnswerReader) -> None:
-        """Get replies into ``replies`` until the answer is whole. Raises MqiError: 2033 when none came for ``wait_ms``."""
+        """Get replies into ``replies`` until the answer is whole.
+
+        Raises MqiError: 2033 when none came for ``wait_ms``.
+        """
         tick = self._time.tick
         until = tick() + wait_ms
         while True:

@@ -27,9 +27,9 @@ def read_lines(
 ) -> Iterator[tuple[bytes, bool]]:
     """Each line without its end, and whether it had one (only the last may lack it).
 
-    The file may be plain, or gzip of one or more members. Damage ends the lines; what was read before it is delivered,
-    to the byte. So does a line that is longer than ``longest`` bytes, more gzip ``members`` than that, and what ``expansion``
-    refuses. ``warn`` gets what is wrong as a clause, to which the consequence can be added.
+    The file may be plain, or gzip of one or more members. Damage ends the lines; what was read before it is
+    delivered, to the byte. So does a line that is longer than ``longest`` bytes, more gzip ``members`` than that, and
+    what ``expansion`` refuses. ``warn`` gets what is wrong as a clause, to which the consequence can be added.
     """
     rest = bytearray()
     for block in _blocks(file, warn, members, expansion or Expansion()):

@@ -74,7 +74,10 @@ class OpenQueue:
 
 
 class Link(Protocol):
-    """A connection to one queue manager. Every method but ``disconnect`` raises MqiError; that one ends it, queues and all."""
+    """A connection to one queue manager.
+
+    Every method but ``disconnect`` raises MqiError; that one ends it, queues and all.
+    """
 
     def inquire(self, selectors: Sequence[int]) -> dict[int, int | str]:
         """Attributes of the queue manager (MQINQ) by selector; texts without their blanks."""
@@ -101,7 +104,7 @@ class Link(Protocol):
         ...
 
     def close(self, queue: OpenQueue) -> None:
-        """Close a queue (MQCLOSE); a dynamic one is deleted with that, whether its model makes temporary or permanent ones."""
+        """Close a queue (MQCLOSE); a dynamic one is deleted, temporary or permanent."""
         ...
 
     def disconnect(self) -> None:
@@ -129,7 +132,7 @@ class Binding(Protocol):
     def connect(self, route: Route) -> Link:
         """Connect as a client (MQCONNX).
 
-        Raises MqiError; RouteError when the route has values that MQ cannot take; SecretError when the password cannot be
-        read.
+        Raises MqiError; RouteError when the route has values that MQ cannot take; SecretError when the password
+        cannot be read.
         """
         ...

@@ -1,8 +1,8 @@
-"""The MQI through a binding package: IBM's ``ibmmq``, or ``pymqi``. The only module that imports either, and only when asked.
+"""The MQI through a binding package, IBM's ``ibmmq`` or ``pymqi``. Only this module imports either, on demand.
 
 Both packages hand on the same C calls; their own loops and PCF helpers are not used. Of their Python layers only the
-structures and connecting are: the rest goes to the C module directly, which separates warnings from failures and keeps the
-message that a warning comes with.
+structures and connecting are: the rest goes to the C module directly, which separates warnings from failures and
+keeps the message that a warning comes with.
 """
 
 from __future__ import annotations
@@ -145,7 +145,10 @@ class MqiLink:
         return found
 
     def open_queue(self, name: str, options: int, dynamic_name: str = "") -> OpenQueue:
-        """Open a queue, or make one from the model ``name``. Raises MqiError, and RouteError for a name that cannot be one."""
+        """Open a queue, or make one from the model ``name``.
+
+        Raises MqiError, and RouteError for a name that cannot be one.
+        """
         descriptor = self._module.OD(ObjectName=ascii_field(name, NAME_LENGTH, "the name of a queue"))
         if dynamic_name:
             descriptor.DynamicQName = ascii_field(dynamic_name, NAME_LENGTH, "the dynamic_name")
@@ -213,7 +216,10 @@ class MqiLink:
 
 
 def mqi_error(call: str, error: Exception) -> MqiError:
-    """A package's error as ours. What is no reason of MQ, such as a structure of the wrong size, is 2195 with its text."""
+    """A package's error as ours.
+
+    What is no reason of MQ, such as a structure of the wrong size, is 2195 with its text.
+    """
     reason = getattr(error, "reason", None)
     if reason is None:
         return MqiError(call, mq.MQCC_FAILED, mq.MQRC_UNEXPECTED_ERROR, detail=str(error))
@@ -275,7 +281,7 @@ def load_binding(preference: str = AUTO) -> Binding:
 
 
 def _cause(error: BaseException) -> str:
-    """Why an import failed, in the words of its first cause: ibmmq hides the missing client library behind another error."""
+    """The first cause of a failed import: ibmmq hides the missing client library behind another error."""
     first = error
     while (before := first.__cause__ or first.__context__) is not None:
         first = before

@@ -1,8 +1,8 @@
 """Recordings: JSON lines of exchanges, byte for byte, plain or gzip, read and written.
 
-The first line is the header, every other line one exchange. Keys that are not known are ignored, so that later versions
-can add some; a greater version number is refused. Every value is checked when it is read (``recording_format``): a line that cannot be
-used is left out with a warning that has its number.
+The first line is the header, every other line one exchange. Keys that are not known are ignored, so that later
+versions can add some; a greater version number is refused. Every value is checked when it is read
+(``recording_format``): a line that cannot be used is left out with a warning that has its number.
 """
 
 from __future__ import annotations

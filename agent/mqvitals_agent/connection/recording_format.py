@@ -1,7 +1,8 @@
 """The format of recordings: the header line, and checks of each key, which return its value or raise LineError.
 
-What passes here can be carried by MQ and kept by the store: numbers fit MQLONG, times lie in 1970 to 9999, texts can be
-written as UTF-8 and hold no NUL, names can begin the whole name of an object. A key that may be left out may also be null.
+What passes here can be carried by MQ and kept by the store: numbers fit MQLONG, times lie in 1970 to 9999, texts can
+be written as UTF-8 and hold no NUL, names can begin the whole name of an object. A key that may be left out may also
+be null.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MQLONG_MIN: Final = -(2**31)
 
 LARGE_LINE: Final = 1 << 20
 MOST_LISTS: Final = 400_000
-"""Objects and lists in a line of more than 1 MiB: a reply is one, and each takes much more memory than its characters."""
+"""Objects and lists in a line of more than 1 MiB: each takes much more memory than its characters."""
 MOST_VALUES: Final = 2_000_000
 
 _MISSING: Final = object()
@@ -159,7 +160,10 @@ class RecordingError(MqvitalsError):
 
 @dataclass(frozen=True, slots=True)
 class RecordingHeader:
-    """The first line. ``name_field`` is the site's name for the group, ``interval_s`` the usual seconds between two cycles."""
+    """The first line.
+
+    ``name`` is the site's name for the group, ``interval_s`` the usual seconds between two cycles.
+    """
 
     version: int = VERSION
     created: int | None = None

@@ -34,10 +34,10 @@ class Tls:
 class Route:
     """The way to one queue manager.
 
-    ``queue_manager`` is the name that connects and that exchanges carry. Either ``channel`` and ``connection_name`` (hosts
-    and ports, tried in turn) are given, or ``ccdt_url`` names a table that has them. An empty ``command_queue`` is asked of
-    the queue manager. An empty ``reply_queue`` means a dynamic one made from ``reply_model``. Statistics messages are taken from
-    ``statistics_queue``; empty: from nowhere.
+    ``queue_manager`` is the name that connects and that exchanges carry. Either ``channel`` and ``connection_name``
+    (hosts and ports, tried in turn) are given, or ``ccdt_url`` names a table that has them. An empty
+    ``command_queue`` is asked of the queue manager. An empty ``reply_queue`` means a dynamic one made from
+    ``reply_model``. Statistics messages are taken from ``statistics_queue``; empty: from nowhere.
     """
 
     queue_manager: str

@@ -233,7 +233,7 @@ class AnswerTracker:
 
 @lru_cache(maxsize=2048)
 def _identifier_place(layout: ParameterLayout) -> int | None:
-    """Where messages of this layout, which say nothing of the answer as a whole, have the identifier of their set; None for all others."""
+    """The place of the set's identifier in messages of this layout; None where a message also describes the answer."""
     place = layout.places.get(mq.MQBACF_RESPONSE_ID)
     if place is None or layout.types[place] != mq.MQCFT_BYTE_STRING or layout.places.keys() & _OF_ANSWER:
         return None

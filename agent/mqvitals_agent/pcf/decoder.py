@@ -1,8 +1,8 @@
 """Bytes to messages.
 
-Replies to one command repeat their structures: same parameters, same lengths, other values. A shape unpacks such a message
-in one step, after one comparison of all bytes that must be equal (types, lengths, identifiers, character sets, string
-lengths, counts). A message without a known shape is read structure by structure (``structures``).
+Replies to one command repeat their structures: same parameters, same lengths, other values. A shape unpacks such a
+message in one step, after one comparison of all bytes that must be equal (types, lengths, identifiers, character
+sets, string lengths, counts). A message without a known shape is read structure by structure (``structures``).
 """
 
 from __future__ import annotations

@@ -134,8 +134,9 @@ class Message:
 class ParameterLayout:
     """Which parameters a column of values holds: their identifiers and structure types.
 
-    ``places`` has the place in the column of each identifier that is there once, ``template`` all identifiers as keys: filling a copy
-    of it is quicker than growing a dictionary. Compared by identity: ``parameter_layout`` makes one of each.
+    ``places`` has the place in the column of each identifier that is there once, ``template`` all identifiers as
+    keys: filling a copy of it is quicker than growing a dictionary. Compared by identity: ``parameter_layout`` makes
+    one of each.
     """
 
     __slots__ = ("ids", "places", "repeats", "template", "types")
@@ -199,9 +200,9 @@ class DecodedMessage(Message):
 class MessageValues:
     """The wanted values of a message and its header; lighter than a Message.
 
-    Usually they are a ``column`` with a ``layout`` that thousands of messages share; no parameter is in it twice.
-    Of a message that was walked, or that has a parameter more than once, there is no layout, but ``values``; ``repeated`` are the further ones of a
-    parameter, in order.
+    Usually they are a ``column`` with a ``layout`` that thousands of messages share; no parameter is in it twice. Of
+    a message that was walked, or that has a parameter more than once, there is no layout, but ``values``;
+    ``repeated`` are the further ones of a parameter, in order.
     """
 
     __slots__ = (

@@ -1,17 +1,18 @@
-"""Channels: INQUIRE_CHANNEL_STATUS for the current instances, INQUIRE_CHANNEL for what is defined, and starts of instances.
+"""Channels: INQUIRE_CHANNEL_STATUS for current instances and their starts, INQUIRE_CHANNEL for definitions.
 
 A channel is one object, whatever its restarts and instances. Of several current instances the object has
 
 * counters: the sum of their increases (see ``counters``);
-* ``status``: the worst, in the order of ``WORST_STATUS``; other states and texts are those of the instance with the worst status;
+* ``status``: the worst, in the order of ``WORST_STATUS``; other states and texts are those of the instance with the
+  worst status;
 * ``indoubt``, ``stop_requested``: the greatest, for one in trouble is enough;
 * ``conversations``, ``current_msgs``: the sum; ``short_left``, ``long_left``: the least;
 * other gauges, the short-term and long-term averages among them: the greatest, which is the worst;
 * times: the newest; ``instances`` and ``tls_instances``: how many there are;
 * the starts: see ``ChannelStarts``.
 
-A value that only some instances report is taken from those. An inactive channel has no figures except those that are added up
-over channels: these are 0.
+A value that only some instances report is taken from those. An inactive channel has no figures except those that are
+added up over channels: these are 0.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ InstancePlace = tuple[str, ...]
 
 
 class _Line(NamedTuple):
-    """What is remembered of a place: the start of the instance that ran last, and whether that has broken off since, or might."""
+    """A place: the start of the instance that ran last, and whether it has broken off since, or might."""
 
     ran: InstancePlace
     lost: bool
@@ -68,20 +69,23 @@ class _Seen:
 class ChannelStarts:
     """The instances of every channel at its previous answered poll: which began since, and which replaced a broken one.
 
-    An instance is known by its place (queue manager, partner's address, transmission queue) and by its start. The start of an
-    instance that has not begun yet is blank: it counts as soon as it has begun.
+    An instance is known by its place (queue manager, partner's address, transmission queue) and by its start. The
+    start of an instance that has not begun yet is blank: it counts as soon as it has begun.
 
-    A restart counts as broken when the poll before saw the place's instance with messages under way, or when it retried or was
-    in doubt since it last ran without trouble. However many instances of a channel break off together, as with their queue
-    manager, that is one broken start. A channel that ended for want of work, or that somebody stopped, has not broken off; nor
-    is a client that connects again a restart.
+    A restart counts as broken when the poll before saw the place's instance with messages under way, or when it
+    retried or was in doubt since it last ran without trouble. However many instances of a channel break off together,
+    as with their queue manager, that is one broken start. A channel that ended for want of work, or that somebody
+    stopped, has not broken off; nor is a client that connects again a restart.
     """
 
     def __init__(self) -> None:
         self._previous: dict[Hashable, _Seen] = {}
 
     def count(self, channel: Hashable, instances: Sequence[InstanceRow]) -> dict[str, Reported]:
-        """``START_METRICS`` of a channel since its poll before; first reading when there was none. Without instances it is inactive."""
+        """``START_METRICS`` of a channel since its poll before; first reading when there was none.
+
+        Without instances it is inactive.
+        """
         before = self._previous.get(channel)
         begun = [(_key(each), each) for each in instances if each.key[4] not in _NO_START]
         seen = _Seen(Counter(key for key, _ in begun))
@@ -106,7 +110,7 @@ class ChannelStarts:
 
     @staticmethod
     def _follow(seen: _Seen, before: Mapping[InstancePlace, _Line], instances: Sequence[InstanceRow]) -> bool:
-        """Carry what is remembered of each place on to now; whether an instance took the place of one that broke off."""
+        """Update each place; returns whether an instance took the place of one that broke off."""
         broken = False
         for each in instances:
             if each.values["type"] == mq.MQCHT_SVRCONN:
@@ -278,7 +282,10 @@ def read_definition(answer: MemberReport, rows: CycleRows) -> None:
 
 
 def _exits(values: ParameterValues) -> Reported:
-    """How many exits a definition names. Of one kind there is a name or a list of names; which kinds there are depends on the type."""
+    """How many exits a definition names.
+
+    Of one kind there is a name or a list of names; which kinds there are depends on the type.
+    """
     reported = [values[number] for number in _EXITS if number in values]
     if not reported:
         return Absence.NOT_RETURNED

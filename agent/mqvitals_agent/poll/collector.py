@@ -1,11 +1,12 @@
 """Exchanges in, snapshots out: one for each queue manager and cycle, and one for the group.
 
-What belongs to whom. A reply's items belong to the queue manager that names itself in it, whichever connection it came over.
-Structures, shared message data sets and the queue-sharing group belong to the group, as do queues of disposition SHARED.
+What belongs to whom. A reply's items belong to the queue manager that names itself in it, whichever connection it
+came over. Structures, shared message data sets and the queue-sharing group belong to the group, as do queues of
+disposition SHARED.
 
-One reading an object, probe and cycle. When several answers of a cycle hold one object, the queue manager's own (unscoped)
-answer goes before a scoped one, then the newest, metric by metric. For shared queues see ``queue``, for channels with
-several instances ``channel``, for counters ``counter``, for local times ``zone``.
+One reading an object, probe and cycle. When several answers of a cycle hold one object, the queue manager's own
+(unscoped) answer goes before a scoped one, then the newest, metric by metric. For shared queues see ``queue``, for
+channels with several instances ``channel``, for counters ``counter``, for local times ``zone``.
 
 An answer counts only for what its request selected, and only when it came whole:
 
@@ -13,21 +14,23 @@ An answer counts only for what its request selected, and only when it came whole
   is a whole answer without objects. A channel is not gone but inactive, as is one that is defined and has no status;
 * an object known before, selected by a query whose answer failed or is incomplete, and in no message of the cycle,
   gets an unanswered reading with the reason: no answer, not authorised, unreachable;
-* when a queue manager cannot be reached in a cycle, every object whose poll belongs to it and that no message holds gets such
-  a reading, whether its probe could still be asked or not; for the group's things that is the queue manager that answered
-  for them last. A probe that was not due gives nothing;
+* when a queue manager cannot be reached in a cycle, every object whose poll belongs to it and that no message holds
+  gets such a reading, whether its probe could still be asked or not; for the group's things that is the queue manager
+  that answered for them last. A probe that was not due gives nothing;
 * a query with a filter proves nothing about objects that are not in its answer.
 
-Every queue manager, also one that is silent, has a snapshot with a reading of its connection. It is unreachable when the last
-exchange with it in the cycle failed for want of a connection; a wait that ended without a reply is no such failure.
+Every queue manager, also one that is silent, has a snapshot with a reading of its connection. It is unreachable when
+the last exchange with it in the cycle failed for want of a connection; a wait that ended without a reply is no such
+failure.
 
-Every form of command, with or without a probe, has a reading of kind ``agent`` at each queue manager that answered it, or should
-have: what became of it, how much came back and how long it took.
+Every form of command, with or without a probe, has a reading of kind ``agent`` at each queue manager that answered
+it, or should have: what became of it, how much came back and how long it took.
 
-Statistics messages, which are taken from a queue and answer nothing, become readings of their own source: see ``statistics``.
+Statistics messages, which are taken from a queue and answer nothing, become readings of their own source: see
+``statistics``.
 
-Pairs of short-term and long-term averages are read in the order of the platform that INQUIRE_Q_MGR reported last; until then in that
-of distributed queue managers when the answer is of classic responses, which z/OS never gives.
+Pairs of short-term and long-term averages are read in the order of the platform that INQUIRE_Q_MGR reported last;
+until then in that of distributed queue managers when the answer is of classic responses, which z/OS never gives.
 """
 
 from __future__ import annotations
@@ -77,13 +80,14 @@ _ABSENCE = {
 class Collector:
     """Turns the exchanges of each cycle into snapshots, and keeps what must be known from one cycle to the next.
 
-    ``group`` is the site's name for the group, else the queue-sharing group's own name is used as soon as it is known.
-    ``queue_managers`` have a snapshot even before their first exchange. ``zone_of`` returns the configured time
-    zone of a queue manager; where there is none, the zone is derived. Feed the exchanges in order and call ``end_cycle`` when a cycle is over.
+    ``group`` is the site's name for the group, else the queue-sharing group's own name is used as soon as it is
+    known. ``queue_managers`` have a snapshot even before their first exchange. ``zone_of`` returns the configured
+    time zone of a queue manager; where there is none, the zone is derived. Feed the exchanges in order and call
+    ``end_cycle`` when a cycle is over.
 
-    ``exchanges``, ``replies``, ``damaged`` (messages that could not be decoded), ``unprobed`` (commands without a probe, and
-    messages of other kinds than statistics, by name) and ``strange`` (statistics of a queue manager that is not watched) count
-    everything fed.
+    ``exchanges``, ``replies``, ``damaged`` (messages that could not be decoded), ``unprobed`` (commands without a
+    probe, and messages of other kinds than statistics, by name) and ``strange`` (statistics of a queue manager that
+    is not watched) count everything fed.
     """
 
     def __init__(
@@ -148,7 +152,7 @@ class Collector:
         self._snapshots.shift(by_ms)
 
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
-        """From now on this form of command is sent to the queue manager every ``interval_ms``, doubled ``doubled`` times."""
+        """From now on this form of command is sent every ``interval_ms``, doubled ``doubled`` times."""
         self._snapshots.set_interval(queue_manager, form, interval_ms, doubled)
 
     def set_calls(self, queue_manager: str, calls: MqiCalls) -> None:
@@ -156,7 +160,7 @@ class Collector:
         self._snapshots.set_calls(queue_manager, calls)
 
     def end_cycle(self, number: int | None = None) -> tuple[Snapshot, ...]:
-        """The snapshots of the cycle ``number`` (by default the one after the last), the group's last; a new cycle begins."""
+        """The snapshots of the cycle ``number`` (default: the next one), the group's last; a new cycle begins."""
         self._number = self._number + 1 if number is None else number
         cycle, self._cycle = self._cycle, CycleData()
         return self._snapshots.snapshots(cycle, self._number)
@@ -169,7 +173,7 @@ class Collector:
         return few
 
     def _take_statistics(self, exchange: Exchange) -> None:
-        """Messages are gone from the queue, also those that came before an error: all that can be read of them is kept."""
+        """Messages are gone from the queue, even those before an error: all that can be read is kept."""
         cycle = self._cycle
         asked = exchange.queue_manager
         found = statistics.read(exchange, self._decoder)

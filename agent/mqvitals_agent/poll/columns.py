@@ -1,7 +1,8 @@
 """The vocabulary's lines for one kind and one answer, compiled: from a message's wanted values to metrics.
 
-Answers of one command hold one of a few sets of parameters, nearly always with values of the expected types, so the metrics are fetched
-in two calls (numbers, texts) and checked as a whole; values of other types go the careful way, one by one.
+Answers of one command hold one of a few sets of parameters, nearly always with values of the expected types, so the
+metrics are fetched in two calls (numbers, texts) and checked as a whole; values of other types go the careful way,
+one by one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MetricValues = dict[str, Reported]
 
 
 class TimeColumns(NamedTuple):
-    """A date and its time in an answer, and the metrics made of them: the text as reported, and the age (either may be "")."""
+    """A date and time in an answer, and their metrics: the text as reported and the age (either may be "")."""
 
     date: int
     time: int
@@ -48,11 +49,14 @@ class LocalTime(NamedTuple):
 
 
 _PARAMETERS = 256
-"""So many sets of parameters are remembered: an answer has a handful, a damaged or hostile one could bring any number."""
+"""Sets of parameters kept: an answer has a handful, a hostile one could have any number."""
 
 
 class _Fetch(NamedTuple):
-    """How the metrics are fetched from values with a certain set of parameters. ``row`` has them all, in their order, absent."""
+    """How the metrics are fetched from values with a certain set of parameters.
+
+    ``row`` has them all, in their order, absent.
+    """
 
     row: MetricValues
     number_names: tuple[str, ...]
@@ -62,7 +66,10 @@ class _Fetch(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """As ``_Fetch``, from columns of one layout whose values can have no other types than they should. ``pairs`` have their places."""
+    """As ``_Fetch``, from columns of one layout whose values can have no other types than they should.
+
+    ``pairs`` have their places.
+    """
 
     row: MetricValues
     names: tuple[str, ...]
@@ -82,7 +89,7 @@ def _fetcher(ids: tuple[int, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 class ParameterPicker:
-    """Picks the values of some parameters out of messages: a tuple in the order of ``ids``, None for each that is absent."""
+    """Picks the values of some parameters out of messages, in the order of ``ids``; None for an absent one."""
 
     def __init__(self, *ids: int) -> None:
         self._ids = ids
@@ -115,9 +122,10 @@ class ParameterPicker:
 class MetricColumns:
     """How to read the metrics of ``kind`` that the answer ``command`` fills straight from parameters.
 
-    ``only`` restricts them to some names, for answers of several kinds of items. Metrics that the vocabulary calls computed are
-    left to the probe, but for times, which name two parameters, ``..._DATE ..._TIME``. ``platform`` is ``zos`` or
-    ``distributed``; metrics of the other one are absent for that reason. ``wanted`` are the parameters needed.
+    ``only`` restricts them to some names, for answers of several kinds of items. Metrics that the vocabulary calls
+    computed are left to the probe, but for times, which name two parameters, ``..._DATE ..._TIME``. ``platform`` is
+    ``zos`` or ``distributed``; metrics of the other one are absent for that reason. ``wanted`` are the parameters
+    needed.
     """
 
     def __init__(self, kind: Kind, command: str, *, only: Iterable[str] | None = None, platform: str = "zos") -> None:
@@ -202,7 +210,7 @@ class MetricColumns:
         return row
 
     def _plan(self, layout: ParameterLayout) -> _Plan | None:
-        """The plan for a layout, kept; None when a parameter's structure does not fit its metric, or holds more than fits it."""
+        """The plan for a layout, kept; None when a parameter's structure does not fit its metric."""
         places, types = layout.places, layout.types
         expected = [
             *((number, MQCFT_INTEGER) for _, number in self._numbers),

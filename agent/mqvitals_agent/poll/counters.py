@@ -1,7 +1,8 @@
 """Running totals to increases: what a counter grew by since the previous answer that holds it.
 
-A channel's counters begin again with each start of it, stick at 999,999,999 or wrap past it. So the previous totals are kept
-for each instance, known by its key (which holds its start), and a decrease does not show how much was counted meanwhile.
+A channel's counters begin again with each start of it, stick at 999,999,999 or wrap past it. So the previous totals
+are kept for each instance, known by its key (which holds its start), and a decrease does not show how much was
+counted meanwhile.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ class Counters:
     * its total is pinned at ``saturated_at``: saturated;
     * its total is below the previous one, for it was reset or has wrapped: reset.
 
-    An object with several instances has the sum of the increases of those that were there before; absent as soon as one of
-    them is absent. An instance that is new beside others counts from its next reading on, for its first total proves
-    nothing about this interval. When all are new: reset.
+    An object with several instances has the sum of the increases of those that were there before; absent as soon as
+    one of them is absent. An instance that is new beside others counts from its next reading on, for its first total
+    proves nothing about this interval. When all are new: reset.
     """
 
     def __init__(self, metrics: Sequence[str], *, saturated_at: int | None = None) -> None:

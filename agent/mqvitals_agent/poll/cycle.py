@@ -49,7 +49,7 @@ _DISPLAY: Mapping[str, str] = {
 
 
 def display_command(form_name: str) -> str:
-    """``DISPLAY CHSTATUS`` for ``INQUIRE_CHANNEL_STATUS`` in any of its forms; the command itself where MQSC has none."""
+    """``DISPLAY CHSTATUS`` for ``INQUIRE_CHANNEL_STATUS`` in any form; the command itself where MQSC has none."""
     command = form_name.partition(" CMDSCOPE(")[0]
     keyword = _DISPLAY.get(command)
     return f"DISPLAY {keyword}" if keyword else command
@@ -110,8 +110,8 @@ class ConnectAttempt:
 class CycleData:
     """Everything that the exchanges of one cycle hold.
 
-    ``first`` is when the first request for each owner was put, ``began`` the first of all; ``clock`` the queue managers' own
-    clocks at their last reply; ``unknown_ccsids`` the CCSIDs of their answers that are not known here.
+    ``first`` is when the first request for each owner was put, ``began`` the first of all; ``clock`` the queue
+    managers' own clocks at their last reply; ``unknown_ccsids`` the CCSIDs of their answers that are not known here.
     """
 
     rows: CycleRows = field(default_factory=CycleRows)

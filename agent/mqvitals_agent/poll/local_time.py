@@ -1,9 +1,10 @@
 """Local times of a queue manager: reading them, and finding out which zone they are in.
 
-Status answers hold dates and times on the queue manager's own clock face, and no answer names its zone. The zone comes from
-the configuration, or is derived: the newest time of an answer cannot be later than the moment of the answer, so the distance
-between the two, rounded up to the quarter hour, is the zone, provided that something happened recently. Three polls must
-agree, each with a newer time than the one before: an idle queue manager's old times prove nothing.
+Status answers hold dates and times on the queue manager's own clock face, and no answer names its zone. The zone
+comes from the configuration, or is derived: the newest time of an answer cannot be later than the moment of the
+answer, so the distance between the two, rounded up to the quarter hour, is the zone, provided that something happened
+recently. Three polls must agree, each with a newer time than the one before: an idle queue manager's old times prove
+nothing.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ _NEUTRAL = frozenset(
         mq.MQIA_QSG_DISP,
     }
 )
-"""Lists of wanted attributes restrict the attributes of an object, not which objects; scope and disposition are kept apart."""
+"""These restrict the attributes of an object, not which objects; scope and disposition are fields of their own."""
 
 _ALL = {
     (mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL),
@@ -67,9 +67,10 @@ _SHARED_TOO = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_SHARED, mq.MQQSGD_LIVE})
 class RequestSelection:
     """``name`` may end in ``*``. ``part`` is the kind of answer (``MQIACF_CF_STATUS_BACKUP`` ...), 0 for commands with one.
 
-    ``disposition`` is a ``MQQSGD_...`` number, for queues only; without one the queue manager's own are meant. ``scope``
-    is the command scope, empty for the queue manager that got the command. ``partial`` is true when a filter or another
-    restriction selects among the named objects: then an object that is not in the answer may still be there.
+    ``disposition`` is a ``MQQSGD_...`` number, for queues only; without one the queue manager's own are meant.
+    ``scope`` is the command scope, empty for the queue manager that got the command. ``partial`` is true when a
+    filter or another restriction selects among the named objects: then an object that is not in the answer may still
+    be there.
     """
 
     command: int
@@ -97,7 +98,7 @@ class RequestSelection:
 
 
 def unreadable_selection(command: int) -> RequestSelection:
-    """For a request that is missing or cannot be read: its answer counts for the usual part, and proves nothing about missing objects."""
+    """For a request that is missing or cannot be read: its answer proves nothing about missing objects."""
     return RequestSelection(command, part=_PART.get(command, (0, 0))[1], disposition=mq.MQQSGD_ALL, partial=True)
 
 
@@ -175,7 +176,10 @@ class ProbePart:
 
 
 def probe_part(kind: Kind, command: str, *, only: Sequence[str] | None = None, label: str = "") -> ProbePart:
-    """The part for ``kind`` of the answer to ``command``; ``only`` some of its metrics. With a ``label`` it is no poll."""
+    """The part for ``kind`` of the answer to ``command``; ``only`` some of its metrics.
+
+    With a ``label`` it is no poll.
+    """
     names = tuple(m.name for m in kind.metrics if m.command == command and (only is None or m.name in only))
     return ProbePart(kind, f"{command} {label}" if label else command, names, kind.poll == command and not label)
 
@@ -193,10 +197,10 @@ class InstanceRow:
 class ObjectRow:
     """What one answer holds of one object.
 
-    ``whole`` is true unless a filter selected, ``own`` when the queue manager was asked itself, without a scope. ``at`` is
-    when the request was put, ``now`` the best moment for ages (the reply's put time, else ``at``), ``member`` whose clock
-    the local times show. ``totals`` are running totals of counters, ``instances`` a channel's current instances (then
-    ``values`` is made of them later).
+    ``whole`` is true unless a filter selected, ``own`` when the queue manager was asked itself, without a scope.
+    ``at`` is when the request was put, ``now`` the best moment for ages (the reply's put time, else ``at``),
+    ``member`` whose clock the local times show. ``totals`` are running totals of counters, ``instances`` a channel's
+    current instances (then ``values`` is made of them later).
     """
 
     values: MetricValues
@@ -236,7 +240,7 @@ class MemberReport:
 
 @dataclass(slots=True)
 class CycleRows:
-    """The rows of one cycle: by part, owner and name; those of shared queues by part, name and member until they are combined."""
+    """The rows of one cycle by part, owner and name; rows of shared queues by part, name and member."""
 
     reported: dict[ProbePart, dict[str, dict[str, ObjectRow]]] = field(default_factory=dict)
     shared: dict[ProbePart, dict[str, dict[str, ObjectRow]]] = field(default_factory=dict)
@@ -249,11 +253,11 @@ class CycleRows:
     channel_types: dict[str, dict[str, int]] = field(default_factory=dict)
     """By queue manager: the channels it defines and their types."""
     altered: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
-    """By sort and name: when a definition of the group was last altered, in the local time of the queue manager that answered."""
+    """By kind and name: member and local time of a definition's last alteration."""
     group: str = ""
     """The queue-sharing group's own name."""
     newest: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    """By queue manager: the newest local time of its status answers, when that was asked for and how long it took, ms."""
+    """By queue manager: the newest local time of its status answers, when it was asked and how long it took, ms."""
 
     def put(self, part: ProbePart, owner: str, name: str, row: ObjectRow) -> None:
         """Keep a row. Two of one object become one, metric by metric: the queue manager's own answer first, then the newest.
@@ -297,9 +301,9 @@ def _merged(before: ObjectRow, after: ObjectRow) -> ObjectRow:
 
 
 class Probe(NamedTuple):
-    """One command: ``pcf_request`` builds a request, ``read`` puts an answer's rows where they belong.
+    """One command: ``ask`` builds a request, ``read`` puts an answer's rows where they belong.
 
-    ``parts`` returns what an answer to a selection holds, ``wanted_parameters`` which parameters reading needs (the tracker's
+    ``parts`` returns what an answer to a selection holds, ``wanted`` which parameters reading needs (the tracker's
     included), ``key`` which parameter names the object (0: none does).
     """
 

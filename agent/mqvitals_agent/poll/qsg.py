@@ -1,7 +1,7 @@
 """The queue-sharing group: its members (INQUIRE_QSG), coupling facility structures and shared message data sets.
 
-INQUIRE_CF_STRUC_STATUS BACKUP is asked less often than the summary and makes readings of its own. Changes of the group's
-definitions are counted over a day; a deleted definition counts until its last alteration is a day ago.
+INQUIRE_CF_STRUC_STATUS BACKUP is asked less often than the summary and makes readings of its own. Changes of the
+group's definitions are counted over a day; a deleted definition counts until its last alteration is a day ago.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ DEFAULT_INTERVALS_MS: Mapping[str, int] = {
     "INQUIRE_ARCHIVE": 3_600_000,
     STATISTICS: 60_000,
 }
-"""The questions in the order in which they are asked, definitions first, and their intervals at the usual base interval."""
+"""The queries in the order in which they are sent, definitions first, with intervals at the usual base interval."""
 
 _TOO_LONG = 10
 """An answer that takes more than its interval's tenth part is asked for half as often."""
@@ -86,7 +86,7 @@ def configured_ms(
 
 
 def is_due(moment: int, asked: int | None, interval_ms: int) -> bool:
-    """True at a moment of the grid when a question that was asked last at ``asked`` (None: never) is to be asked again."""
+    """Whether a query last sent at ``asked`` (None: never) is due at this moment of the grid."""
     return asked is None or moment - asked >= interval_ms
 
 
@@ -132,7 +132,10 @@ def _seconds(ms: int) -> str:
 PROBES: Mapping[int, Probe] = {
     probe.command: probe for kind in (queue_manager, channel, queue, qsg, storage, log) for probe in kind.PROBES
 }
-"""All probes by the number of their command. A kind of object has one module: what is asked of it, and how answers are read."""
+"""All probes by the number of their command.
+
+A kind of object has one module: what is asked of it, and how answers are read.
+"""
 
 
 GROUP_QUERIES = frozenset({"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "INQUIRE_CF_STRUC_STATUS", BACKUP})
@@ -184,8 +187,8 @@ class ScheduledQuery(Query):
 def distributed_queries(polling: PollingSettings, statistics_queue: str = "") -> tuple[ScheduledQuery, ...]:
     """Everything to ask of a distributed queue manager by these settings, definitions first.
 
-    It is no member of a group, and its objects have no disposition. ``statistics_queue`` is where statistics messages are
-    taken from, empty: nowhere. Raises ValueError for what ``polling_problems`` returns.
+    It is no member of a group, and its objects have no disposition. ``statistics_queue`` is where statistics messages
+    are taken from, empty: nowhere. Raises ValueError for what ``polling_problems`` returns.
     """
     found = []
     for question in DEFAULT_INTERVALS_MS:
@@ -200,8 +203,9 @@ def distributed_queries(polling: PollingSettings, statistics_queue: str = "") ->
 def zos_queries(polling: PollingSettings, others: Sequence[str] = ()) -> tuple[ScheduledQuery, ...]:
     """Everything to ask of queue managers on z/OS by these settings, definitions first.
 
-    ``others`` are members of the group without a connection of their own: what is asked of each queue manager is asked about
-    each of them too, with its name as the command scope. Raises ValueError for what ``polling_problems`` returns.
+    ``others`` are members of the group without a connection of their own: what is asked of each queue manager is
+    asked about each of them too, with its name as the command scope. Raises ValueError for what ``polling_problems``
+    returns.
     """
     found: list[ScheduledQuery] = []
     for question in DEFAULT_INTERVALS_MS:
@@ -267,7 +271,7 @@ def filter_parameter(text: str | None, kind: str) -> Parameter | None:
 
 
 def _keywords(kind: Kind) -> dict[str, tuple[int, dict[str, int], bool]]:
-    """What the kind's status can be filtered by: keyword to parameter, the names of its states, and whether it is a text."""
+    """Filters of the kind's status: keyword to parameter, names of its states, and whether it is a text."""
     return {
         metric.mqsc: (
             parameter_number(metric.pcf),

@@ -1,7 +1,7 @@
-"""Queues: INQUIRE_Q_STATUS for what changes, INQUIRE_Q for what is defined, INQUIRE_STG_CLASS for where messages are kept.
+"""Queues: INQUIRE_Q_STATUS for status, INQUIRE_Q for definitions, INQUIRE_STG_CLASS for their page sets.
 
-A private queue belongs to the queue manager that answered. A shared queue is one object of the group: every member reports the
-same depth and its own handles and times. Definitions of disposition GROUP are templates and no queues.
+A private queue belongs to the queue manager that answered. A shared queue is one object of the group: every member
+reports the same depth and its own handles and times. Definitions of disposition GROUP are templates and no queues.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def read_definition(answer: MemberReport, rows: CycleRows) -> None:
 
 
 def relate_storage(values: MetricValues, storage_classes: Mapping[str, int], buffer_pools: Mapping[int, int]) -> None:
-    """Add a private queue's page set, through its storage class, and that page set's buffer pool, as far as they are known."""
+    """Add a private queue's page set, by its storage class, and that page set's buffer pool, as far as known."""
     name = values.get("storage_class")
     if type(name) is str and name in storage_classes:
         values["page_set"] = storage_classes[name]

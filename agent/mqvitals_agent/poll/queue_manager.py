@@ -1,4 +1,4 @@
-"""The queue manager and its channel initiator: INQUIRE_Q_MGR for both, INQUIRE_CHANNEL_INIT, and INQUIRE_Q_MGR_STATUS off z/OS."""
+"""The queue manager and its channel initiator: INQUIRE_Q_MGR, INQUIRE_CHANNEL_INIT; off z/OS INQUIRE_Q_MGR_STATUS."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Replay: a recording drives the collector, exchange by exchange, and each cycle's snapshots go where they are wanted.
 
-A recording's cycle is the number of its interval: 1 + floor((``at`` - first ``at``) / interval). A cycle is over as soon as the next
-exchange belongs to a later one, so its snapshots are there before the wait for that exchange begins.
+A recording's cycle is the number of its interval: 1 + floor((``at`` - first ``at``) / interval). A cycle is over as
+soon as the next exchange belongs to a later one, so its snapshots are there before the wait for that exchange begins.
 
-Time never runs back. Lines stand in the order of ``at``; one that is dated earlier than a line before it counts to the cycle
-that is under way, and to the moment when that began if it lies before it, so that every snapshot is later than the one before.
-A jump far ahead is noted, and no pause is waited for longer than an interval.
+Time never runs back. Lines stand in the order of ``at``; one that is dated earlier than a line before it counts to
+the cycle that is under way, and to the moment when that began if it lies before it, so that every snapshot is later
+than the one before. A jump far ahead is noted, and no pause is waited for longer than an interval.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ReplayCycle:
 
 
 class TimeJump(NamedTuple):
-    """A jump ahead, of more than an hour and more than a hundred intervals: the line after it, its time and the time before, ms UTC."""
+    """A jump of more than an hour and a hundred intervals: the line after it, the times before and after, ms UTC."""
 
     line: int
     before: int
@@ -48,8 +48,8 @@ class TimeJump(NamedTuple):
 class ReplaySummary:
     """What was replayed. ``unprobed`` counts commands that no probe reads, by name.
 
-    ``disordered`` counts the exchanges dated earlier than one before them, ``first_disordered`` is the line of the first.
-    ``gap_count`` counts the jumps ahead, ``gaps`` holds the first of them.
+    ``disordered`` counts the exchanges dated earlier than one before them, ``first_disordered`` is the line of the
+    first. ``gap_count`` counts the jumps ahead, ``gaps`` holds the first of them.
     """
 
     cycles: int = 0

@@ -206,7 +206,7 @@ class SnapshotBuilder:
         self._count_alterations(cycle)
 
     def _count_alterations(self, cycle: CycleData) -> None:
-        """How many of the group's definitions were changed lately, as often as its queues' definitions are asked for."""
+        """Count the group's definitions changed lately, as often as its queues' definitions are queried."""
         self._alterations.note(cycle.rows.altered)
         asked = cycle.asked.get((queue.DEFINITION, GROUP), [])
         if not self._group_name or all(each.absence is not None for each in asked):

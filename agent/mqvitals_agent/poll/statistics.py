@@ -1,8 +1,8 @@
 """Statistics messages: what distributed queue managers report of whole intervals, by the queue they put them to.
 
-No command is answered: the messages are taken from the queue, and are gone with that. One message reports calls of the
-MQI (of the queue manager as a whole), of queues, or of channels; several may be written for one interval. Which parameter
-fills which metric is in the vocabulary. Of a channel with several instances in an interval
+No command is answered: the messages are taken from the queue, and are gone with that. One message reports calls of
+the MQI (of the queue manager as a whole), of queues, or of channels; several may be written for one interval. Which
+parameter fills which metric is in the vocabulary. Of a channel with several instances in an interval
 
 * what counts is added, the least and the greatest are those of all;
 * averages are weighed by the batches, those of queues by the messages got.
@@ -39,7 +39,7 @@ _KINDS: Final[Mapping[int, tuple[Kind, int, int]]] = {
     mq.MQCMD_STATISTICS_Q: (queue.QUEUE_KIND, mq.MQGACF_Q_STATISTICS_DATA, mq.MQCA_Q_NAME),
     mq.MQCMD_STATISTICS_CHANNEL: (channel.CHANNEL_KIND, mq.MQGACF_CHL_STATISTICS_DATA, mq.MQCACH_CHANNEL_NAME),
 }
-"""By command: the kind of object, the group that describes one, and the parameter that names it (0: the message itself)."""
+"""By command: kind of object, group that describes one, parameter that names it (0: the message itself)."""
 
 _WEIGHTS: Final[Mapping[str, tuple[str, ...]]] = {
     "nettime_avg_us": ("full_batches", "incomplete_batches"),
@@ -93,7 +93,7 @@ _RATES: Final = {
 
 
 class StatisticsKey(NamedTuple):
-    """What a record is about: a queue manager's object, and an interval by the queue manager's own clock face, ms (None: not reported)."""
+    """A queue manager's object and an interval in its local time, ms (None: not reported)."""
 
     queue_manager: str
     kind: str
@@ -116,7 +116,7 @@ class StatisticsRecord:
 
 
 class StatisticsResult(NamedTuple):
-    """What an exchange brought: its records, how many messages are ``damaged``, and the commands of those that are unknown."""
+    """The records of an exchange, how many messages are ``damaged``, and the commands of unknown ones."""
 
     records: tuple[StatisticsRecord, ...]
     damaged: int
