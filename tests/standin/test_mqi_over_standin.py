@@ -289,8 +289,8 @@ def test_ibmmq_leaves_the_search_path_alone(bindings: Bindings, fresh: Fresh) ->
     """It puts its own folder first; with generic names in it that nobody else is to find."""
     code = (
         "import sys; before = list(sys.path)\n"
-        "from mqvitals_agent.connection.mqi import load\n"
-        "load('ibmmq'); load('ibmmq'); assert sys.path == before, sys.path\n"
+        "from mqvitals_agent.connection.mqi import load_binding\n"
+        "load_binding('ibmmq'); load_binding('ibmmq'); assert sys.path == before, sys.path\n"
         "folder = sys.modules['ibmmq'].__path__[0]\n"
         "print(*(n for n, m in sys.modules.items() if '.' not in n and str(getattr(m, '__file__', '')).startswith(folder)))"
     )
@@ -311,9 +311,9 @@ def test_ibmmq_leaves_the_search_path_alone(bindings: Bindings, fresh: Fresh) ->
 
 TELL = """
 from mqvitals_agent.connection.link import BindingError
-from mqvitals_agent.connection.mqi import load
+from mqvitals_agent.connection.mqi import load_binding
 try:
-    print('loaded', load({preference!r}).name)
+    print('loaded', load_binding({preference!r}).name)
 except BindingError as error:
     print(error)
 """
