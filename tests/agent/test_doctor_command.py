@@ -124,7 +124,7 @@ def test_without_a_binding_one_sentence(
     def load(preference: str) -> object:
         raise BindingError("no connection to living queue managers without ibmmq or pymqi: install one")
 
-    monkeypatch.setattr(mqi, "load", load)
+    monkeypatch.setattr(mqi, "load_binding", load)
     assert run("--config", config) == 2
     assert capsys.readouterr() == (
         "",
@@ -136,7 +136,7 @@ def test_when_no_queue_manager_is_reached(
     config: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The findings are printed, the one without a connection of its own is not examined; exit code 2."""
-    monkeypatch.setattr(mqi, "load", lambda preference: Package())
+    monkeypatch.setattr(mqi, "load_binding", lambda preference: Package())
     assert run("--config", config, "--json") == 2
     findings = {(each["queue_manager"], each["check"]): each for each in json.loads(capsys.readouterr().out)}
     refused = findings["QM01", "connect"]
@@ -160,7 +160,7 @@ def test_what_the_package_cannot_do_is_advised(
 
     wish = "connection: {application_name: vital signs, channel"
     Path(config).write_text(LIVING.replace("connection: {channel", wish))
-    monkeypatch.setattr(mqi, "load", lambda preference: Limited())
+    monkeypatch.setattr(mqi, "load_binding", lambda preference: Limited())
     assert run("--config", config, "--json") == 2
     findings = {(each["queue_manager"], each["check"]): each for each in json.loads(capsys.readouterr().out)}
     assert findings["QM01", "binding"]["result"] == "advised"
@@ -171,7 +171,7 @@ def test_only_the_chosen_one_is_told_of(
     config: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whoever is asked on its behalf is left out."""
-    monkeypatch.setattr(mqi, "load", lambda preference: Package())
+    monkeypatch.setattr(mqi, "load_binding", lambda preference: Package())
     assert run("--config", config, "--queue-manager", "QM02", "--json") == 2
     assert {each["queue_manager"] for each in json.loads(capsys.readouterr().out)} == {"QM02"}
 
