@@ -1,8 +1,8 @@
 """Time as a parameter: the system's clock, and a virtual clock that moves from event to event.
 
-Virtual time stands still while there is anything to do. An event loop has nothing to do when it asks its selector to wait: that
-is where ``VirtualLoop`` moves the clock to the next sleeper. So what happens at a moment takes no virtual time, however slow the
-machine is, and the order of events follows from the moments alone.
+Virtual time stands still while there is anything to do. An event loop has nothing to do when it asks its selector to
+wait: that is where ``VirtualLoop`` moves the clock to the next sleeper. So what happens at a moment takes no virtual
+time, however slow the machine is, and the order of events follows from the moments alone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Clock(Protocol):
         ...
 
     def steady_s(self) -> float:
-        """Seconds that only grow, however ``now`` is set, for how long something takes; where time is virtual, work takes none."""
+        """Seconds that only grow, however ``now`` is set, for how long something takes; where time is virtual, work
+        takes none.
+        """
         ...
 
 
@@ -75,11 +77,13 @@ class SystemClock:
 
 
 class VirtualClock:
-    """A clock that moves from one sleeper to the next while a ``VirtualLoop`` has nothing else to do and nothing holds it.
+    """A clock that moves from one sleeper to the next while a ``VirtualLoop`` has nothing else to do and nothing
+    holds it.
 
-    ``pace``: a moment does not come before real time has passed accordingly, ``pace`` times as fast; None: at once. When work takes
-    longer than that, virtual time lags behind; no event is left out. ``latest`` is the real time now: virtual time does not go
-    beyond it, and ``caught_up`` is called the first time that it is waited for. ``steady`` is a real clock of seconds.
+    ``pace``: a moment does not come before real time has passed accordingly, ``pace`` times as fast; None: at once.
+    When work takes longer than that, virtual time lags behind; no event is left out. ``latest`` is the real time now:
+    virtual time does not go beyond it, and ``caught_up`` is called the first time that it is waited for. ``steady``
+    is a real clock of seconds.
 
     It belongs to the event loop in which something first sleeps by it. Use it in that loop's thread.
     """
@@ -117,7 +121,10 @@ class VirtualClock:
         await self._sleep(ms, last=False)
 
     async def advance(self, ms: float) -> None:
-        """Wait for so long, and until all that is due by then has been done, at that moment too. Raises as ``sleep``."""
+        """Wait for so long, and until all that is due by then has been done, at that moment too.
+
+        Raises as ``sleep``.
+        """
         await self._sleep(ms, last=True)
 
     async def _sleep(self, ms: float, *, last: bool) -> None:
@@ -193,7 +200,9 @@ class VirtualClock:
         return 0.0
 
     def catch_up(self) -> None:
-        """The next sleeper has been waited for in real time: what is real and comes meanwhile comes at a moment before it."""
+        """The next sleeper has been waited for in real time: what is real and comes meanwhile comes at a
+        moment before it.
+        """
         if not self._sleepers or self._holds:
             return
         reached = self._sleepers[0][0]
@@ -220,8 +229,8 @@ class VirtualClock:
 class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop that moves a virtual clock whenever it has nothing else to do; without one it is a usual loop.
 
-    While there is a clock, what other threads bring is taken up only when nothing else is left to do, so that its place among
-    events does not depend on how fast the thread was. What runs in the executor holds the clock.
+    While there is a clock, what other threads bring is taken up only when nothing else is left to do, so that its
+    place among events does not depend on how fast the thread was. What runs in the executor holds the clock.
     """
 
     def __init__(self) -> None:
@@ -244,7 +253,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             clock.begin()
 
     def idle(self, timeout: float | None, poll: Callable[[float | None], list[Any]]) -> list[Any]:
-        """What the selector returns when the loop has nothing to do: what is there, or nothing once somebody was woken."""
+        """What the selector returns when the loop has nothing to do: what is there, or nothing once
+        somebody was woken.
+        """
         if self._brought:
             while self._brought:
                 handle = self._brought.popleft()

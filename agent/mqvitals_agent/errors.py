@@ -8,8 +8,9 @@ from enum import IntEnum
 class MqvitalsError(Exception):
     """Something outside the program is wrong: a file, a queue manager, a network, an argument.
 
-    ``message`` says what happened and where, ``hint`` what to do next (may be empty). A command that raises one ends with both
-    on stderr and no traceback. Mistakes in settings and rules are ``mqvitals_config.problem.ConfigError``, which lies below.
+    ``message`` says what happened and where, ``hint`` what to do next (may be empty). A command that raises one ends
+    with both on stderr and no traceback. Mistakes in settings and rules are ``mqvitals_config.problem.ConfigError``,
+    which lies below.
     """
 
     def __init__(self, message: str = "", hint: str = "") -> None:

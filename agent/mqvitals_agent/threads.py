@@ -1,7 +1,7 @@
 """Threads beside the event loop: one that runs functions in order, and daemon threads for calls that may hang.
 
-``asyncio.to_thread`` and the loop's own executor use threads that both the loop's end and the interpreter's wait for: one call
-that hangs in them keeps the process from ending.
+``asyncio.to_thread`` and the loop's own executor use threads that both the loop's end and the interpreter's wait for:
+one call that hangs in them keeps the process from ending.
 """
 
 from __future__ import annotations
@@ -147,7 +147,10 @@ class BoundedCall:
         self._before: asyncio.Future[Any] | None = None
 
     async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
-        """What ``function`` returns; raises what it raises, and NoAnswerError after ``limit_s`` seconds of real time. Virtual time stands still meanwhile."""
+        """What ``function`` returns; raises what it raises, and NoAnswerError after ``limit_s`` seconds of real time.
+
+        Virtual time stands still meanwhile.
+        """
         with held():
             return await self._run(function, limit_s)
 
@@ -173,7 +176,10 @@ async def _done(call: asyncio.Future[Any], within_s: float) -> bool:
 
 
 def run_in_loop(main: Coroutine[Any, Any, _T], clock: Clock | None = None) -> _T:
-    """As ``asyncio.run``, but no thread that hangs keeps the loop or the process from ending. The loop moves a virtual ``clock``."""
+    """As ``asyncio.run``, but no thread that hangs keeps the loop or the process from ending.
+
+    The loop moves a virtual ``clock``.
+    """
     with asyncio.Runner(loop_factory=VirtualLoop if isinstance(clock, VirtualClock) else None) as runner:
         runner.get_loop().set_default_executor(DaemonThreads())
         return runner.run(main)

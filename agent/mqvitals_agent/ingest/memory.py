@@ -1,4 +1,6 @@
-"""What windows and baselines keep in memory: records by object, hours under way, and the console messages of a snapshot."""
+"""What windows and baselines keep in memory: records by object, hours under way, and the console messages of
+a snapshot.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,9 @@ class RecordTrack:
 
 
 class MessageWindow:
-    """Implements ``messages`` of ``mqvitals_rules.history.MetricHistory`` over a store; without one no console is followed."""
+    """Implements ``messages`` of ``mqvitals_rules.history.MetricHistory`` over a store; without one no console
+    is followed.
+    """
 
     def __init__(self, reader: PastReader | None) -> None:
         self._reader = reader
@@ -102,7 +106,8 @@ class MessageWindow:
         self._told.clear()
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
-        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of it is followed.
+        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of it is
+        followed.
 
         Those of the group are those of its members. Raises StoreError.
         """
@@ -169,7 +174,9 @@ class HourlyBaselines:
         sums[1] += weight
 
     def shift(self, by_ms: int) -> None:
-        """The clock was corrected by so much: hours that lie ahead of it now were told by the wrong clock, and never end."""
+        """The clock was corrected by so much: hours that lie ahead of it now were told by the wrong clock,
+        and never end.
+        """
         if by_ms >= 0:
             return
         latest = max(self._newest + HOUR_MS + by_ms - 1, 0)

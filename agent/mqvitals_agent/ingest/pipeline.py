@@ -47,9 +47,9 @@ class SnapshotStore(Protocol):
 class Ingest:
     """Remembers, evaluates and stores snapshots, in their order. Begins with the open alerts of the store.
 
-    ``owed`` builds the notifications for transitions of alerts; without it none are sent. ``older`` reads what the store
-    holds already, for the windows. ``known`` are snapshots that the rules know without evaluating them, the oldest first.
-    ``changed`` gets the visible transitions of each snapshot after they are stored, once each.
+    ``owed`` builds the notifications for transitions of alerts; without it none are sent. ``older`` reads what the
+    store holds already, for the windows. ``known`` are snapshots that the rules know without evaluating them, the
+    oldest first. ``changed`` gets the visible transitions of each snapshot after they are stored, once each.
     """
 
     def __init__(
@@ -88,15 +88,18 @@ class Ingest:
                 self._store.keep_means(means)
 
     def unwatch(self, snapshot: Snapshot) -> None:
-        """Take in the last snapshot of a queue manager that is no longer watched: all that it had is gone. Raises StoreError."""
+        """Take in the last snapshot of a queue manager that is no longer watched: all that it had is gone.
+
+        Raises StoreError.
+        """
         self._windows.add(snapshot)
         self._write(snapshot, self._engine.evaluate(snapshot, Why.UNWATCHED))
 
     def shift(self, by_ms: int, since: int) -> None:
         """The clock was corrected: what is remembered with its date is dated ``by_ms`` later (negative: earlier).
 
-        ``since`` is how the first cycle of this run was dated: alerts that began before go by another clock, and stay. Alerts
-        are stored with the next snapshot.
+        ``since`` is how the first cycle of this run was dated: alerts that began before go by another clock, and
+        stay. Alerts are stored with the next snapshot.
         """
         self._windows.shift(by_ms)
         self._engine.shift(by_ms, since)

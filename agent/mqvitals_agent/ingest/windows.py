@@ -214,7 +214,10 @@ class WindowHistory:
         return covering({_POLL: polls, **told}, since)[1] if told else polls
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
-        """What the metric usually is at this weekday and hour. Raises StoreError when the weeks before cannot be read."""
+        """What the metric usually is at this weekday and hour.
+
+        Raises StoreError when the weeks before cannot be read.
+        """
         return self._usual.baseline(object_name, metric, now)
 
     def take_finished_hours(self) -> list[HourMean]:
@@ -254,7 +257,10 @@ class WindowHistory:
         return newest({_POLL: polls, **told})[1] if told else polls
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
-        """The console messages of an owner as ``MessageWindow``; None: no console of it is followed. Raises StoreError."""
+        """The console messages of an owner as ``MessageWindow``; None: no console of it is followed.
+
+        Raises StoreError.
+        """
         return self._messages.messages(owner, ids, since)
 
     def _records(

@@ -1,7 +1,8 @@
 """When cycles begin, how their samples are dated, and which queries are due in a cycle.
 
-Cycles begin by elapsed time, so that a wall clock that is set neither delays nor hastens them. Samples are dated by the wall
-clock. Where that is set back, samples may lie ahead of it: ``CycleClock`` decides which of the two is believed.
+Cycles begin by elapsed time, so that a wall clock that is set neither delays nor hastens them. Samples are dated by
+the wall clock. Where that is set back, samples may lie ahead of it: ``CycleClock`` decides which of the two is
+believed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from typing import Final, NamedTuple
 from mqvitals_agent.poll.queries import IntervalStretch, ScheduledQuery, is_due, stretched_interval
 
 RECENT_MS: Final = 600_000
-"""Samples of so much elapsed time may be deleted for a clock that was set back; older ones are believed more than the clock."""
+"""Samples of so much elapsed time may be deleted for a clock that was set back; older ones are believed more
+than the clock.
+"""
 FAR_MS: Final = 366 * 86_400_000
 """No agent rests so long: a run that begins so far ahead of the newest sample begins by a wrong clock."""
 EXACT_MS: Final = 300_000
@@ -51,15 +54,18 @@ class _Jump(NamedTuple):
 
 
 class CycleClock:
-    """Multiples of the interval from the service's beginning on, in ms of elapsed time. A moment that was slept through is left out.
+    """Multiples of the interval from the service's beginning on, in ms of elapsed time.
 
-    ``number`` is that of the cycle under way, ``now`` the wall clock's moment at which it began (ms UTC) and ``steady`` the
-    elapsed time then. ``began`` is how its samples are dated, for the reason ``dating``. As a rule it is ``now``. While samples
-    lie ahead of the clock that may be right, ``began`` leads by ``lead`` and goes half as fast until the clock has caught up: so
-    samples keep their order.
+    A moment that was slept through is left out.
 
-    ``correction`` is by how many ms the wall clock was set since the cycle before, ``shift`` by how many dates of this cycle
-    differ from those of the cycle before beyond what has elapsed: what is remembered with its date has to be shifted by it.
+    ``number`` is that of the cycle under way, ``now`` the wall clock's moment at which it began (ms UTC) and
+    ``steady`` the elapsed time then. ``began`` is how its samples are dated, for the reason ``dating``. As a rule it
+    is ``now``. While samples lie ahead of the clock that may be right, ``began`` leads by ``lead`` and goes half as
+    fast until the clock has caught up: so samples keep their order.
+
+    ``correction`` is by how many ms the wall clock was set since the cycle before, ``shift`` by how many dates of
+    this cycle differ from those of the cycle before beyond what has elapsed: what is remembered with its date has to
+    be shifted by it.
     """
 
     def __init__(self, interval_ms: int) -> None:
@@ -86,7 +92,9 @@ class CycleClock:
         return self.began - self.now
 
     def start(self, begin: int, steady: int, last: int, last_ts: int = -1) -> None:
-        """The first cycle begins now, at ``begin`` (``steady`` by elapsed time), and follows the stored cycle ``last``, dated ``last_ts``."""
+        """The first cycle begins now, at ``begin`` (``steady`` by elapsed time), and follows the stored cycle
+        ``last``, dated ``last_ts``.
+        """
         self.begin, self.now = begin, begin
         self.next = self._first = self.steady = steady
         self.number = last
@@ -120,7 +128,9 @@ class CycleClock:
         return self._left_out + max(0, -((self.next - until) // self.interval_ms))
 
     def wall(self, steady: int) -> int:
-        """The time of day, ms UTC, at a moment of elapsed time in this cycle, by the clock as it was when the cycle began."""
+        """The time of day, ms UTC, at a moment of elapsed time in this cycle, by the clock as it was when the
+        cycle began.
+        """
         return self.now + steady - self.steady
 
     def _date(self, now: int, steady: int) -> None:
@@ -218,7 +228,9 @@ class Schedule:
         return tuple(found)
 
     def answered(self, errand: ScheduledQuery, elapsed_ms: int, *, silent: bool) -> str:
-        """It was answered, or the wait for an answer ended (``silent``); returns why it is asked at another pace, if so."""
+        """It was answered, or the wait for an answer ended (``silent``); returns why it is asked at another
+        pace, if so.
+        """
         entry = self._entries.get(errand)
         if entry is None:
             return ""  # what a reload has taken away may still be under way

@@ -37,9 +37,10 @@ ExchangeTap = Callable[[Exchange], None]
 class CycleExchanges:
     """The exchanges of one cycle, which began at ``began`` (ms UTC), and the intervals in force by queue manager.
 
-    ``lead``: by so much, ms, ``began`` lies ahead of the clock that the exchanges are dated by. It is 0 unless samples lie ahead
-    of that clock; else everything in the cycle is stored as of ``began``. ``calls`` are those of MQ that hung, by queue manager.
-    ``correction`` and ``shift`` are as ``Grid`` has them, ms: what is remembered of earlier cycles is dated by them anew.
+    ``lead``: by so much, ms, ``began`` lies ahead of the clock that the exchanges are dated by. It is 0 unless
+    samples lie ahead of that clock; else everything in the cycle is stored as of ``began``. ``calls`` are those of MQ
+    that hung, by queue manager. ``correction`` and ``shift`` are as ``Grid`` has them, ms: what is remembered of
+    earlier cycles is dated by them anew.
     """
 
     number: int
@@ -56,9 +57,9 @@ class CycleExchanges:
 class StoredCycle:
     """What became of a cycle: how many snapshots and readings were stored, the alerts that fire now, and what failed.
 
-    ``unwatched`` are queue managers, or former names of the group, that were taken out of the store's present with it.
-    ``state`` is how the store is now, ``incidents`` are the files that could not be gone on with, ``refused`` counts what could not be
-    stored because of what it was.
+    ``unwatched`` are queue managers, or former names of the group, that were taken out of the store's present with
+    it. ``state`` is how the store is now, ``incidents`` are the files that could not be gone on with, ``refused``
+    counts what could not be stored because of what it was.
     """
 
     number: int
@@ -75,7 +76,9 @@ class StoredCycle:
 
 
 def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
-    """The exchanges as of a cycle that began at ``began``: those that were put before count from then on; sorted by ``at``."""
+    """The exchanges as of a cycle that began at ``began``: those that were put before count from then on;
+    sorted by ``at``.
+    """
     dated = (each if each.at >= began else replace(each, at=began) for each in exchanges)
     return tuple(sorted(dated, key=lambda each: each.at))
 
@@ -85,13 +88,18 @@ def _shifted(reading: Reading, by: int) -> Reading:
 
 
 def dated_at(snapshot: Snapshot, ts: int) -> Snapshot:
-    """The snapshot as of the moment ``ts``; its intervals and ages stay, and records of other sources keep their own time."""
+    """The snapshot as of the moment ``ts``; its intervals and ages stay, and records of other sources keep
+    their own time.
+    """
     readings = (replace(each, ts=ts) if each.source is Source.POLL else each for each in snapshot.readings)
     return replace(snapshot, ts=ts, readings=tuple(readings))
 
 
 class CycleWriter:
-    """Collects, judges and stores. Use it in one thread, after ``open``. ``changed`` is as for ``Ingest``, ``steady_s`` is elapsed time in seconds."""
+    """Collects, judges and stores.
+
+    Use it in one thread, after ``open``. ``changed`` is as for ``Ingest``, ``steady_s`` is elapsed time in seconds.
+    """
 
     def __init__(
         self,
@@ -141,7 +149,8 @@ class CycleWriter:
         return self._store
 
     def open(self, now: int) -> tuple[int, int]:
-        """Open the store at the moment ``now``; returns number and time (ms UTC) of its last cycle, 0 and -1 for a new one.
+        """Open the store at the moment ``now``; returns number and time (ms UTC) of its last cycle, 0 and -1 for a
+        new one.
 
         Raises StoreError.
         """
@@ -173,7 +182,9 @@ class CycleWriter:
         )
 
     def take(self, batch: CycleExchanges) -> StoredCycle:
-        """Take in a cycle. A snapshot that cannot be written waits; what keeps it from being written is in ``errors``."""
+        """Take in a cycle. A snapshot that cannot be written waits; what keeps it from being written is in
+        ``errors``.
+        """
         store = self.ledger
         self._began = self._now = batch.began
         self._correct(batch)
@@ -222,7 +233,9 @@ class CycleWriter:
         )
 
     def _correct(self, batch: CycleExchanges) -> None:
-        """Date what is remembered of earlier cycles by the clock as it is set now, so that ages and intervals are what has elapsed."""
+        """Date what is remembered of earlier cycles by the clock as it is set now, so that ages and intervals are
+        what has elapsed.
+        """
         if abs(batch.correction) >= CORRECTION_MS:
             self._collector.shift(batch.correction)
         if self._first is None:
@@ -267,7 +280,9 @@ class CycleWriter:
         return round(self._steady_s() * 1000)
 
     def reload(self, settings: Settings, judging: RuleConfig, queue_managers: Sequence[str], *, anew: bool) -> None:
-        """Go on by other settings and rules; open alerts stay. With ``anew`` the queue managers are met for the first time.
+        """Go on by other settings and rules; open alerts stay.
+
+        With ``anew`` the queue managers are met for the first time.
 
         Raises StoreError when the store cannot be read: the settings are in force nevertheless.
         """
@@ -320,7 +335,9 @@ class CycleWriter:
         return RetentionPolicy(self._settings.store.keep, self._settings.store.max_size)
 
     def _settle(self, reader: StoreReader) -> None:
-        """What the store holds of earlier runs: of whom is watched still, what is gone meanwhile will show; the others go now."""
+        """What the store holds of earlier runs: of whom is watched still, what is gone meanwhile will show; the
+        others go now.
+        """
         watched = {*self._queue_managers, *(str(each.name) for each in self._settings.queue_managers)}
         name = self._settings.name
         owners = {

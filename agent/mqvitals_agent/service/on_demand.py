@@ -63,9 +63,9 @@ def queue_managers_to_ask(
 class OnDemandRequests:
     """Looks for questions in the store and answers them, in ``run``.
 
-    ``group`` is the group's name in the settings, empty where it has none. ``clock`` is the machine's, by which people ask
-    and wait; ``samples`` the one that exchanges are dated by. A question is answered after ``deadline_ms`` at the latest,
-    ``most`` of them are under way at once.
+    ``group`` is the group's name in the settings, empty where it has none. ``clock`` is the machine's, by which
+    people ask and wait; ``samples`` the one that exchanges are dated by. A question is answered after ``deadline_ms``
+    at the latest, ``most`` of them are under way at once.
     """
 
     def __init__(

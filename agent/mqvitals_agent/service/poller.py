@@ -35,7 +35,8 @@ async def with_timeout(
 ) -> _T:
     """What the call returns, or raises. Raises TimeoutError when it takes longer than ``limit_ms`` by the clock.
 
-    ``leftover`` gets what the call returns too late, after the limit or when the caller has been cancelled: however late.
+    ``leftover`` gets what the call returns too late, after the limit or when the caller has been cancelled: however
+    late.
     """
     work = asyncio.create_task(call)
     alarm = asyncio.create_task(clock.sleep(limit_ms))
@@ -79,9 +80,10 @@ LONGEST_REFUSED_MS = 3_600_000
 def reconnect_wait_ms(failures: int, uniform: Uniform, reason: int = 0, interval_ms: int = LONGEST_MS) -> float:
     """The wait after so many failures in a row (1 or more), the last of them for this reason.
 
-    Usually anything up to 1 s, 2 s, 4 s ... and at most the polling interval, or 60 s where that is longer: who comes back is
-    seen within an interval. All of it is chance, so that many agents do not come back to a queue manager at one moment. Where
-    the connection was refused it is 5, 10, 20 ... 60 minutes: what a person must mend is not hammered at.
+    Usually anything up to 1 s, 2 s, 4 s ... and at most the polling interval, or 60 s where that is longer: who comes
+    back is seen within an interval. All of it is chance, so that many agents do not come back to a queue manager at
+    one moment. Where the connection was refused it is 5, 10, 20 ... 60 minutes: what a person must mend is not
+    hammered at.
     """
     if reason in REFUSED_REASONS:
         return min(REFUSED_MS << min(failures - 1, 16), LONGEST_REFUSED_MS)
@@ -181,8 +183,8 @@ class Poller:
 
     What ``ask`` sends goes before the errands that wait, over the same connection.
 
-    ``failure`` is why the queue manager cannot be reached now, None when it can be or nothing is known yet. ``platform`` is what
-    it runs on (``MQPL_...``), 0 when unknown.
+    ``failure`` is why the queue manager cannot be reached now, None when it can be or nothing is known yet.
+    ``platform`` is what it runs on (``MQPL_...``), 0 when unknown.
     """
 
     def __init__(
@@ -235,10 +237,12 @@ class Poller:
         return True
 
     async def ask(self, query: Query) -> Exchange:
-        """Put a request before the errands that wait; its exchange is for the caller alone, the listener does not get it.
+        """Put a request before the errands that wait; its exchange is for the caller alone, the listener does not get
+        it.
 
-        Where the queue manager cannot be reached, or the connection is lost or closed, the exchange with that error comes at
-        once. Whoever is cancelled takes the question back; when it is under way already, its answer is thrown away.
+        Where the queue manager cannot be reached, or the connection is lost or closed, the exchange with that error
+        comes at once. Whoever is cancelled takes the question back; when it is under way already, its answer is
+        thrown away.
         """
         if self.failure is not None and not self.reached:
             return self._questions.unasked(query, self.failure)
@@ -394,7 +398,9 @@ class Poller:
         closing.add_done_callback(self._closing.discard)
 
     async def _close(self, connection: Connection) -> None:
-        """Let go of a connection; one that does not end in time is left behind, and whatever MQ has against it is only told."""
+        """Let go of a connection; one that does not end in time is left behind, and whatever MQ has against it
+        is only told.
+        """
         closing = asyncio.create_task(_closed(connection))
         try:
             await asyncio.wait({closing}, timeout=_CLOSE_S)

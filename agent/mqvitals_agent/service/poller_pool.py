@@ -56,8 +56,8 @@ _NO_SUCH = MqiFailure(2, 2058)
 class PollerPool:
     """Holds a poller and a timetable for each queue manager, and one timetable for the group.
 
-    The group's things are asked of one member for as long as it answers, then of the next. A queue manager that does not run on
-    z/OS is no member of any, and is not asked what only z/OS knows.
+    The group's things are asked of one member for as long as it answers, then of the next. A queue manager that does
+    not run on z/OS is no member of any, and is not asked what only z/OS knows.
     """
 
     def __init__(self, listener: PollerListener, clock: Clock, uniform: Uniform, usage_floor_ms: int) -> None:
@@ -130,15 +130,17 @@ class PollerPool:
 
     @property
     def of_group(self) -> tuple[str, ...]:
-        """Those of them that are, or may be, members of the group: not the ones that are known to run elsewhere than on z/OS."""
+        """Those of them that are, or may be, members of the group: not the ones that are known to run elsewhere
+        than on z/OS.
+        """
         return tuple(name for name in self.members if name not in self._distributed)
 
     async def put(self, queue_manager: str, build: Callable[[str], Query]) -> Exchange:
         """Ask something of a queue manager now; the exchange is for the caller alone.
 
-        ``build`` makes the query for a command scope, empty for a queue manager that has a connector. Without one it is asked
-        through another, the next when one cannot be reached; the exchange carries the name of that one. A name that is not
-        watched has the error MQRC_Q_MGR_NAME_ERROR.
+        ``build`` makes the query for a command scope, empty for a queue manager that has a connector. Without one it
+        is asked through another, the next when one cannot be reached; the exchange carries the name of that one. A
+        name that is not watched has the error MQRC_Q_MGR_NAME_ERROR.
         """
         poller = self._pollers.get(queue_manager)
         if poller is not None:
@@ -173,7 +175,8 @@ class PollerPool:
         return self._pollers.get(poller.name) is poller
 
     def begin_cycle(self, moment: int) -> set[str]:
-        """Hand out what is due at this moment of the grid; returns the queue managers whose answers the cycle waits for.
+        """Hand out what is due at this moment of the grid; returns the queue managers whose answers the cycle waits
+        for.
 
         One that is still busy with an earlier cycle's questions is not waited for.
         """
@@ -320,7 +323,9 @@ class PollerPool:
             )
 
     def _take_back(self) -> None:
-        """Group questions that wait behind another question since an earlier cycle: somebody else may answer them sooner."""
+        """Group questions that wait behind another question since an earlier cycle: somebody else may answer
+        them sooner.
+        """
         for errand, name in list(self._asked_of.items()):
             if self._pollers[name].withdraw(errand):
                 del self._asked_of[errand]

@@ -46,10 +46,12 @@ _PAUSE_MS = 75
 class Service:
     """Polls, judges and stores until ``stop``. It begins and stays up when no queue manager can be reached.
 
-    ``source`` says in the store where its samples come from. ``owed`` tells the notices that alerts owe; ``stored`` is
-    called in the event loop after each cycle. ``tap`` sees every exchange in the order of ``at``, in the worker's thread;
-    what it raises stops the agent. ``others`` are members of the group without a connector, asked about through one that has one. ``farewell`` is called when all is stored, before the store is closed. ``uniform`` is chance. ``usage_floor_ms`` is the least time between two DISPLAY USAGE.
-    ``asking`` is the clock of people who put questions into the store, the machine's; None: ``clock`` is that.
+    ``source`` says in the store where its samples come from. ``owed`` tells the notices that alerts owe; ``stored``
+    is called in the event loop after each cycle. ``tap`` sees every exchange in the order of ``at``, in the worker's
+    thread; what it raises stops the agent. ``others`` are members of the group without a connector, asked about
+    through one that has one. ``farewell`` is called when all is stored, before the store is closed. ``uniform`` is
+    chance. ``usage_floor_ms`` is the least time between two DISPLAY USAGE. ``asking`` is the clock of people who put
+    questions into the store, the machine's; None: ``clock`` is that.
     """
 
     def __init__(
@@ -107,7 +109,10 @@ class Service:
 
     @property
     def store(self) -> Store:
-        """The open store, for functions that run in the worker's thread. Raises StoreError before the first cycle and after the end."""
+        """The open store, for functions that run in the worker's thread.
+
+        Raises StoreError before the first cycle and after the end.
+        """
         return self._writer.store
 
     @property
@@ -122,7 +127,9 @@ class Service:
 
     @property
     def header(self) -> RecordingHeader:
-        """The first line of a recording of this service; its time is right once the first exchange came through ``tap``."""
+        """The first line of a recording of this service; its time is right once the first exchange came
+        through ``tap``.
+        """
         return RecordingHeader(
             created=self._cycle_clock.begin,
             name=self._settings.name or "",
@@ -148,9 +155,9 @@ class Service:
     ) -> None:
         """Go on by these settings and rules from the next cycle on; alerts stay as they are.
 
-        ``connectors`` and ``others`` are those of all queue managers now (None: as before): a connector that equals the one
-        before keeps its connection. The store and the group's name stay the same. Raises ValueError as the constructor does;
-        nothing changes then.
+        ``connectors`` and ``others`` are those of all queue managers now (None: as before): a connector that equals
+        the one before keeps its connection. The store and the group's name stay the same. Raises ValueError as the
+        constructor does; nothing changes then.
         """
         self._pool.check(settings.polling)
         if connectors is None:
@@ -158,7 +165,9 @@ class Service:
         self._next = (settings, judging, tuple(connectors), tuple(others))
 
     async def run(self) -> None:
-        """Work until ``stop``. Raises StoreError when the store cannot be opened, and in a group whatever is a mistake."""
+        """Work until ``stop``. Raises StoreError when the store cannot be opened, and in a group whatever
+        is a mistake.
+        """
         with ExitStack() as ending:
             await self._run(ending)
 

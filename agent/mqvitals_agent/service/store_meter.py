@@ -1,4 +1,6 @@
-"""What the agent says of its own store: how large it is, how fast it grows, and when its limit or the disk will be reached."""
+"""What the agent says of its own store: how large it is, how fast it grows, and when its limit or the disk will
+be reached.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ _APART_MS: Final = 300_000
 """Growth comes from measurements that are so far apart: each new one looks through a day of them."""
 _LEAST_MS: Final = 2 * _HOUR_MS
 _LEAST_POINTS: Final = 10
-"""Growth is not calculated from less than this: a day's office hours, or one large transaction, would be taken for the rule."""
+"""Growth is not calculated from less than this: a day's office hours, or one large transaction, would be taken
+for the rule.
+"""
 
 _PATIENCE, _LONG_PATIENCE = 3, 20
 """Cycles to wait for a group to show itself, and for the known owner's next snapshot."""
@@ -83,9 +87,12 @@ class StoreMeter:
     def added(
         self, snapshots: tuple[Snapshot, ...], state: StoreState | None = None, waits: str = ""
     ) -> tuple[Snapshot, ...]:
-        """The snapshots of a cycle, with what is to be said of the store in one of them when that is due. Raises StoreError.
+        """The snapshots of a cycle, with what is to be said of the store in one of them when that is due.
 
-        ``state`` says whether it can be written; None: it can. ``waits`` is why old rows are not deleted by the clock now. It belongs to the group; where none shows, to the first queue manager, until one does.
+        Raises StoreError.
+
+        ``state`` says whether it can be written; None: it can. ``waits`` is why old rows are not deleted by the clock
+        now. It belongs to the group; where none shows, to the first queue manager, until one does.
         """
         owner = self._choose(snapshots)
         self._waits = waits

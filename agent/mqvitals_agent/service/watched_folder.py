@@ -1,8 +1,9 @@
 """A folder in which the agent finds files of SMF records: looked at every ten seconds, read between the cycles.
 
-A file is read when its size and time are the same at two looks, for it may still be on its way. Folder and files are read in threads of
-their own, so that a file system that does not answer holds up nothing else; what was read is stored a little at a time, so that cycles
-are stored in time. What was read is noted in the store, and read again only when it changes.
+A file is read when its size and time are the same at two looks, for it may still be on its way. Folder and files are
+read in threads of their own, so that a file system that does not answer holds up nothing else; what was read is
+stored a little at a time, so that cycles are stored in time. What was read is noted in the store, and read again only
+when it changes.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ class _Reading:
         self._given_up = False
 
     def batch(self) -> list[Record | None]:
-        """The next records, with None for a stretch that holds none; nothing at the end. Raises OSError and SmfError."""
+        """The next records, with None for a stretch that holds none; nothing at the end.
+
+        Raises OSError and SmfError.
+        """
         with self._lock:
             self._busy = True
         try:
@@ -82,8 +86,8 @@ class _Reading:
 class WatchedFolder:
     """Looks at ``folder`` and reads what is new in it, in ``run``.
 
-    ``groups`` are the names of groups. ``steady`` is a clock of seconds for the length of a turn, else ``clock``'s. ``calls`` makes what reads the
-    folder or a file.
+    ``groups`` are the names of groups. ``steady`` is a clock of seconds for the length of a turn, else ``clock``'s.
+    ``calls`` makes what reads the folder or a file.
     """
 
     def __init__(

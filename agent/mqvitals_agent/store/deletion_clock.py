@@ -1,9 +1,9 @@
 """The time by which old rows are deleted: that of the clock, unless it has leapt ahead a short while ago.
 
-A clock that stands in 2055 for a moment would make everything older than ``store.keep``. So a leap of more than an hour beyond
-what has elapsed is believed only after the clock has gone on from there for six hours of elapsed time. Meanwhile deleting goes
-on as if the clock had not leapt. How far it was believed is a fact in the store, so that a restart does not believe a wrong clock
-for want of memory.
+A clock that stands in 2055 for a moment would make everything older than ``store.keep``. So a leap of more than an
+hour beyond what has elapsed is believed only after the clock has gone on from there for six hours of elapsed time.
+Meanwhile deleting goes on as if the clock had not leapt. How far it was believed is a fact in the store, so that a
+restart does not believe a wrong clock for want of memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ KEEP_FACT_MS: Final = 600_000
 
 
 class ClockLeap(NamedTuple):
-    """A clock that leapt ahead: when that was seen (elapsed time, ms), what it showed then (ms UTC), and by how much it had leapt (ms)."""
+    """A clock that leapt ahead: when that was seen (elapsed time, ms), what it showed then (ms UTC), and by how much
+    it had leapt (ms).
+    """
 
     seen: int
     now: int
@@ -29,7 +31,9 @@ class ClockLeap(NamedTuple):
 
 
 class DeletionDecision(NamedTuple):
-    """As of when rows are deleted (ms UTC), the leap that is not believed yet, and why the clock is not followed (empty: it is)."""
+    """As of when rows are deleted (ms UTC), the leap that is not believed yet, and why the clock is not followed
+    (empty: it is).
+    """
 
     now: int
     leap: ClockLeap | None = None
@@ -40,7 +44,8 @@ class DeletionDecision(NamedTuple):
 def decide(now: int, expected: int, steady: int, leap: ClockLeap | None) -> DeletionDecision:
     """As of when to delete, when the clock shows ``now`` and by elapsed time it should be ``expected`` (ms UTC).
 
-    ``steady`` is elapsed time now, ms; ``leap`` what was seen before. A clock behind what is expected is followed: it deletes less.
+    ``steady`` is elapsed time now, ms; ``leap`` what was seen before. A clock behind what is expected is followed: it
+    deletes less.
     """
     ahead = now - expected
     if ahead <= LEAP_MS:

@@ -16,7 +16,9 @@ _T = TypeVar("_T")
 
 
 class PastReader(Protocol):
-    """What windows read of the past. ``StoreReader`` is one, which raises StoreError; so is ``ResilientReader``, which does not.
+    """What windows read of the past.
+
+    ``StoreReader`` is one, which raises StoreError; so is ``ResilientReader``, which does not.
 
     ``failing`` says that the last answers may lack what a later one has.
     """
@@ -137,7 +139,9 @@ class ResilientReader:
         return self._read(lambda reader: reader.hour_means(kind, metric, hours, name), {})
 
     def consoles_followed(self) -> frozenset[str]:
-        """As of ``StoreReader``; what was last read while the file fails, so that alerts do not end for want of a file."""
+        """As of ``StoreReader``; what was last read while the file fails, so that alerts do not end for
+        want of a file.
+        """
         self._followed = self._read(lambda reader: reader.consoles_followed(), self._followed)
         return self._followed
 

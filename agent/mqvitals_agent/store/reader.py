@@ -212,8 +212,8 @@ class StoreReader:
     ) -> list[Sample]:
         """The polls of an object with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
 
-        Of another ``source``, the records that ended then and hold the metric. None for an object that the store does not
-        know. Raises UnknownNameError for an unknown metric.
+        Of another ``source``, the records that ended then and hold the metric. None for an object that the store does
+        not know. Raises UnknownNameError for an unknown metric.
         """
         self._metric(name.kind, metric)
         with self._query() as connection:
@@ -238,7 +238,10 @@ class StoreReader:
     def hour_means(
         self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
     ) -> dict[ObjectName, list[float]]:
-        """The means of the hours that began at ``hours`` (ms UTC), of all objects of a kind or of one. Raises UnknownNameError."""
+        """The means of the hours that began at ``hours`` (ms UTC), of all objects of a kind or of one.
+
+        Raises UnknownNameError.
+        """
         self._metric(kind, metric)
         with self._query() as connection:
             return read_means(connection, kind, metric, hours, name)
@@ -260,7 +263,8 @@ class StoreReader:
             yield from self._history(kind).polls(connection, metrics, first)
 
     def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
-        """Every record of every object of a kind that ended at ts >= ``first``, and the newest of those that have none such.
+        """Every record of every object of a kind that ended at ts >= ``first``, and the newest of those that have
+        none such.
 
         Raises UnknownNameError.
         """
@@ -314,7 +318,10 @@ class StoreReader:
             return {ObjectName(owner, kind, text(name)): values.get(number, {}) for number, name in numbers}
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:
-        """The current instances of an object that has several, by key. Raises UnknownNameError for an unknown object."""
+        """The current instances of an object that has several, by key.
+
+        Raises UnknownNameError for an unknown object.
+        """
         with self._query() as connection:
             rows = connection.execute(
                 "SELECT key, data, absent FROM instance WHERE object_id = ? ORDER BY key",
@@ -390,7 +397,8 @@ class StoreReader:
         about: tuple[str, str] | None = None,
         limit: int | None = None,
     ) -> tuple[StoredMessage, ...]:
-        """Console messages with ``since`` < last time and first time <= ``until``, oldest first; the newest ``limit`` of them.
+        """Console messages with ``since`` < last time and first time <= ``until``, oldest first; the newest ``limit``
+        of them.
 
         ``about`` is kind and name of an object that they name.
         """
@@ -453,7 +461,9 @@ class StoreReader:
         return None if row is None else kept_from
 
     def _look_at_columns(self) -> None:
-        """Which columns there are now: a writer that begins, perhaps of a later version, adds those that are missing."""
+        """Which columns there are now: a writer that begins, perhaps of a later version, adds those that
+        are missing.
+        """
         schema = self._connection.execute("PRAGMA schema_version").fetchone()[0]
         if schema != self._schema:
             refuse_foreign_objects(self.path, self._connection)

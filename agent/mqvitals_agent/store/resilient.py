@@ -1,7 +1,9 @@
-"""The store of a running agent: alerts and notifications first in memory, everything in the file as soon as it can be written.
+"""The store of a running agent: alerts and notifications first in memory, everything in the file as soon as it can be
+written.
 
-A full disk, another program's lock or a lost file keep nothing from being judged and sent. Snapshots that cannot be written
-wait, the oldest are dropped when there are too many, and both are counted. Alerts and notifications are never dropped.
+A full disk, another program's lock or a lost file keep nothing from being judged and sent. Snapshots that cannot be
+written wait, the oldest are dropped when there are too many, and both are counted. Alerts and notifications are never
+dropped.
 """
 
 from __future__ import annotations
@@ -69,8 +71,9 @@ class StoreIncident:
 class StoreState:
     """How the agent's store is: why it cannot be written (None: it can) and since when (ms UTC).
 
-    ``waiting`` snapshots are still to be written, ``dropped`` ones were given up since the agent began, ``unwritten`` alerts
-    and notifications differ from the file, ``incidents`` counts the files that had to be replaced, ``last_incident`` is the newest.
+    ``waiting`` snapshots are still to be written, ``dropped`` ones were given up since the agent began, ``unwritten``
+    alerts and notifications differ from the file, ``incidents`` counts the files that had to be replaced,
+    ``last_incident`` is the newest.
     """
 
     trouble: StoreError | None = None
@@ -93,9 +96,9 @@ class _WaitingSnapshot:
 class ResilientStore:
     """Takes everything that a cycle brings; the file follows as soon as it can. Use it from one thread.
 
-    ``open_file`` opens the file at its place, or makes it, at a moment (ms UTC), and waits for other programs for so many ms
-    (0: as long as at a start). ``now`` is the agent's time. ``dropped`` is
-    called with each snapshot that is given up. ``steady`` is a clock of seconds for the length of a step.
+    ``open_file`` opens the file at its place, or makes it, at a moment (ms UTC), and waits for other programs for so
+    many ms (0: as long as at a start). ``now`` is the agent's time. ``dropped`` is called with each snapshot that is
+    given up. ``steady`` is a clock of seconds for the length of a step.
 
     As long as ``Store`` has it, everything raises StoreError only where the file alone can answer.
     """
@@ -202,9 +205,11 @@ class ResilientStore:
 
     @contextmanager
     def gathering(self) -> Iterator[None]:
-        """A block that takes in the snapshots of a cycle; at its end the file gets them, in one transaction where they are small.
+        """A block that takes in the snapshots of a cycle; at its end the file gets them, in one transaction where
+        they are small.
 
-        Until then alerts and notifications are in memory. Nothing is sent before the end: the outbox asks this thread, which is busy.
+        Until then alerts and notifications are in memory. Nothing is sent before the end: the outbox asks this
+        thread, which is busy.
         """
         self._gathered = 0
         try:
@@ -251,7 +256,9 @@ class ResilientStore:
             self._write_means()
 
     def retry(self) -> None:
-        """Once a cycle: look whether the file is still the same and whole, and write what has waited, for a short while."""
+        """Once a cycle: look whether the file is still the same and whole, and write what has waited, for a
+        short while.
+        """
         if self._file is not None:
             error = self.older.error
             try:
@@ -412,7 +419,9 @@ class ResilientStore:
             self._file.note_trouble(error.message)
 
     def _lose(self, error: StoreError) -> None:
-        """The file cannot be gone on with as it is: open it again where that is enough, else set it aside and begin a new one."""
+        """The file cannot be gone on with as it is: open it again where that is enough, else set it aside and
+        begin a new one.
+        """
         assert self._file is not None
         file, self._file = self._file, None
         self.older.close()

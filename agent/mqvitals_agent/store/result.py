@@ -25,10 +25,11 @@ class StoreMeta:
     """A store's own facts.
 
     ``mode`` is who filled it: a running agent (``live``), a recording (``replay``), or an import of SMF records alone
-    (``records``). ``source`` names the recording or the configuration, ``group`` the queue-sharing group, ``created`` is ISO 8601 (may
-    be empty), ``version`` the mqvitals that wrote last. ``refused`` is what is wrong with settings or rules that the agent was to go on by;
-    while it is not empty those from before are in force. ``kept_from`` is from when on all samples are there, ``alerts_kept_from`` all
-    alerts that ended since (ms UTC; None: nothing was deleted).
+    (``records``). ``source`` names the recording or the configuration, ``group`` the queue-sharing group, ``created``
+    is ISO 8601 (may be empty), ``version`` the mqvitals that wrote last. ``refused`` is what is wrong with settings
+    or rules that the agent was to go on by; while it is not empty those from before are in force. ``kept_from`` is
+    from when on all samples are there, ``alerts_kept_from`` all alerts that ended since (ms UTC; None: nothing was
+    deleted).
     """
 
     mode: str
@@ -81,8 +82,8 @@ class CurrentValue(NamedTuple):
     """The newest that was told of a metric.
 
     ``value`` as of ``ts`` (None: no answer ever came) from ``probe``. ``asked`` is when it was last asked for, and
-    ``unanswered`` why no answer came then; the value is the last one known. Of a record (``source``), ``ts`` is its end,
-    ``interval_ms`` the time it is about, and ``unanswered`` says when it is stale.
+    ``unanswered`` why no answer came then; the value is the last one known. Of a record (``source``), ``ts`` is its
+    end, ``interval_ms`` the time it is about, and ``unanswered`` says when it is stale.
     """
 
     value: Reported
@@ -106,9 +107,9 @@ class StoredObject(NamedTuple):
 class Series:
     """A metric of an object over time: (ms UTC, value or None) a poll, oldest first.
 
-    ``intervals`` are the ms that each point is about (None: unknown): of a counter of polls the time since the answer before, of a record
-    its own interval. ``source`` is who tells it. ``kept_from``: what was before (ms UTC), within the time asked for, is no longer kept; None:
-    nothing of this time has been deleted.
+    ``intervals`` are the ms that each point is about (None: unknown): of a counter of polls the time since the answer
+    before, of a record its own interval. ``source`` is who tells it. ``kept_from``: what was before (ms UTC), within
+    the time asked for, is no longer kept; None: nothing of this time has been deleted.
     """
 
     object: ObjectName

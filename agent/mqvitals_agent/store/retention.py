@@ -2,13 +2,14 @@
 
 Deleted pages go to SQLite's list of free pages and are used again: the file stops growing, and never shrinks.
 
-Two bounds hold. By age: samples, snapshots, SMF bookkeeping, console messages and ended alerts that are older than ``keep``, and objects
-that have been gone for longer and that nothing refers to. By size: while the store holds more than its limit, the oldest samples with their
-snapshots and SMF bookkeeping; once only the last hour of them is left, the oldest messages; then the oldest ended alerts. Never deleted
-are current state, open alerts, alerts of which a notice is owed, the hourly means of baselines (they have a life of their own), and
-the last hour.
+Two bounds hold. By age: samples, snapshots, SMF bookkeeping, console messages and ended alerts that are older than
+``keep``, and objects that have been gone for longer and that nothing refers to. By size: while the store holds more
+than its limit, the oldest samples with their snapshots and SMF bookkeeping; once only the last hour of them is left,
+the oldest messages; then the oldest ended alerts. Never deleted are current state, open alerts, alerts of which a
+notice is owed, the hourly means of baselines (they have a life of their own), and the last hour.
 
-Every step is a transaction with all that must agree with it: after a crash at any moment the next step goes on from there.
+Every step is a transaction with all that must agree with it: after a crash at any moment the next step goes on from
+there.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class RetentionPolicy(NamedTuple):
 
 
 class RetentionStep(NamedTuple):
-    """What a step did: rows deleted, whether more is to be deleted now, and whether the first deletion of this store comes next."""
+    """What a step did: rows deleted, whether more is to be deleted now, and whether the first deletion of this store
+    comes next.
+    """
 
     rows: int
     more: bool
@@ -84,9 +87,12 @@ def never() -> bool:
 
 
 class Retention:
-    """Deletes from ``store`` what ``policy`` no longer keeps. Use it in the thread of the store, between its transactions.
+    """Deletes from ``store`` what ``policy`` no longer keeps.
 
-    ``folder`` is where SMF records are read from, as a file that still lies there must not be forgotten. ``steady`` is a clock of seconds.
+    Use it in the thread of the store, between its transactions.
+
+    ``folder`` is where SMF records are read from, as a file that still lies there must not be forgotten. ``steady``
+    is a clock of seconds.
     """
 
     def __init__(
@@ -390,8 +396,8 @@ class Retention:
     def _objects(self, bound: int, now: int) -> Iterator[int]:
         """Objects that have been gone since before ``bound`` and that nothing refers to.
 
-        The newest one stays, so that no number is given twice. What an owner has one of stays until the owner itself goes, as by
-        them it is known that it is not watched any more.
+        The newest one stays, so that no number is given twice. What an owner has one of stays until the owner itself
+        goes, as by them it is known that it is not watched any more.
         """
         bound = min(bound, self._facts.get(KEPT_FROM, 0))
         old = [number for number, since in self._store.gone.items() if since < bound]
@@ -436,7 +442,9 @@ class Retention:
         return has_means(self._connection, number, name.kind, self._store.gone[number], now)
 
     def _owners(self, bound: int, named: set[ObjectName]) -> Iterator[int]:
-        """Owners that were last heard of before ``bound`` and have nothing but what there is one of: they go with it."""
+        """Owners that were last heard of before ``bound`` and have nothing but what there is one of: they
+        go with it.
+        """
         alarmed = {name.owner for name in named}
         found = self._connection.execute(
             "SELECT name FROM owner AS o WHERE last_ts < ? AND last_cycle > 0"

@@ -1,4 +1,6 @@
-"""The writer of a store: a transaction holds whole snapshots, one or those of a cycle, with everything that follows from them."""
+"""The writer of a store: a transaction holds whole snapshots, one or those of a cycle, with everything that
+follows from them.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,8 @@ class OwnerProgress(NamedTuple):
 class Store:
     """The one writer of a store: snapshots, and repositories of everything else.
 
-    Each method of a repository is a transaction of its own. Use it from one thread; ``close`` it, or leave a ``with`` block.
+    Each method of a repository is a transaction of its own. Use it from one thread; ``close`` it, or leave a ``with``
+    block.
     """
 
     def __init__(
@@ -112,10 +115,10 @@ class Store:
     ) -> Store:
         """Open the store at ``path``, or make it; missing tables and columns are added.
 
-        ``replay`` and ``records``: it is filled from a recording, or with SMF records alone; else by an agent. ``source``
-        (the recording, or the configuration) and ``group`` are kept for those who read. ``created`` is the
-        time now, ms UTC, for a new store. ``mode`` are the permissions of a new file, ``shared_with`` the group of the
-        operating system that the files belong to (empty: as they are). ``page_size`` only counts for a new file.
+        ``replay`` and ``records``: it is filled from a recording, or with SMF records alone; else by an agent.
+        ``source`` (the recording, or the configuration) and ``group`` are kept for those who read. ``created`` is the
+        time now, ms UTC, for a new store. ``mode`` are the permissions of a new file, ``shared_with`` the group of
+        the operating system that the files belong to (empty: as they are). ``page_size`` only counts for a new file.
         ``busy_ms`` is how long to wait for another program's transaction (0: five seconds).
 
         Raises StoreError: no permission, another writer, no store, a newer structure, damaged, full, the other kind of
@@ -155,16 +158,18 @@ class Store:
         owed: BuildNotifications | None = None,
         alerts: WriteAlerts | None = None,
     ) -> Sequence[tuple[int, Transition]]:
-        """Store a snapshot and what the rules made of it, all or nothing; returns the visible transitions with the alerts' numbers.
+        """Store a snapshot and what the rules made of it, all or nothing; returns the visible transitions with the
+        alerts' numbers.
 
-        ``owed`` builds the notifications for the visible transitions, within the same transaction. It may read the store,
-        where the alerts are as after the transitions; what it raises rolls the snapshot back. With ``alerts``, which writes
-        alerts and notifications that are kept elsewhere, the transitions are ignored.
+        ``owed`` builds the notifications for the visible transitions, within the same transaction. It may read the
+        store, where the alerts are as after the transitions; what it raises rolls the snapshot back. With ``alerts``,
+        which writes alerts and notifications that are kept elsewhere, the transitions are ignored.
 
-        A reading with an impossible time is left out, and a whole number of more than 64 bits is absent; both are counted
-        in ``refused``. Raises StoreError when the snapshot cannot be stored: nothing of it is then kept, and the next one
-        may be tried. It is so too when the file has been deleted, replaced or damaged: what is written would go where
-        no one can find it. ValueError when a reading holds a kind or a metric that the vocabulary does not have.
+        A reading with an impossible time is left out, and a whole number of more than 64 bits is absent; both are
+        counted in ``refused``. Raises StoreError when the snapshot cannot be stored: nothing of it is then kept, and
+        the next one may be tried. It is so too when the file has been deleted, replaced or damaged: what is written
+        would go where no one can find it. ValueError when a reading holds a kind or a metric that the vocabulary does
+        not have.
         """
         possible = self._with_possible_times(snapshot)
         long = 0
@@ -181,8 +186,8 @@ class Store:
     def write_together(self, cycle: Sequence[tuple[Snapshot, Sequence[UnknownCount]]], alerts: WriteAlerts) -> None:
         """Store the snapshots of one cycle, each with its unknown counts, in one transaction; alerts as ``write`` does.
 
-        A commit writes every changed page: those that the snapshots of a cycle share are written once. Raises StoreError when
-        one of them cannot be stored: nothing of any is then kept, and each may be written by itself.
+        A commit writes every changed page: those that the snapshots of a cycle share are written once. Raises
+        StoreError when one of them cannot be stored: nothing of any is then kept, and each may be written by itself.
         """
         possible = [(self._with_possible_times(snapshot), unknown) for snapshot, unknown in cycle]
         try:
@@ -289,13 +294,17 @@ class Store:
             write_means(self._connection, means, self._snapshots.objects)
 
     def keep_owners(self, covered: Mapping[str, tuple[int, int]]) -> None:
-        """Store that queue managers have SMF records that end from the first to the last time (ms UTC). Raises StoreError."""
+        """Store that queue managers have SMF records that end from the first to the last time (ms UTC).
+
+        Raises StoreError.
+        """
         with self.database.writing():
             for name, (first, last) in covered.items():
                 self._snapshots.write_record_owner(name, first, last, group=False)
 
     def forget_records(self, name: ObjectName, first: int, last: int) -> None:
-        """Delete the samples of an object from SMF records with ``first`` <= end < ``last``, ms UTC, and its current state.
+        """Delete the samples of an object from SMF records with ``first`` <= end < ``last``, ms UTC, and its current
+        state.
 
         The object itself is deleted when it has no other record. Raises StoreError.
         """
@@ -311,7 +320,10 @@ class Store:
         return self._snapshots.gone
 
     def drop_objects(self, objects: Mapping[int, ObjectName]) -> None:
-        """Delete objects that are gone, by number, with their current state; within ``deleting``. Raises sqlite3.Error."""
+        """Delete objects that are gone, by number, with their current state; within ``deleting``.
+
+        Raises sqlite3.Error.
+        """
         self._snapshots.drop_objects(objects)
 
     @contextmanager
@@ -325,7 +337,10 @@ class Store:
             raise
 
     def trusted_time(self) -> int | None:
-        """Up to when the clock was trusted when rows were last deleted, ms UTC; else the last snapshot; else None. Raises StoreError."""
+        """Up to when the clock was trusted when rows were last deleted, ms UTC; else the last snapshot; else None.
+
+        Raises StoreError.
+        """
         with self.database.reading():
             found = self._connection.execute("SELECT value FROM meta WHERE key = ?", (TRUSTED,)).fetchone()
             if found is None:
@@ -366,8 +381,8 @@ class Store:
     def abandon(self, now: int, *, keep: bool = False) -> Path | None:
         """Close the store whose file is lost or damaged, and set the file aside; returns where it is then.
 
-        None: it is not there any more, or it stays with ``keep``, which is for a file that is to be opened again. ``now`` is
-        ms UTC. Raises StoreError when it cannot be set aside; it is closed all the same.
+        None: it is not there any more, or it stays with ``keep``, which is for a file that is to be opened again.
+        ``now`` is ms UTC. Raises StoreError when it cannot be set aside; it is closed all the same.
         """
         if self._file.overwritten:
             self._file.forget_log()

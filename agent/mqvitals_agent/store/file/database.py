@@ -13,7 +13,8 @@ from mqvitals_agent.store.error import UNDECODABLE, store_error
 class StoreDatabase:
     """Runs reads and transactions; errors of SQLite and of decoding become StoreError.
 
-    ``path`` names the store in messages. ``committed`` is called after each transaction of ``writing``. Use it from one thread.
+    ``path`` names the store in messages. ``committed`` is called after each transaction of ``writing``. Use it from
+    one thread.
     """
 
     def __init__(

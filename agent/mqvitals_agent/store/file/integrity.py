@@ -1,7 +1,7 @@
 """Times that no writer of ours stores, a clock that was set back, and the check and repair of a whole store.
 
-The times of an owner grow: the newest sample is the last one, and a sample has its place by time and object. So before a later
-cycle is stored at an earlier time, what the owner has at or after it is deleted or dated by it.
+The times of an owner grow: the newest sample is the last one, and a sample has its place by time and object. So
+before a later cycle is stored at an earlier time, what the owner has at or after it is deleted or dated by it.
 """
 
 # ruff: noqa: S608 - the names of tables and columns are our own; everything else is a bound parameter
@@ -41,7 +41,10 @@ _TIMES = {
     "smf_part": ("ts",),
     "record": ("ts",),
 }
-"""The times of each table that is not made from the vocabulary; NULL is none. Samples and snapshots are found by their keys."""
+"""The times of each table that is not made from the vocabulary; NULL is none.
+
+Samples and snapshots are found by their keys.
+"""
 
 
 def valid_time(column: str) -> str:
@@ -148,7 +151,10 @@ _ALERT_TIMES = ("since", "updated", "started", "ended", "good_since")
 
 
 def is_ahead_of_clock(connection: sqlite3.Connection, snapshot: Snapshot) -> bool:
-    """Whether the owner's last snapshot is of an earlier cycle than this one, and of a later time. Raises sqlite3.Error."""
+    """Whether the owner's last snapshot is of an earlier cycle than this one, and of a later time.
+
+    Raises sqlite3.Error.
+    """
     last = connection.execute("SELECT last_ts, last_cycle FROM owner WHERE name = ?", (snapshot.owner,)).fetchone()
     return last is not None and last[1] > 0 and snapshot.cycle > last[1] and snapshot.ts < last[0]
 
@@ -156,8 +162,9 @@ def is_ahead_of_clock(connection: sqlite3.Connection, snapshot: Snapshot) -> boo
 def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: str, ts: int) -> None:
     """Bring everything of ``owner`` before ``ts``, ms UTC. The caller owns the transaction. Raises sqlite3.Error.
 
-    Samples, snapshots and hourly means at or after ``ts`` are deleted. Records keep the times that the queue manager gave them.
-    Current state, objects and alerts stay, dated ``ts`` at most; an ended alert keeps the identity by which it is known.
+    Samples, snapshots and hourly means at or after ``ts`` are deleted. Records keep the times that the queue manager
+    gave them. Current state, objects and alerts stay, dated ``ts`` at most; an ended alert keeps the identity by
+    which it is known.
     """
     run = connection.execute
     bounds: Mapping[str, str | int] = {"owner": owner, "ts": ts}
@@ -188,7 +195,9 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
 
 
 def date_alerts(connection: sqlite3.Connection, ts: int, latest: int) -> None:
-    """Date alerts and notices ``ts`` at most that lie further ahead than ``latest``, both ms UTC. The caller owns the transaction.
+    """Date alerts and notices ``ts`` at most that lie further ahead than ``latest``, both ms UTC.
+
+    The caller owns the transaction.
 
     Raises sqlite3.Error.
     """
@@ -219,7 +228,8 @@ _MOST_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
-    """What was found: rows by table, what SQLite says is wrong, what mqvitals does not make, rows by table with wrong times.
+    """What was found: rows by table, what SQLite says is wrong, what mqvitals does not make, rows by table with wrong
+    times.
 
     ``impossible`` are outside any calendar, ``ahead`` more than a day ahead of the clock.
     """
@@ -237,7 +247,10 @@ class IntegrityReport:
 
 
 def check(path: Path, now: int) -> IntegrityReport:
-    """Look through all of the store at ``path``; ``now`` is the time of the clock, ms UTC. Raises StoreError: it is no store."""
+    """Look through all of the store at ``path``; ``now`` is the time of the clock, ms UTC.
+
+    Raises StoreError: it is no store.
+    """
     with closing(open_as_it_is(path)) as connection:
         return _look(path, connection, now)
 
@@ -245,8 +258,9 @@ def check(path: Path, now: int) -> IntegrityReport:
 def repair(path: Path, now: int) -> tuple[Path, IntegrityReport]:
     """Drop what cannot be kept; returns the copy that was made before, and what is still wrong.
 
-    What mqvitals does not make and rows with wrong times go; alerts that lie ahead stay, dated ``now``. A file that SQLite finds damaged is left as it is. Raises
-    StoreError: another process writes it, there is no space for the copy, it is no store.
+    What mqvitals does not make and rows with wrong times go; alerts that lie ahead stay, dated ``now``. A file that
+    SQLite finds damaged is left as it is. Raises StoreError: another process writes it, there is no space for the
+    copy, it is no store.
     """
     lock = WriterLock(path)
     try:

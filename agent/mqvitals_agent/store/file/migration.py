@@ -1,7 +1,8 @@
 """The structure of the store, step by step. Metric columns are no part of it: they follow the vocabulary (``table``).
 
-The steps are plain SQL on whatever has ``execute``, so that they also make a database in memory (``made``). sqlite_utils,
-which takes longer to import than a whole query, is loaded only when a store is made, or is of an older structure.
+The steps are plain SQL on whatever has ``execute``, so that they also make a database in memory (``made``).
+sqlite_utils, which takes longer to import than a whole query, is loaded only when a store is made, or is of an older
+structure.
 """
 
 from __future__ import annotations
@@ -152,7 +153,9 @@ def structure_6(db: Database) -> None:
 
 @migrations()
 def structure_7(db: Database) -> None:
-    """On which of its last polls a pending alert's condition held, since when a firing one's has been over, and what explains it."""
+    """On which of its last polls a pending alert's condition held, since when a firing one's has been over, and what
+    explains it.
+    """
     for statement in (
         "ALTER TABLE alert ADD COLUMN recent_polls INTEGER NOT NULL DEFAULT 1",
         "ALTER TABLE alert ADD COLUMN good_since INTEGER",

@@ -1,7 +1,7 @@
 """The structure of a store's file: its marks and version, how it is opened, and which objects it may hold.
 
-A trigger, a view in a table's place or an index on an expression would run at a read or a write. A store has none, so a file
-that has one is refused before anything else in it is read.
+A trigger, a view in a table's place or an index on an expression would run at a read or a write. A store has none, so
+a file that has one is refused before anything else in it is read.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ def open_writer(
 ) -> sqlite3.Connection:
     """Open the file at ``path`` for writing; an empty one becomes a store, an older one is migrated, columns are added.
 
-    The caller holds the writer's lock. ``busy_ms`` is how long to wait for another connection's transaction (0: ``BUSY_MS``).
+    The caller holds the writer's lock. ``busy_ms`` is how long to wait for another connection's transaction (0:
+    ``BUSY_MS``).
 
     Raises StoreError.
     """
@@ -399,9 +400,13 @@ REFUSED = "refused"
 """The store's own fact of what is wrong with settings that the agent did not take over."""
 
 TRUSTED = "clock_trusted"
-"""The store's own fact of how far its writer has believed the clock (ms UTC): what a clock further ahead makes old is not deleted."""
+"""The store's own fact of how far its writer has believed the clock (ms UTC): what a clock further ahead makes old is
+not deleted.
+"""
 LEAP_MS = 3_600_000
-"""A clock that is further ahead than this, of what has elapsed, has leapt: what that makes old is not deleted at once."""
+"""A clock that is further ahead than this, of what has elapsed, has leapt: what that makes old is not
+deleted at once.
+"""
 BELIEVED = f"min(:now, coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = '{TRUSTED}') + {LEAP_MS}, :now))"  # noqa: S608 - ours
 """A term of SQL: the clock's time ``:now`` as far as it is believed."""
 

@@ -1,8 +1,9 @@
 """The file of a store: one writer at a time, and a file that was replaced, deleted or damaged.
 
-The lock is ``flock`` on the store's inode, so it holds under every name of the file. It does not meet SQLite's own locks, which
-are ``fcntl`` locks: those are lost when a process closes any descriptor of the file, so the descriptor with the lock is closed
-after SQLite's connections, and a process that only asks whether a store has a writer reads the note beside it.
+The lock is ``flock`` on the store's inode, so it holds under every name of the file. It does not meet SQLite's own
+locks, which are ``fcntl`` locks: those are lost when a process closes any descriptor of the file, so the descriptor
+with the lock is closed after SQLite's connections, and a process that only asks whether a store has a writer reads
+the note beside it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, 
 from mqvitals_agent.store.file.schema import APPLICATION_ID, connect_reader
 
 _held: set[tuple[int, int]] = set()
-"""Device and inode of the stores that this process writes: closing another descriptor of one would drop SQLite's locks."""
+"""Device and inode of the stores that this process writes: closing another descriptor of one would drop
+SQLite's locks.
+"""
 
 _NOTE_BYTES = 1024
 """The note is always this long: rewriting it needs no space, so it can also say that the disk is full."""
@@ -32,7 +35,10 @@ class WriterLock:
     """Held by the process that writes a store; the kernel releases it when the process ends, however it ends."""
 
     def __init__(self, store: Path) -> None:
-        """Take the lock of the file ``store``, which must exist. Raises StoreError: another writer has it, no permission."""
+        """Take the lock of the file ``store``, which must exist.
+
+        Raises StoreError: another writer has it, no permission.
+        """
         self.store = store
         self.path = store.with_name(store.name + ".lock")
         self._file = _locked(store)
@@ -163,7 +169,10 @@ def trouble_of(store: Path) -> str:
 
 
 def _note_of(store: Path) -> tuple[str, str] | None:
-    """The process that holds the note's lock, and its trouble. Raises OSError when there is no note that may be read."""
+    """The process that holds the note's lock, and its trouble.
+
+    Raises OSError when there is no note that may be read.
+    """
     file = os.open(store.with_name(store.name + ".lock"), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         try:
@@ -210,7 +219,10 @@ class WatchedFile:
         self._mark = self._look()
 
     def check(self) -> None:
-        """Raises StoreError when the file is no longer reached, there, the same or whole. Costs microseconds as a rule."""
+        """Raises StoreError when the file is no longer reached, there, the same or whole.
+
+        Costs microseconds as a rule.
+        """
         try:
             same = self.is_at(self._path.stat())
         except FileNotFoundError:
@@ -304,9 +316,9 @@ def verify(path: Path, limit_s: float = _LOOK_S) -> None:
 def set_aside(path: Path, now: int, watched: WatchedFile) -> Path | None:
     """Rename the store at ``path`` and what SQLite keeps beside it; returns the new name, None where nothing was there.
 
-    ``watched`` is the file that we wrote; another one is only renamed when it is a store, too. ``now``, ms UTC, is part of
-    the new name. SQLite's connections must be closed. Needs no space. Raises StoreError when it cannot be renamed or is not
-    ours: then only our own log is.
+    ``watched`` is the file that we wrote; another one is only renamed when it is a store, too. ``now``, ms UTC, is
+    part of the new name. SQLite's connections must be closed. Needs no space. Raises StoreError when it cannot be
+    renamed or is not ours: then only our own log is.
     """
     try:
         facts = path.lstat()
@@ -343,7 +355,10 @@ def set_aside(path: Path, now: int, watched: WatchedFile) -> Path | None:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a file of ours, as far as its first bytes tell, is at ``path``. Not for a file that SQLite has open here."""
+    """Whether a file of ours, as far as its first bytes tell, is at ``path``.
+
+    Not for a file that SQLite has open here.
+    """
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:

@@ -1,7 +1,7 @@
 """Open alerts, pending notifications and receivers in memory: alerts are decided and sent whatever becomes of the file.
 
-``write_to`` brings the file to the state of the memory. So a file that is full, locked or missing delays no alert, and a new
-file gets what is open.
+``write_to`` brings the file to the state of the memory. So a file that is full, locked or missing delays no alert,
+and a new file gets what is open.
 """
 
 # ruff: noqa: S608 - the names of tables and columns are our own; everything else is a bound parameter
@@ -35,8 +35,8 @@ _LIVE = "state <> 'resolved' OR id IN (SELECT alert_id FROM notice WHERE done_ts
 class AlertMemory:
     """The tables of alerts, notifications and receivers in memory. Numbers are the same as in the file, and given once.
 
-    ``path`` names the store in errors. ``changed`` is called after each change of a notification or receiver by its repository,
-    ``new_receivers`` before receivers are updated. Use it from one thread.
+    ``path`` names the store in errors. ``changed`` is called after each change of a notification or receiver by its
+    repository, ``new_receivers`` before receivers are updated. Use it from one thread.
     """
 
     def __init__(
@@ -127,7 +127,10 @@ class AlertMemory:
         return len(self._alerts) + len(self._notifications) + self._receivers
 
     def write_to(self, file: sqlite3.Connection) -> None:
-        """Write what has changed. The caller owns the transaction, and calls ``written`` after it. Raises sqlite3.Error."""
+        """Write what has changed.
+
+        The caller owns the transaction, and calls ``written`` after it. Raises sqlite3.Error.
+        """
         if self._is_written():
             return
         if self._rewrite:
@@ -184,7 +187,10 @@ class AlertMemory:
         self._transition = 0
 
     def load_receivers(self, file: sqlite3.Connection, receivers: Iterable[str]) -> None:
-        """Copy from the file the notifications about ended alerts to receivers that are new here. Raises sqlite3.Error."""
+        """Copy from the file the notifications about ended alerts to receivers that are new here.
+
+        Raises sqlite3.Error.
+        """
         known = {row[0] for row in self._connection.execute("SELECT name FROM receiver")}
         for name in set(receivers) - known:
             about = "SELECT alert_id FROM notice WHERE receiver = ?"

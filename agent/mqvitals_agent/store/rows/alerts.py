@@ -74,7 +74,9 @@ class AlertRepository:
         self._next = max(self._least, integer(last) + 1)
 
     def keep_numbers(self, last: int = 0) -> None:
-        """Give no later alert a number up to ``last``, or up to the highest given so far, even when those rows are deleted."""
+        """Give no later alert a number up to ``last``, or up to the highest given so far, even when those rows
+        are deleted.
+        """
         self._next = self._least = max(self._next, last + 1)
 
     def write(self, transitions: Iterable[Transition]) -> list[tuple[int, Transition]]:

@@ -1,7 +1,8 @@
 """Current state: the newest value of each metric by probe, written only where it changed.
 
-Three quarters of the values do not change from one poll to the next, and many objects do not change at all. So the wide row of
-an object and probe is rewritten only when a value differs; when the probe last answered is one narrow row in ``reading``.
+Three quarters of the values do not change from one poll to the next, and many objects do not change at all. So the
+wide row of an object and probe is rewritten only when a value differs; when the probe last answered is one narrow row
+in ``reading``.
 """
 
 from __future__ import annotations
@@ -103,7 +104,10 @@ class CurrentQuery:
         return found
 
     def records(self, connection: sqlite3.Connection) -> Iterator[tuple[ObjectName, Reading]]:
-        """The newest record of each existing object of the kind and each probe, as far as its sample is kept. Raises sqlite3.Error."""
+        """The newest record of each existing object of the kind and each probe, as far as its sample is kept.
+
+        Raises sqlite3.Error.
+        """
         if not self._exists:
             return
         columns = "".join(f', c."{name}"' for name in self._metrics)

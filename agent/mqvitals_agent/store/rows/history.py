@@ -52,8 +52,8 @@ _ONE = """WITH RECURSIVE told(metric) AS (SELECT min(metric) FROM hour_mean WHER
 class HourMean(NamedTuple):
     """The mean of a metric of an object over what was seen of an hour.
 
-    ``hour`` is when it began, ms UTC. Of a counter the mean is the increase a second and ``weight`` the ms in which it arose; of others
-    ``weight`` is the number of values. Two of the same hour make one that tells of both.
+    ``hour`` is when it began, ms UTC. Of a counter the mean is the increase a second and ``weight`` the ms in which
+    it arose; of others ``weight`` is the number of values. Two of the same hour make one that tells of both.
     """
 
     object: ObjectName
@@ -103,7 +103,8 @@ def read_means(
 def has_means(connection: sqlite3.Connection, number: int, kind: str, last: int, now: int) -> bool:
     """Whether there are means of an object that was last there at ``last`` (ms UTC). Raises sqlite3.Error.
 
-    Looked for from then backwards, one seek an hour and metric, as the table is ordered by hour; then on to ``now``, as records may come late.
+    Looked for from then backwards, one seek an hour and metric, as the table is ordered by hour; then on to ``now``,
+    as records may come late.
     """
     (first,) = connection.execute("SELECT min(hour) FROM hour_mean").fetchone()
     if first is None:
@@ -170,10 +171,12 @@ class HistoryQuery:
         polled_only: bool = False,
         newest: int | None = None,
     ) -> list[Sample]:
-        """The samples of an object from ``source`` with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
+        """The samples of an object from ``source`` with ``first`` <= ts <= ``last``, or the ``newest`` of them;
+        oldest first.
 
-        Polls: those of the object, and without ``polled_only`` also other answers that hold this metric. Records: those that
-        ended then and hold the metric; another probe's of the same source are left out. Raises sqlite3.Error.
+        Polls: those of the object, and without ``polled_only`` also other answers that hold this metric. Records:
+        those that ended then and hold the metric; another probe's of the same source are left out. Raises
+        sqlite3.Error.
         """
         column = self._column(metric)
         if not self._columns or (column == "NULL" and source is not Source.POLL):
@@ -218,9 +221,11 @@ class HistoryQuery:
         return tuple(Source(source) for (source,) in rows)
 
     def records(self, connection: sqlite3.Connection, metrics: Sequence[str], first: int) -> Iterator[Poll]:
-        """Every record of every object of this kind that ended at ts >= ``first``; those of an object and source in time order.
+        """Every record of every object of this kind that ended at ts >= ``first``; those of an object and source in
+        time order.
 
-        Of an object and source without such a record its newest one stands for that there are some. Raises sqlite3.Error.
+        Of an object and source without such a record its newest one stands for that there are some. Raises
+        sqlite3.Error.
         """
         if not self._columns:
             return
@@ -274,7 +279,10 @@ _INSERTS = 256
 
 
 class SampleRow(NamedTuple):
-    """What one snapshot or record says of an object, before it is a row. ``interval_ms`` and ``cells`` as they are bound."""
+    """What one snapshot or record says of an object, before it is a row.
+
+    ``interval_ms`` and ``cells`` as they are bound.
+    """
 
     ts: int
     object_id: int
@@ -321,8 +329,8 @@ class SampleMerger:
     def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]]]:
         """The statement that inserts these samples, in their order, and its parameters.
 
-        It names only the columns that any of them tells: one cycle tells a fifth of them, and to bind NULL to the others takes as long as all the
-        rest of a row.
+        It names only the columns that any of them tells: one cycle tells a fifth of them, and to bind NULL to the
+        others takes as long as all the rest of a row.
         """
         shapes = frozenset([sample.shape for sample in samples])
         known = self._inserts.get(shapes)

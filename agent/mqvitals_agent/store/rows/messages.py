@@ -91,7 +91,8 @@ class MessageRepository:
             ), names
 
     def add(self, row: ConsoleRow, messages: Iterable[StoredMessage], owners: Iterable[str]) -> None:
-        """Store how far a file was read, its messages and further queue managers of which it holds some, all or nothing.
+        """Store how far a file was read, its messages and further queue managers of which it holds some, all or
+        nothing.
 
         A message that is equal to one of the same second is counted.
         """
@@ -178,7 +179,10 @@ def read_messages(
 
 
 def delete_old_messages(connection: sqlite3.Connection, before: int, most: int = MOST_ROWS) -> None:
-    """Delete messages that came last before ``before`` (ms UTC), and the oldest of more than ``most``. Raises sqlite3.Error."""
+    """Delete messages that came last before ``before`` (ms UTC), and the oldest of more than ``most``.
+
+    Raises sqlite3.Error.
+    """
     connection.execute("DELETE FROM message WHERE last_ts < ?", (before,))
     connection.execute(
         "DELETE FROM message WHERE last_ts < (SELECT last_ts FROM message ORDER BY last_ts DESC LIMIT 1 OFFSET ?)",

@@ -56,7 +56,10 @@ class NotificationOutcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PendingNotification:
-    """A notification that is kept until it is delivered. ``made`` is ms UTC, ``payload`` JSON, ``fingerprint`` one for each alert."""
+    """A notification that is kept until it is delivered.
+
+    ``made`` is ms UTC, ``payload`` JSON, ``fingerprint`` one for each alert.
+    """
 
     alert_id: int
     receiver: str
@@ -71,8 +74,8 @@ class PendingNotification:
 class StoredNotification:
     """A notification and its state.
 
-    ``attempts`` counts those that failed, ``error`` says why the last one did, ``next_ts`` when the next is due (ms UTC,
-    0: at once), ``refused`` when the receiver first refused this notification (None: never). ``done_ts`` and
+    ``attempts`` counts those that failed, ``error`` says why the last one did, ``next_ts`` when the next is due (ms
+    UTC, 0: at once), ``refused`` when the receiver first refused this notification (None: never). ``done_ts`` and
     ``outcome`` are None while it is pending.
     """
 
@@ -113,7 +116,10 @@ def insert_notifications(connection: sqlite3.Connection, notifications: Iterable
 
 
 def delete_old_notifications(connection: sqlite3.Connection, now: int) -> None:
-    """Delete notifications that ended long before ``now`` (ms UTC). The caller owns the transaction. Raises sqlite3.Error."""
+    """Delete notifications that ended long before ``now`` (ms UTC).
+
+    The caller owns the transaction. Raises sqlite3.Error.
+    """
     # The last notification about an open alert decides about the next one, however old it is.
     connection.execute(
         f"DELETE FROM notice WHERE done_ts < {BELIEVED} - :keep"  # noqa: S608
@@ -170,8 +176,9 @@ class ReceiverRow:
     """A receiver and its state, times in ms UTC.
 
     ``waiting`` notifications are pending, the ``oldest`` made then. ``accepted`` is when it last accepted one, None:
-    never. ``failing`` is since when it accepts none because of ``error``, None: it does. ``refused`` counts the pending ones
-    that it has refused, ``given_up`` those that are not tried again; ``refusal`` is what it said to the newest of both.
+    never. ``failing`` is since when it accepts none because of ``error``, None: it does. ``refused`` counts the
+    pending ones that it has refused, ``given_up`` those that are not tried again; ``refusal`` is what it said to the
+    newest of both.
     """
 
     name: str
@@ -254,7 +261,8 @@ class NotificationRepository:
             )
 
     def due(self, receiver: str, now: int, limit: int) -> tuple[StoredNotification, ...]:
-        """The oldest pending notifications to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC).
+        """The oldest pending notifications to a receiver, in their order, up to the first that is not due at ``now``
+        (ms UTC).
 
         So nothing overtakes a notification that waits for its next attempt; but one that was refused is skipped, with
         everything about the same alert.
@@ -320,9 +328,9 @@ class NotificationRepository:
     def update_receivers(self, names: Sequence[str], ts: int, build: BuildForNewReceivers) -> ReceiverChanges:
         """From ``ts`` (ms UTC) on ``names`` are the receivers, all or nothing.
 
-        What is pending for others is dropped; ``build`` makes the notifications to new ones, and may read the store. What
-        waits is due at once: a person may have repaired the receiver, and the pause was another run's. Raises also whatever
-        ``build`` raises.
+        What is pending for others is dropped; ``build`` makes the notifications to new ones, and may read the store.
+        What waits is due at once: a person may have repaired the receiver, and the pause was another run's. Raises
+        also whatever ``build`` raises.
         """
         database = self._database
         try:

@@ -1,7 +1,7 @@
 """Requests as rows: a program asks about an object now, beside the agent's writing, and the agent answers.
 
-Both take the age of a request from the machine's own clock, also where the agent's samples have another one (a simulation
-that runs faster).
+Both take the age of a request from the machine's own clock, also where the agent's samples have another one (a
+simulation that runs faster).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class StoredRequest:
 class RequestClient:
     """Puts requests into a store that an agent writes. ``close`` it, or leave a ``with`` block.
 
-    It writes one row in a transaction of its own beside the agent, never makes a store and never takes the writer's lock.
-    Use it in one thread at a time. A request may wait for the agent's transaction, five seconds at most.
+    It writes one row in a transaction of its own beside the agent, never makes a store and never takes the writer's
+    lock. Use it in one thread at a time. A request may wait for the agent's transaction, five seconds at most.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -56,8 +56,8 @@ class RequestClient:
     def open(cls, path: Path | str) -> RequestClient:
         """Open the store at ``path`` for requests.
 
-        Raises StoreError: no store, no permission for writing, an older or newer structure, a replay, damaged. It does not
-        check whether an agent runs.
+        Raises StoreError: no store, no permission for writing, an older or newer structure, a replay, damaged. It
+        does not check whether an agent runs.
         """
         path = Path(path).resolve()
         connection = open_beside(path)
@@ -75,7 +75,10 @@ class RequestClient:
         return cls(path, connection)
 
     def ask(self, question: str, object: ObjectName, now: int) -> int:  # noqa: A002 - as StoredRequest calls it
-        """Store a request about an object; returns its number. ``now`` is the machine's time, ms UTC. Raises StoreError."""
+        """Store a request about an object; returns its number.
+
+        ``now`` is the machine's time, ms UTC. Raises StoreError.
+        """
         try:
             cells = [each.encode().decode() for each in (question, *object)]
         except UnicodeEncodeError:
@@ -97,7 +100,10 @@ class RequestClient:
         return integer(number)
 
     def answer(self, number: int) -> str | None:
-        """The answer to a request, JSON; None: not yet. Raises StoreError, also when the request is no longer stored."""
+        """The answer to a request, JSON; None: not yet.
+
+        Raises StoreError, also when the request is no longer stored.
+        """
         try:
             row = self._connection.execute("SELECT answered_ts, answer FROM request WHERE id = ?", (number,)).fetchone()
             if row is not None:

@@ -102,7 +102,9 @@ class SmfRepository:
             )
 
     def application_uses(self, owner: str, first: int, last: int) -> list[ApplicationUse]:
-        """The applications of a queue manager with ``first`` <= end < ``last``, ms UTC; a negative place has changed since."""
+        """The applications of a queue manager with ``first`` <= end < ``last``, ms UTC; a negative place has
+        changed since.
+        """
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT name, ts, used, shown FROM smf_part"
@@ -151,7 +153,8 @@ class SmfRepository:
 
 
 def delete_samples(connection: sqlite3.Connection, table: str, number: int, source: int, first: int, last: int) -> bool:
-    """Delete the samples of an object from records of ``source`` with ``first`` <= end < ``last``; True when none is left.
+    """Delete the samples of an object from records of ``source`` with ``first`` <= end < ``last``; True when none is
+    left.
 
     Raises sqlite3.Error. ``table`` is the history of the object's kind, as the vocabulary names it.
     """

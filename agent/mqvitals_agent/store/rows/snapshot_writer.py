@@ -68,7 +68,10 @@ class SnapshotWriter:
         self._with_instances = {row[0] for row in self._connection.execute("SELECT DISTINCT object_id FROM instance")}
 
     def write(self, snapshot: Snapshot, unknown: Iterable[UnknownCount]) -> None:
-        """Write a snapshot and the objects of its owner for which rules are unknown. Raises ValueError for an unknown kind or metric."""
+        """Write a snapshot and the objects of its owner for which rules are unknown.
+
+        Raises ValueError for an unknown kind or metric.
+        """
         if is_ahead_of_clock(self._connection, snapshot):
             rewind(self._connection, self._tables.values(), snapshot.owner, snapshot.ts)
             self.load()
@@ -80,10 +83,11 @@ class SnapshotWriter:
         self._write_unknown(snapshot.owner, unknown)
 
     def delete_records(self, name: ObjectName, first: int, last: int) -> bool:
-        """Delete the samples of an object from SMF records with ``first`` <= end < ``last``, ms UTC, and its current state.
+        """Delete the samples of an object from SMF records with ``first`` <= end < ``last``, ms UTC, and its current
+        state.
 
-        The object itself is deleted when it has no other record; then True: the caller takes it out of ``objects`` after
-        the transaction.
+        The object itself is deleted when it has no other record; then True: the caller takes it out of ``objects``
+        after the transaction.
         """
         number = self.objects[name]
         history = self._tables[name.kind].history

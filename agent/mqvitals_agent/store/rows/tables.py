@@ -1,9 +1,9 @@
 """Tables and columns of each kind, made from the vocabulary; cells as they are bound and as they are read.
 
-Names of tables and columns come from the vocabulary alone and are checked here; every other value reaches SQL as a bound
-parameter. A damaged file may hold in a cell what its column never does: what is read is checked, which raises TypeError, or
-ValueError for a timestamp out of range. Readings of one probe share their metrics: where each column's value is found is
-worked out once for each set of metrics, and a row is then one call of C code.
+Names of tables and columns come from the vocabulary alone and are checked here; every other value reaches SQL as a
+bound parameter. A damaged file may hold in a cell what its column never does: what is read is checked, which raises
+TypeError, or ValueError for a timestamp out of range. Readings of one probe share their metrics: where each column's
+value is found is worked out once for each set of metrics, and a row is then one call of C code.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _TYPES: Mapping[str, Types] = {
 
 
 def numbered(*parameters: Any) -> dict[str, Any]:
-    """Parameters for a statement with ``?1``, ``?2`` and so on, which are names to sqlite3: a sequence does not fit them."""
+    """Parameters for a statement with ``?1``, ``?2`` and so on, which are names to sqlite3: a sequence does
+    not fit them.
+    """
     return {str(number): parameter for number, parameter in enumerate(parameters, start=1)}
 
 
@@ -139,7 +141,8 @@ class KindTables:
         return wanted
 
     def insert_history(self, columns: tuple[str, ...]) -> str:
-        """Parameters: ts, object_id, interval_ms, polled, then ``columns``, which are some of ``numbers``; the others are NULL.
+        """Parameters: ts, object_id, interval_ms, polled, then ``columns``, which are some of ``numbers``; the others
+        are NULL.
 
         A cycle told again replaces what was told of it before.
         """
