@@ -33,16 +33,14 @@ RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
 """(kind, related kind) -> the (kind, metric) that names the related object: of the object, or of one related to it."""
 
 
-_LINKS: Mapping[str, frozenset[str]] = {
-    kind: frozenset(metric for of, metric in RELATIONS.values() if of == kind)
+_LINKS: Mapping[str, tuple[str, ...]] = {
+    kind: tuple(dict.fromkeys(metric for of, metric in RELATIONS.values() if of == kind))
     for kind in {of for of, _ in RELATIONS.values()}
 }
 """Kind -> its metrics that name the object to which it belongs."""
 
 UNDECIDED = frozenset({Absence.NOT_ASKED, Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
 """Absences that leave open which object a metric names. Any other absence means that it names none."""
-
-_NO_LINKS: frozenset[str] = frozenset()
 
 
 class Stamp:
@@ -77,7 +75,6 @@ class LatestState:
         "_linked",
         "_links",
         "_records",
-        "_reported_links",
         "_together",
         "deadline",
         "declared",
@@ -97,9 +94,7 @@ class LatestState:
         self.stamps: dict[str, Stamp] = {}
         self._together: tuple[str, ...] = ()
         """The metrics of the last reading, which have one stamp."""
-        self._links = _LINKS.get(name.kind, _NO_LINKS)
-        self._reported_links = _NO_LINKS
-        """Those of ``_together``."""
+        self._links = _LINKS.get(name.kind, ())
         self._linked: dict[str, Reported] = {}
         """Link metric -> the value reported last."""
         self._records: dict[str, Reading] = {}
@@ -142,8 +137,7 @@ class LatestState:
         self.stamps.update(dict.fromkeys(told, stamp))
         self._together = metrics
         if self._links:
-            self._reported_links = self._links.intersection(metrics)
-            self._note_links(self._reported_links)
+            self._note_links(told)
         if self.recorded:
             if not self.recorded.keys().isdisjoint(told):
                 self._merge(told.keys() & self.recorded.keys(), polled=True)
@@ -165,8 +159,8 @@ class LatestState:
         self.values.update(told)
         if self.declared:
             self.values.update(self.declared)
-        if self._reported_links:
-            self._note_links(self._reported_links)
+        if self._links:
+            self._note_links(told)
         return True
 
     def link(self, metric: str) -> Reported | None:
@@ -177,10 +171,13 @@ class LatestState:
         value = self.values.get(metric)
         return self._linked.get(metric, value) if value in UNDECIDED else value
 
-    def _note_links(self, metrics: Iterable[str]) -> None:
-        values, linked = self.values, self._linked
-        for metric in metrics:
-            value = values[metric]
+    def _note_links(self, told: Mapping[str, Reported]) -> None:
+        linked = self._linked
+        for metric in self._links:
+            # Nearly always it names the same object as before: this runs for every reading of thousands of objects.
+            value = told.get(metric)
+            if value is None or value is linked.get(metric):
+                continue
             if value.__class__ is not Absence:
                 linked[metric] = value
             elif value not in UNDECIDED:
@@ -239,7 +236,7 @@ class LatestState:
             self.from_records = frozenset(from_records)
             self.turn += 1
         if self._links:
-            self._note_links(self._links & from_records)
+            self._note_links({metric: self.values[metric] for metric in from_records.intersection(self._links)})
 
     def expire(self, now: int) -> None:
         """Mark what is overdue as stale."""
