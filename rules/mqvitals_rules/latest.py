@@ -41,6 +41,8 @@ class LatestValues:
         self._gone: dict[ObjectName, int] = {}
         self.group = ""
         """The owner of what belongs to the queue-sharing group; empty until it is known."""
+        self.groups: set[str] = set()
+        """Every queue-sharing group that reported: SMF data of one system may hold records of several."""
         self.turn = 0
         """Counts what changes any value."""
         self.population: dict[str, int] = {}
@@ -74,6 +76,7 @@ class LatestValues:
         self.turn += 1
         if snapshot.group:
             self.group = snapshot.owner
+            self.groups.add(snapshot.owner)
         objects = self._objects
         records = []
         for reading in snapshot.readings:

@@ -39,7 +39,19 @@ _LINKS: Mapping[str, tuple[str, ...]] = {
 }
 """Kind -> its metrics that name the object to which it belongs."""
 
-UNDECIDED = frozenset({Absence.NOT_ASKED, Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
+_NAMES_NONE = frozenset(
+    {
+        Absence.NOT_RETURNED,
+        Absence.NOTHING_TO_TELL,
+        Absence.NOT_ON_ZOS,
+        Absence.NOT_ON_DISTRIBUTED,
+        Absence.INACTIVE,
+        Absence.OFFLINE,
+        Absence.NOT_IN_USE,
+    }
+)
+
+UNDECIDED = frozenset(Absence) - _NAMES_NONE
 """Absences that leave open which object a metric names. Any other absence means that it names none."""
 
 

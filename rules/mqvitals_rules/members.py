@@ -36,15 +36,17 @@ class MemberGroup:
 class _Holders:
     """The holders of all objects of one owner and kind, valid as long as ``signature`` is the same.
 
-    ``holders``: by member, a reason where it is not known. ``doubt``: the reason where it is known of no object.
+    ``holders``: by member, a reason where it is not known. ``open``: why a member's holder is not known now, also of
+    members that have the holder reported last. ``doubt``: the reason where it is known of no object now.
     """
 
-    __slots__ = ("doubt", "holders", "members", "signature", "turn")
+    __slots__ = ("doubt", "holders", "members", "open", "signature", "turn")
 
     def __init__(self, signature: list[object], holders: dict[ObjectName, ObjectName | Absence]) -> None:
         self.signature = signature
         self.holders = holders
         self.members: dict[ObjectName, list[LatestState]] = {}
+        self.open: dict[ObjectName, Absence] = {}
         self.doubt: Absence | None = None
         self.turn: object = None
 
@@ -75,7 +77,10 @@ class MemberIndex:
         if (kind, name.kind) not in RELATIONS:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
             return self._checked(kind, "") if own.of_group and self._kinds[kind].single else MemberGroup(_NOBODY)
-        owners = tuple(self._by_owner) if name.owner == self._latest.group else (name.owner,)
+        owners: tuple[str, ...] = (name.owner,)
+        if name.owner == self._latest.group:
+            others = self._latest.groups - {name.owner}
+            owners = tuple(owner for owner in self._by_owner if owner not in others)
         holders = [self._holders(owner, (kind, name.kind), now) for owner in owners]
         found = [each.members[name] for each in holders if name in each.members]
         if not found:
@@ -147,26 +152,32 @@ class MemberIndex:
         """Assign every object to its holder."""
         kind, of = relation
         between, metric = RELATIONS[relation]
-        first = None if between == kind else self._holders(owner, (kind, between), now).holders
+        first = None if between == kind else self._holders(owner, (kind, between), now)
         found = _Holders(signature, {})
         decided = False
         # Many name the same few: each name is looked up once.
-        resolved: dict[object, ObjectName | Absence | None] = {}
+        resolved: dict[object, tuple[ObjectName | Absence | None, Absence | None]] = {}
         for state in self._states(owner, kind):
-            told = state.link(metric) if first is None else first.get(state.name)
+            told = state.link(metric) if first is None else first.holders.get(state.name)
+            reason = _open(state, metric) if first is None else first.open.get(state.name)
             if told in resolved:
-                holder = resolved[told]
+                holder, further = resolved[told]
             else:
-                value = state.link(metric) if first is None else self._of_holder(told, metric)
-                holder = resolved[told] = self._named(value, of, owner)
-            if holder is None:
+                value = told if first is None else self._of_holder(told, metric)
+                holder = self._named(value, of, owner)
+                further = None if first is None else self._open_of_holder(told, metric)
+                resolved[told] = holder, further
+            reason = reason or further or (holder if isinstance(holder, Absence) else None)
+            if reason is None:
                 decided = True
+            else:
+                # The holder reported last keeps its member, but that no other holder has it is not known.
+                found.open[state.name] = reason
+                found.doubt = found.doubt or reason
+            if holder is None:
                 continue
             found.holders[state.name] = holder
-            if isinstance(holder, Absence):
-                found.doubt = found.doubt or holder
-            else:
-                decided = True
+            if not isinstance(holder, Absence):
                 found.members.setdefault(holder, []).append(state)
         if decided:
             found.doubt = None
@@ -178,6 +189,11 @@ class MemberIndex:
             return holder if isinstance(holder, Absence) else Absence.NOTHING_TO_TELL
         state = self._latest.state(holder)
         return None if state is None else state.link(metric)
+
+    def _open_of_holder(self, holder: object, metric: str) -> Absence | None:
+        """Why the metric of the object between a member and its holder is not known now."""
+        state = self._latest.state(holder) if isinstance(holder, ObjectName) else None
+        return None if state is None else _open(state, metric)
 
     def _named(self, value: Reported | None, of: str, owner: str) -> ObjectName | Absence | None:
         """The object of the kind ``of`` that a value names; None when there is none, a reason when that
@@ -207,10 +223,16 @@ class MemberIndex:
                     state.expire(now)
             for state in states:
                 value = state.values.get(metric)
-                signature.append(state.link(metric) if value.__class__ is Absence else value)
+                signature.append((value, state.link(metric)) if value.__class__ is Absence else value)
         if between != relation[0]:
             signature.append(self._signature(owner, (relation[0], between), now))
         return signature
+
+
+def _open(state: LatestState, metric: str) -> Absence | None:
+    """Why it is not known now which object a metric names; None when it is known, also that it names none."""
+    value = state.values.get(metric, Absence.NOT_ASKED)
+    return value if isinstance(value, Absence) and value in UNDECIDED else None
 
 
 def _unreported(kind: Kind) -> Absence:

@@ -59,16 +59,17 @@ def values_of(kind: str) -> st.SearchStrategy[Mapping[str, Reported]]:
 HISTORIES = st.lists(st.tuples(*(values_of(name.kind) for name in NAMES)), min_size=1, max_size=5)
 
 
-def outage_of_a_queue() -> list[tuple[Mapping[str, Reported], ...]]:
-    """A queue names its page set, then does not answer."""
+def outage_of_a_queue(*links: Reported) -> list[tuple[Mapping[str, Reported], ...]]:
+    """A queue with what it reports as its page set in each poll."""
     asked = {"max_depth": 1, "max_msg_pages": 1, "put_rate": 1, "usage": 0}
     page_set = {"total_pages": 4, "used_pct": 1}
-    return [({**asked, "page_set": named}, {}, {}, page_set, {}) for named in (Absence.NO_ANSWER, 4, Absence.NO_ANSWER)]
+    return [({**asked, "page_set": named}, {}, {}, page_set, {}) for named in links]
 
 
 @settings(max_examples=25, deadline=None)
 @given(HISTORIES)
-@example(outage_of_a_queue())
+@example(outage_of_a_queue(Absence.NO_ANSWER, 4, Absence.NO_ANSWER))
+@example(outage_of_a_queue(3, Absence.NO_ANSWER, 3, Absence.NOT_AUTHORISED))
 def test_verdicts_are_those_of_a_plain_look(history: list[tuple[Mapping[str, Reported], ...]]) -> None:
     """What holds has an alert that was stepped by this poll; what is unknown is counted, with nothing else."""
     past = MemoryHistory()

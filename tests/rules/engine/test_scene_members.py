@@ -201,6 +201,68 @@ def test_the_pool_of_a_page_set_that_does_not_answer() -> None:
     assert desk.members("QM01/buffer_pool/2", "queue") == ["Q0", "Q1"]
 
 
+def test_a_link_reported_before_an_outage_does_not_show_that_there_are_no_others() -> None:
+    """While no queue names its page set now, one may have moved: a page set without queues is unknown, not in order."""
+    desk = Desk()
+    desk.tell(0, told("QM01/queue/Q0", page_set=0, depth=9), *POOLS, told("QM01/buffer_pool/2", free_pct=50))
+    for text in ("any(queue, depth > 5)", "sum(queue, depth) > 5", "count(queue, depth > 5) > 0"):
+        assert desk.truth(text, "QM01/page_set/1") is False
+        assert desk.truth(text, "QM01/buffer_pool/2") is False
+    desk.tell(1, told("QM01/queue/Q0", 1, page_set=Absence.NO_ANSWER, depth=9))
+    for text in ("any(queue, depth > 5)", "sum(queue, depth) > 5", "count(queue, depth > 5) > 0"):
+        for holder in ("QM01/page_set/1", "QM01/buffer_pool/2"):
+            assert desk.truth(text, holder) is None
+            assert desk.scene.absence is Absence.NO_ANSWER
+        assert desk.truth(text, "QM01/page_set/0") is True
+    desk.tell(2, told("QM01/queue/Q0", 2, page_set=0, depth=9))
+    assert desk.truth("any(queue, depth > 5)", "QM01/page_set/1") is False
+    assert desk.truth("any(queue, depth > 5)", "QM01/buffer_pool/2") is False
+    desk.tell(3, told("QM01/page_set/0", 3, buffer_pool=Absence.NO_ANSWER))
+    assert desk.truth("any(queue, depth > 5)", "QM01/page_set/1") is False
+    assert desk.truth("any(queue, depth > 5)", "QM01/buffer_pool/2") is None
+
+
+@pytest.mark.parametrize(
+    "reason", [Absence.NOT_AUTHORISED, Absence.NEEDS_SMF, Absence.NEEDS_STATISTICS, Absence.OUT_OF_RANGE]
+)
+def test_a_link_that_cannot_be_had_does_not_name_none(reason: Absence) -> None:
+    """Only an answer without a page set shows that a queue has none. A refused command does not."""
+    desk = Desk()
+    desk.tell(0, told("QM01/queue/Q0", page_set=reason, depth=9), *POOLS)
+    for text in ("any(queue, depth > 5)", "sum(queue, depth) > 5", "count(queue, depth > 5) > 0"):
+        for holder in ("QM01/page_set/0", "QM01/buffer_pool/3"):
+            assert desk.truth(text, holder) is None
+            assert desk.scene.absence is reason
+    desk.tell(1, told("QM01/queue/Q0", 1, page_set=0, depth=9))
+    desk.tell(2, told("QM01/queue/Q0", 2, page_set=reason, depth=9))
+    assert desk.members("QM01/page_set/0", "queue") == ["Q0"]
+    assert desk.truth("any(queue, depth > 5)", "QM01/page_set/1") is None
+
+
+def test_a_stale_record_of_a_queue_shows_nothing_about_a_structure() -> None:
+    """A queue named another structure in a record that is stale: what this structure holds is unknown."""
+    desk = Desk()
+    name = ObjectName("QSG1", "queue", "Q0")
+    record = Reading(name, "S", at(0), {"cf_structure": "APP2"}, MINUTE, poll=False, source=Source.SMF)
+    structures = [told(f"QSG1/cf_structure/APP{number}", type=0) for number in (1, 2)]
+    desk.tell(0, record, *structures, group=True)
+    assert desk.truth("any(queue, def_persistence == YES)", "QSG1/cf_structure/APP1") is False
+    desk.tell(60, *(told(f"QSG1/cf_structure/APP{number}", 60, type=0) for number in (1, 2)), group=True)
+    assert desk.truth("any(queue, def_persistence == YES)", "QSG1/cf_structure/APP1") is None
+    assert desk.scene.absence is Absence.STALE
+    assert desk.members("QSG1/cf_structure/APP2", "queue") == ["Q0"]
+
+
+def test_queues_of_another_group_show_nothing_about_a_structure() -> None:
+    """They are no report of this group's queues, and do not belong to its structure of the same name."""
+    desk = Desk()
+    desk.tell(0, told("QSG2/queue/Q0", cf_structure="APP1", def_persistence=1), group=True)
+    desk.tell(0, told("QSG1/cf_structure/APP1", type=0), group=True)
+    assert desk.members("QSG1/cf_structure/APP1", "queue") == []
+    assert desk.truth("any(queue, def_persistence == YES)", "QSG1/cf_structure/APP1") is None
+    assert desk.scene.absence is Absence.NOT_ASKED
+
+
 def test_members_named_by_a_record_stay_when_it_is_stale() -> None:
     """A record that names the page set of a queue counts as a poll does."""
     desk = Desk()
