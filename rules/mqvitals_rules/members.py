@@ -163,7 +163,7 @@ class MemberIndex:
             if told in resolved:
                 holder, further = resolved[told]
             else:
-                value = told if first is None else self._of_holder(told, metric)
+                value = state.link(metric) if first is None else self._of_holder(told, metric)
                 holder = self._named(value, of, owner)
                 further = None if first is None else self._open_of_holder(told, metric)
                 resolved[told] = holder, further
