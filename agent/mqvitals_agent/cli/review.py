@@ -45,9 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the review; returns the exit code. Raises Failure."""
-    from mqvitals_agent.commandline.arguments import loaded_settings, open_store
+    from mqvitals_agent.commandline.arguments import open_store
     from mqvitals_agent.commandline.output import line_width, only_ascii
-    from mqvitals_agent.commandline.settings import judging_of
+    from mqvitals_agent.commandline.settings import judging_of, loaded_settings
     from mqvitals_agent.review.store_report import review_blocks, review_json
     from mqvitals_agent.review.store_review import review_store
     from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
+from mqvitals_agent.commandline.settings import loaded_settings
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_config.load import LoadedSettings
 
 
 def add_store_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,17 +26,6 @@ def add_store_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the configuration file (else MQVITALS_CONFIG, else as 'mqvitals help configuration' says)",
     )
-
-
-def loaded_settings(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> LoadedSettings:
-    """The settings in force; raises Failure with ``code``."""
-    from mqvitals_agent.commandline.settings import settings_in_force
-
-    try:
-        search = getattr(arguments, "scenario", None) is None
-        return settings_in_force(arguments.config, {"store": arguments.store}, search=search)
-    except Failure as failure:
-        raise Failure(failure.message, hint=failure.hint, code=code) from failure
 
 
 def open_store(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> StoreReader:

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import loaded_settings
-from mqvitals_agent.errors import Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings
@@ -39,6 +38,15 @@ def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: 
             f"the settings cannot be used:\n{explained(error.problems)}",
             hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
         ) from error
+
+
+def loaded_settings(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> LoadedSettings:
+    """The settings in force; raises Failure with ``code``."""
+    try:
+        search = getattr(arguments, "scenario", None) is None
+        return settings_in_force(arguments.config, {"store": arguments.store}, search=search)
+    except Failure as failure:
+        raise Failure(failure.message, hint=failure.hint, code=code) from failure
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
