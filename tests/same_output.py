@@ -209,6 +209,10 @@ def report(what: str, changed: Sequence[str], size: int = 0) -> bool:
     return bool(changed)
 
 
+def _line_lengths(file: Path) -> list[str]:
+    return [str(len(line)) for line in file.read_bytes().splitlines()]
+
+
 def sorted_json(text: str) -> list[str]:
     """A JSON text, or lines of JSON, in a form whose lines can be compared; a text that is none as it is."""
     try:
@@ -253,8 +257,9 @@ def main() -> int:
             for case in store_cases(store):
                 wrong += compared(trees, case)
         for scenario in SCENARIOS:
-            texts = [(tree.work / f"redacted-{scenario}.mqrec").read_bytes() for tree in trees]
-            wrong += report(f"redacted-{scenario}.mqrec", [] if texts[0] == texts[1] else ["- bytes differ"])
+            # Pseudonyms are drawn anew in each run; the exchanges and their sizes are not.
+            lengths = [_line_lengths(tree.work / f"redacted-{scenario}.mqrec") for tree in trees]
+            wrong += report(f"redacted-{scenario}.mqrec: lengths of lines", difference(*lengths), len(lengths[0]))
     print(f"{wrong} interfaces differ")
     return 1 if wrong else 0
 
