@@ -66,10 +66,10 @@ def test_without_a_user_none_is_sent(client: Driver, address: str, qm01: Orders)
     assert (said["user"], said["has_password"], said["cipher"]) == ("", False, "")
 
 
+# pymqi takes a table from the environment alone: ``config check`` notes it (tests/agent/connection).
+@pytest.mark.parametrize("client", ["ibmmq"], indirect=True)
 def test_a_table_instead_of_a_channel(client: Driver, address: str, qm01: Orders, tmp_path: Path) -> None:
-    """ibmmq is told where it is; pymqi cannot be, and says so."""
-    if client.binding == "pymqi":
-        pytest.skip("pymqi takes a table from the environment alone")
+    """ibmmq takes the address of the table with the connection."""
     table = tmp_path / "ccdt.json"
     host, port = address.rstrip(")").split("(")
     table.write_text(

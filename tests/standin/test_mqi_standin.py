@@ -47,12 +47,12 @@ def test_the_peer_name_arrives(client: Driver, address: str, qm01: Orders) -> No
     assert qm01.state()["connected"][0]["peer"] == "CN=QM01,O=Example"
 
 
+# pymqi has no field for either.
+@pytest.mark.parametrize("client", ["ibmmq"], indirect=True)
 def test_the_table_and_the_application_name_from_ibmmq(
     client: Driver, address: str, qm01: Orders, tmp_path: Path
 ) -> None:
     """CNO().CCDTUrl finds the channel by the queue manager's name, CNO().ApplName arrives."""
-    if client.binding == "pymqi":
-        pytest.skip("pymqi has neither")
     url = _table(tmp_path, address)
     client.call("introduce_by_cno", url, "QM01", "mqvitals")
     (said,) = qm01.state()["connected"]

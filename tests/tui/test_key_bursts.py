@@ -11,7 +11,7 @@ from textual import events
 from textual.app import App
 from textual.command import CommandList, CommandPalette, Hit
 
-from mqvitals_tui.palette import NavigationProvider
+from mqvitals_tui.app import NavigationProvider
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import FilterLine, MainScreen, typeable

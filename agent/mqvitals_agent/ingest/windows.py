@@ -48,7 +48,7 @@ class WindowedMetric(NamedTuple):
     baseline: bool = False
 
 
-class _Plan:
+class _WindowPlan:
     """What to keep of the objects of one kind."""
 
     __slots__ = ("counters", "index", "metrics", "polls", "span_ms", "usual")
@@ -127,7 +127,7 @@ class WindowHistory:
         by_kind: dict[str, list[WindowedMetric]] = {}
         for each in wanted:
             by_kind.setdefault(each.kind, []).append(each)
-        self._plans = {kind: _Plan(kinds[kind], each) for kind, each in by_kind.items()}
+        self._plans = {kind: _WindowPlan(kinds[kind], each) for kind, each in by_kind.items()}
         self._older = older
         counters = {(kind, metric) for kind, plan in self._plans.items() for metric in plan.counters}
         self._usual = HourlyBaselines(frozenset(counters), older)
@@ -225,7 +225,7 @@ class WindowHistory:
         return self._usual.take_finished()
 
     def _note_usual(
-        self, plan: _Plan, name: ObjectName, ts: int, interval_ms: int | None, values: Sequence[float]
+        self, plan: _WindowPlan, name: ObjectName, ts: int, interval_ms: int | None, values: Sequence[float]
     ) -> None:
         for place, metric in plan.usual:
             value = values[place]
@@ -284,7 +284,7 @@ class WindowHistory:
             points = [*_as_points(older), *points]
         return points[-count:]
 
-    def _add_record(self, record: Reading, plan: _Plan, now: int) -> None:
+    def _add_record(self, record: Reading, plan: _WindowPlan, now: int) -> None:
         tracks = self._recorded.setdefault(record.object, {})
         track = tracks.get(record.source)
         if track is None:
@@ -307,12 +307,12 @@ class WindowHistory:
             return [*self._from_store(plan, object_name, metric, last=track.floor, newest=count - here), *points]
         return points
 
-    def _begin(self, name: ObjectName, plan: _Plan) -> _Track:
+    def _begin(self, name: ObjectName, plan: _WindowPlan) -> _Track:
         return _Track(len(plan.metrics), self._floors.get((name.owner, name.kind), _BEGINNING))
 
     def _from_store(
         self,
-        plan: _Plan,
+        plan: _WindowPlan,
         name: ObjectName,
         metric: str,
         *,
@@ -338,7 +338,7 @@ class WindowHistory:
             return points[-newest:]
         return [point for point in points if point.ts >= first]
 
-    def _trim(self, track: _Track, plan: _Plan, now: int) -> None:
+    def _trim(self, track: _Track, plan: _WindowPlan, now: int) -> None:
         times = track.ts
         spare = len(times) - plan.polls
         # Deleting at the front moves what is behind it: done in portions, and only when a portion is due.
@@ -400,7 +400,7 @@ def _number(value: Reported | None) -> float:
     return value  # type: ignore[return-value]
 
 
-def _fill(values: list[float], plan: _Plan, readings: Iterable[Reading]) -> None:
+def _fill(values: list[float], plan: _WindowPlan, readings: Iterable[Reading]) -> None:
     """Put in what other answers of the same snapshot tell. Absence never replaces a value."""
     for reading in readings:
         for metric, place in plan.index.items():

@@ -65,7 +65,7 @@ class _Fetch(NamedTuple):
     texts: Callable[[Any], tuple[Any, ...]]
 
 
-class _Plan(NamedTuple):
+class _ReadingPlan(NamedTuple):
     """As ``_Fetch``, from columns of one layout whose values can have no other types than they should.
 
     ``pairs`` have their places.
@@ -145,7 +145,7 @@ class MetricColumns:
         self._numbers, self._texts = numbers, texts
         self._fetches: dict[tuple[int, ...], _Fetch] = {}
         self._pick_times = ParameterPicker(*(number for times in self.times for number in times[:2]))
-        self._plans: dict[ParameterLayout, _Plan | None] = {}
+        self._plans: dict[ParameterLayout, _ReadingPlan | None] = {}
         special = [m for m in here if m.special]
         self._unmonitored = tuple((m.name, m.special) for m in special)
         self._monitored = tuple((m.name, {n: _monitored(a) for n, a in m.special.items()}) for m in special)
@@ -209,7 +209,7 @@ class MetricColumns:
                 row[name] = special[value]
         return row
 
-    def _plan(self, layout: ParameterLayout) -> _Plan | None:
+    def _plan(self, layout: ParameterLayout) -> _ReadingPlan | None:
         """The plan for a layout, kept; None when a parameter's structure does not fit its metric."""
         places, types = layout.places, layout.types
         expected = [
@@ -217,7 +217,7 @@ class MetricColumns:
             *((number, MQCFT_STRING) for _, number in self._texts),
             *((number, MQCFT_INTEGER_LIST) for _, number, _ in self._pairs),
         ]
-        plan: _Plan | None = None
+        plan: _ReadingPlan | None = None
         if all(types[places[number]] == kind for number, kind in expected if number in places):
             there = [each for each in (*self._numbers, *self._texts) if each[1] in places]
             pairs: dict[int, list[tuple[str, int]]] = {}
@@ -226,7 +226,7 @@ class MetricColumns:
                     pairs.setdefault(places[number], []).append((name, index))
             found_names = {name for name, _ in there} | {name for halves in pairs.values() for name, _ in halves}
             names = [name for name, _ in (*self._numbers, *self._texts)] + [name for name, _, _ in self._pairs]
-            plan = _Plan(
+            plan = _ReadingPlan(
                 {**dict.fromkeys(names, NOT_RETURNED), **self._elsewhere},
                 tuple(name for name, _ in there),
                 _fetcher(tuple(places[number] for _, number in there)),

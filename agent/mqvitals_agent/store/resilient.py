@@ -347,9 +347,8 @@ class ResilientStore:
             return
         try:
             self._file.write_together([(each.snapshot, each.unknown) for each in self._waiting], self._memory.write_to)
-        except Exception:  # noqa: BLE001 - nothing is lost by it: see below
-            # Nothing was kept, and any of the snapshots may be at fault. Written by itself it raises the same again: there the
-            # caller handles it for that snapshot alone, and the others are stored.
+        except Exception:  # noqa: BLE001 - all still waits; ``_write_waiting`` raises it again for the snapshot at fault alone
+            # The transaction kept nothing, and any of the snapshots may be at fault: each is written by itself next.
             return
         self._memory.written()
         self.written_snapshots += len(self._waiting)

@@ -89,7 +89,7 @@ class CompiledParts:
         return found
 
 
-class Evaluation:
+class ExpressionEvaluation:
     """An expression's parts on one context; ``kind``: of the member that the context is, where it is one."""
 
     __slots__ = ("_context", "_kind", "_known", "_parts", "_text", "_values")
@@ -206,7 +206,7 @@ class Evaluation:
         for member, values in self._context.members(node.kind):
             found = function(member, values.get)
             if found is None or found is LEFT_OUT:
-                missing = Evaluation(self._text, self._parts, member, values, node.kind).missing(body)
+                missing = ExpressionEvaluation(self._text, self._parts, member, values, node.kind).missing(body)
                 yield MemberOutcome(member.name, None, missing)
             else:
                 yield MemberOutcome(member.name, found)

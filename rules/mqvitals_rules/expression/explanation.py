@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mqvitals_config.problem import shown
 from mqvitals_rules.expression.compiler import LEFT_OUT
 from mqvitals_rules.expression.context import Context
-from mqvitals_rules.expression.evaluation import CompiledParts, Evaluation, Missing
+from mqvitals_rules.expression.evaluation import CompiledParts, ExpressionEvaluation, Missing
 from mqvitals_rules.expression.names import values_of
 from mqvitals_rules.expression.node import (
     PAIR,
@@ -73,7 +73,7 @@ class Explanation:
 
 def explain(text: str, root: Condition, parts: CompiledParts, context: Context) -> Explanation:
     """Evaluate every part of an expression and return the truth of each."""
-    evaluation = Evaluation(text, parts, context)
+    evaluation = ExpressionEvaluation(text, parts, context)
     truth = evaluation.verdict(root)
     terms = [
         TermVerdict(
@@ -103,7 +103,7 @@ def explain(text: str, root: Condition, parts: CompiledParts, context: Context) 
 
 def filled(text: str, root: Condition | Operand, parts: CompiledParts, context: Context) -> str:
     """The expression with the value of each metric, parameter and window behind it: ``free_pct [4] <= 5``."""
-    return _fill(text, root, Evaluation(text, parts, context), 0, len(text))
+    return _fill(text, root, ExpressionEvaluation(text, parts, context), 0, len(text))
 
 
 def _terms(node: Condition) -> Iterator[Term]:
@@ -117,7 +117,7 @@ def _terms(node: Condition) -> Iterator[Term]:
             yield node
 
 
-def _fill(text: str, root: Node, evaluation: Evaluation, start: int, end: int) -> str:
+def _fill(text: str, root: Node, evaluation: ExpressionEvaluation, start: int, end: int) -> str:
     parts = []
     for node in _shown(root):
         parts += [text[start : node.end], f" [{_word(node, evaluation)}]"]
@@ -160,7 +160,7 @@ def _shown(node: Node) -> list[_Shown]:
     return [found[end] for end in sorted(found)]
 
 
-def _word(node: _Shown, evaluation: Evaluation) -> str:
+def _word(node: _Shown, evaluation: ExpressionEvaluation) -> str:
     if isinstance(node, AnyMember):
         return _which(node, evaluation)
     value = evaluation.value(node)
@@ -174,7 +174,7 @@ def _word(node: _Shown, evaluation: Evaluation) -> str:
     return _number(value)
 
 
-def _which(node: AnyMember, evaluation: Evaluation) -> str:
+def _which(node: AnyMember, evaluation: ExpressionEvaluation) -> str:
     """The members for which a condition holds; without any, of how many."""
     members = evaluation.members(node) or ()
     holding = [member.name for member in members if member.found]

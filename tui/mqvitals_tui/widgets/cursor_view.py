@@ -62,8 +62,8 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         """A row as it is shown, exactly ``width`` cells."""
 
     def _header_strip(self, width: int) -> Strip:
-        """The header line, exactly ``width`` cells, of a view that has one."""
-        raise NotImplementedError
+        """The header line, exactly ``width`` cells; blank unless a view has one."""
+        return Strip.blank(width)
 
     @property
     @abstractmethod
