@@ -200,10 +200,13 @@ async def test_the_way_there_and_back(
             await until(pilot, lambda: isinstance(app.screen, HelpScreen))
 
 
-async def test_w_where_there_is_no_queue(life: Any, shown: Shown) -> None:
+async def test_w_where_there_is_no_queue(life: Any, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no queue cannot be held open: nothing is asked, and a sentence says where to press w."""
     app = life.app()
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+    # A toast is gone after some seconds of real time, so its message is noted when it comes.
+    messages: list[str] = []
+    monkeypatch.setattr(app, "notify", lambda message, **_: messages.append(message))
+    async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
         for tab in ("overview", "channels"):
             app.go_to(tab)
@@ -213,7 +216,7 @@ async def test_w_where_there_is_no_queue(life: Any, shown: Shown) -> None:
         await shown(pilot)
         await pilot.press("w")
         assert isinstance(app.screen, DetailScreen)
-        assert [each.message for each in app._notifications] == [
+        assert messages == [
             *["Put the cursor on a queue, behind 3, and w asks who has it open"] * 2,
             "Only a queue can be held open; w asks there who does",
         ]
