@@ -176,7 +176,7 @@ async def test_cycles_that_are_missing_are_told(tmp_path: Path) -> None:
     assert await task == 1
     last, before = script.lines()[-1], script.lines()[-2]
     assert before[:2] == ["ERROR", "agent.cycles_missing"]
-    assert "of the cycles of 5m, 6 did not begin" in before[2]
+    assert "of the cycles of 5m, 6 did not start" in before[2]
     assert last[1] == "agent.ended"
 
 

@@ -107,7 +107,7 @@ def test_end_of_input_is_no_answer(tmp_path: Path) -> None:
     def ask(_: str) -> str:
         raise EOFError
 
-    with pytest.raises(Failure, match="not answered"):
+    with pytest.raises(Failure, match="no answers were given"):
         init(str(tmp_path / "x.yaml"), ask=ask)
     assert list(tmp_path.iterdir()) == []
 

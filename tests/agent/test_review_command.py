@@ -160,7 +160,7 @@ def test_review_as_text(capsys: pytest.CaptureFixture[str], config: Path) -> Non
     assert "1 critical, 2 warning, 1 info; 5 checks OK, 6 could" in summary[0]
     places = [out.index(words) for words in ("WARNING MY-01", "WARNING MY-03", "INFO MY-02", "Quality of the data")]
     assert places == sorted(places)
-    assert "5 checks of 3 rules found everything right." in out
+    assert "5 checks of 3 rules found no fault." in out
     assert "    DISPLAY QLOCAL(LARGE)\n" in out
     assert '    - {objects: "QM01/queue/LARGE", workload: ...}' in out.replace("        - {", "    - {")
     assert out.isascii()

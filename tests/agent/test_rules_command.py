@@ -206,7 +206,7 @@ def test_check_of_an_idle_comparison(capsys: pytest.CaptureFixture[str], tmp_pat
     [
         (None, "ours.yaml:2:9: warning: MY-01 has no test"),
         (TESTS.replace("MY-01", "BP-01"), "ours.yaml:2:9: warning: MY-01 has no test"),
-        ("tests: 5\n", "ours.test.yaml: warning: these tests cannot be played; 'mqvitals rules test' says why"),
+        ("tests: 5\n", "ours.test.yaml: warning: these tests cannot be played; 'mqvitals rules test' shows why"),
     ],
 )
 def test_check_warns_of_a_rule_without_test(
@@ -452,7 +452,7 @@ def test_explain_warns_that_a_replay_may_have_known_more(
 ) -> None:
     """Of a replay, and only without a configuration, the facts of which may have been others then."""
     words = ("explain", "BP-03", "QM01/buffer_pool/3", "--store", str(store))
-    assert "Judged with the built-in facts and thresholds" in flat(said(capsys, *words))
+    assert "Evaluated with the built-in facts and thresholds" in flat(said(capsys, *words))
     config = tmp_path / "mqvitals.yaml"
     config.write_text("name: PRDQSG\n", "utf-8")
     assert "Judged with" not in said(capsys, *words, "--config", str(config))
@@ -484,7 +484,10 @@ def test_explain_what_is_missing(rule: str, words: str, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["QM01/channel/TO.QM02"], "BP-01 judges objects of kind buffer_pool, and QM01/channel/TO.QM02 is a channel"),
+        (
+            ["QM01/channel/TO.QM02"],
+            "BP-01 applies to objects of kind buffer_pool, and QM01/channel/TO.QM02 is a channel",
+        ),
         (["QM01"], "an object is written owner/kind/name"),
         (["QM01/pool/3"], "there is no kind of object 'pool'"),
         (["QM01/buffer_pool/9"], "holds no object QM01/buffer_pool/9"),

@@ -139,7 +139,7 @@ def test_trend_reads_and_shows(make_store: MakeStore, capsys: pytest.CaptureFixt
     assert "2026-11-20 13:00:40 to 13:00:50 CET" in capsys.readouterr().out
     assert main([*command[:-4], "--from", "teatime"]) == 2
     err = capsys.readouterr().err
-    assert "--from 'teatime' is no moment" in err
+    assert "--from 'teatime' is not a time" in err
     assert "yesterday" in err
 
 

@@ -145,7 +145,7 @@ def test_hostile_object(make_store: MakeStore, capsys: pytest.CaptureFixture[str
         (["channel.free_pct", "QM01/buffer_pool/3"], "is no metric of QM01/buffer_pool/3", "buffer_pool.METRIC"),
         (["conname", "QM01/channel/TO.QM02"], "channel.conname is a text", ""),
         (["free_pct", "QM01/buffer_pool/3", "--since", "soon"], "--since 'soon'", ""),
-        (["free_pct", "QM01/buffer_pool/3", "--from", "noon"], "--from 'noon' is no moment", "2026-11-20T12:00:00Z"),
+        (["free_pct", "QM01/buffer_pool/3", "--from", "noon"], "--from 'noon' is not a time", "2026-11-20T12:00:00Z"),
         (["free_pct", "QM01/buffer_pool/3", "--to", "2026-13-20"], "month must be in 1..12", "2026-11-20T12:00:00Z"),
         (
             ["free_pct", "QM01/buffer_pool/3", "--since", "1h", "--from", "2026-11-20T12:00:00Z"],

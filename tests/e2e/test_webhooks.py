@@ -361,7 +361,7 @@ def test_what_stays_in_trouble_is_seen_and_kept(troubled: Troubled) -> None:
     # One of them comes after another about the same alert, and has not been tried.
     assert "2 notices refused so far: http://127.0.0.1:" in refusing
     assert f"✓ OK        receiver {HEALTHY}: last told " in screen(troubled.store)
-    assert "notices that wait for the next run: 3 to webhook-5, 3 to webhook-6 (notices=6)" in troubled.log
+    assert "notifications pending for the next run: 3 to webhook-5, 3 to webhook-6 (notices=6)" in troubled.log
 
 
 def test_no_secret_is_written(troubled: Troubled) -> None:
@@ -493,8 +493,8 @@ def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
     assert new.accepted()[0][1] == "firing"
     assert new.accepted()[0] == stays.accepted()[0]
     assert len(set(stays.accepted())) == len(stays.accepted())
-    assert "receiver gone stands in the settings no more: what it was owed is dropped, " in log
-    assert "receiver new is new and is told how alerts are, 1 notice (" in log
+    assert "receiver gone is no longer in the settings: " in log
+    assert "receiver new is new: 1 notification of the current alerts to send (" in log
 
 
 def wait_for(holds: Callable[[], object], agent: subprocess.Popen[str]) -> None:
@@ -525,7 +525,7 @@ def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path
         # A second where the machine does nothing else. Whoever waited for the receiver would wait for a minute.
         assert time.monotonic() - began < PATIENCE_S / 4
         assert agent.returncode == 0
-        assert "notices that wait for the next run: 1 to webhook-1 (notices=1)" in log
+        assert "notifications pending for the next run: 1 to webhook-1 (notices=1)" in log
         run(store, *options, "10m")
         check_once(receiver.accepted(), alerts(store))
 
@@ -560,12 +560,12 @@ def test_what_is_owed_at_the_end_is_sent_before_it_leaves(tmp_path: Path) -> Non
         assert {alert["rule"] for alert in fired} == RULES
         assert {status for _, status, _ in receiver.accepted()} == {"firing"}
         assert len(receiver.accepted()) == len(fired)
-    assert f"notices that wait for the next run: {len(fired)} to webhook-2, 1 to webhook-3" in log
+    assert f"notifications pending for the next run: {len(fired)} to webhook-2, 1 to webhook-3" in log
     with receiving() as receiver:
         # Three minutes of the calm part of the scenario, which begins anew every ten.
         log = run(store, "--webhook", receiver.url, "--speed", "max", "--for", "3m")
         # It is told the end of what an earlier run told it, and never the beginning again.
         assert {status for _, status, _ in receiver.accepted()} == {"resolved"}
         assert len(receiver.accepted()) == len(fired)
-    assert "receiver.dropped receiver webhook-2 stands in the settings no more" in log
+    assert "receiver.dropped receiver webhook-2 is no longer in the settings" in log
     assert "receiver.dropped receiver webhook-1" not in log

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 _TEST = """\
-Posts a test alert to a receiver of the configuration, firing and then resolved, and says what came back. The alert is
-marked as a test: its name is MQVITALS-TEST, its label test is true. Exit code 0 when both were accepted, else 2.
-Nothing is tried twice, and no store is needed.
+Posts a test alert to a receiver of the configuration, firing and then resolved, and shows the responses. The alert
+is marked as a test: its name is MQVITALS-TEST, its label test is true. Exit code 0 when both were accepted, else 2.
+The command does not retry and needs no store.
 """
 
 
@@ -52,7 +52,7 @@ def run_test(arguments: argparse.Namespace) -> int:
         if outcome.status is not DeliveryStatus.ACCEPTED:
             raise Failure(
                 f"receiver {settings.name} did not accept the test alert, {status.value}: {safe(outcome.text)}",
-                hint="the agent would try it again for a day, and then give it up"
+                hint="the agent would retry for a day, then give up"
                 if outcome.status is DeliveryStatus.REFUSED
                 else "the agent would go on trying",
             )
@@ -86,9 +86,9 @@ def _receiver(arguments: argparse.Namespace) -> Receiver:
 
 _LIST = """\
 Lists the alerts that are firing, worst first; with --all also those that have ended. Advice on the configuration
-(rules of kind review) is listed with --review alone. An open alert is shown as severe as it is now, "was critical"
-says that it has been worse, and an alert that has ended shows its figure at its worst and at its end; --severity and
---json go by the worst it has been while open. "Covered by" another alert is one whose rule is of the same family as
+(rules of kind review) is listed with --review alone. An open alert shows its current severity, "was critical"
+means that it was worse before, and an alert that has ended shows its worst value and its last one; --severity and
+--json use the worst severity while it was open. "Covered by" another alert is one whose rule is of the same family as
 that alert's, which is worse: status leaves it out.
 """
 

@@ -97,9 +97,7 @@ def run_init(arguments: argparse.Namespace, ask: Ask | None = None) -> int:
     try:
         answers = answers_of(arguments, ask)
     except EOFError as error:
-        raise Failure(
-            "the questions were not answered", hint="'mqvitals config init --help' lists the flags"
-        ) from error
+        raise Failure("no answers were given", hint="'mqvitals config init --help' lists the flags") from error
     text = settings_text(answers)
     _check_text(text, DEFAULT_FILE if printed else str(path))
     if printed:
@@ -207,7 +205,7 @@ def _check_text(text: str, path: str) -> None:
     except ConfigError as error:
         problems = error.problems
     if problems:
-        raise Failure("these settings cannot be used:\n" + "\n".join(map(str, problems)), hint="answer them otherwise")
+        raise Failure("these settings cannot be used:\n" + "\n".join(map(str, problems)), hint="give other answers")
 
 
 def _write(path: Path, text: str) -> None:
@@ -254,7 +252,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     init = subparsers.add_parser("init", help="write a short configuration file", description=INIT_DESCRIPTION)
     add_init_arguments(init)
-    check = subparsers.add_parser("check", help="say what is wrong with a configuration file", description=_CHECK)
+    check = subparsers.add_parser("check", help="report the problems of a configuration file", description=_CHECK)
     show = subparsers.add_parser("show", help="print the settings in force and their origins", description=_SHOW)
     for command in (check, show):
         command.add_argument(

@@ -238,7 +238,7 @@ def _origin_lines(seen: tuple[FoundInput, ...], name: ObjectName, now: int) -> I
             yield f"{each.input.option} not taken ({each.words}): {format_number(each.input.default)} is the default"
             continue
         old = "declared" if each.ts is None else f"{short_age(now - each.ts)} old"
-        silent = f", not answered since: {each.silent}" if each.silent else ""
+        silent = f", stale: {each.silent}" if each.silent else ""
         yield f"{each.input.option} {format_number(each.value)} from {each.words} of {name}, {old}{silent}"
 
 
@@ -248,14 +248,14 @@ def _object(formula: Formula, text: str) -> ObjectName:
 
     kinds = kinds_of(formula.name)
     if not kinds:
-        raise Failure(f"{formula.name} asks nothing that the agent sees", hint="give its inputs yourself")
+        raise Failure(f"{formula.name} has no input that the agent measures", hint="give its inputs yourself")
     try:
         name = ObjectName.parse(text)
     except ValueError as error:
         raise Failure(str(error), hint=f"{formula.name} takes from a {' or '.join(kinds)}") from error
     if name.kind not in kinds:
         words = " or ".join(kinds)
-        raise Failure(f"{formula.name} takes nothing from a {name.kind}", hint=f"it takes from a {words}")
+        raise Failure(f"{formula.name} has no input from a {name.kind}", hint=f"it takes from a {words}")
     return name
 
 

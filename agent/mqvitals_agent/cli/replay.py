@@ -28,10 +28,10 @@ _INTERRUPTED = 130
 _A_RECORDING = "a recording is JSON lines, plain or compressed with gzip: a header, then one exchange a line; see 'mqvitals help recording'"
 
 _DESCRIPTION = """\
-Plays a recording into a store: every exchange goes at its time to the probe of its command, the rules judge each
-cycle, and the store is written as the agent would have written it. It ends by itself; the recording's last time is
-then "now" for status, trend and alerts. A pause is never longer than the recording's interval. Exit code 0, or 1 when
-the recording is damaged: lines had to be left out, its end is lost, or lines are not in the order of their times.
+Plays a recording into a store: every exchange is processed at its time, the rules are evaluated for each cycle, and
+the store is written as the agent would have written it. It ends by itself; the recording's last time is then "now"
+for status, trend and alerts. A pause is never longer than the recording's interval. Exit code 0, or 1 when the
+recording is damaged: lines had to be left out, its end is lost, or lines are not in the order of their times.
 """
 
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=speed,
         default=1.0,
-        help="how many times as fast as in life (default: 1); max: without waiting",
+        help="N times real time (default: 1); max: without waiting",
     )
     parser.add_argument("--replace", action="store_true", help="delete what an earlier replay left in the store")
     parser.add_argument("-v", "--verbose", action="store_true", help="a line for each cycle, also without a terminal")

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
 
 _DESCRIPTION = """\
-Judges every object of a store as it is now by all rules about the configuration, applications and the data
-themselves, and writes what a consultant would: for each queue manager and the group the findings, worst first, with
-their figures, advice, caveat, the MQSC command to look with and the document behind them; what could not be judged
-and which fact or source it lacks; and how much is right. Exit code 0 when there is nothing to say, 1 when there are
-findings, 2 when the store cannot be read or holds nothing.
+Evaluates all rules about the configuration, applications and the data themselves for the current state of every
+object of a store, and writes a report: for each queue manager and the group the findings, worst first, with their
+figures, advice, caveat, the MQSC command to display them and the source document; the checks that could not be
+evaluated and the fact or source that each lacks; and the number of checks that are OK. Exit code 0 when there are no
+findings, 1 when there are some, 2 when the store cannot be read or is empty.
 """
 
 

@@ -108,7 +108,7 @@ def _untested(path: str, tests: Path, rules: RuleSet) -> Iterator[Problem]:
     except UnreadableError:
         yield from _without_test(own, frozenset())
     except ConfigError:
-        yield Problem(Place(str(tests)), "", "warning: these tests cannot be played; 'mqvitals rules test' says why")
+        yield Problem(Place(str(tests)), "", "warning: these tests cannot be played; 'mqvitals rules test' shows why")
 
 
 def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
@@ -257,7 +257,9 @@ def add_test_arguments(parser: argparse.ArgumentParser) -> None:
         "names", metavar="FILE|PACK", nargs="*", help="a file of tests, or a shipped pack (default: all of these)"
     )
     parser.add_argument(
-        "--coverage", action="store_true", help="say which rules and conditions, on which side, no test exercises"
+        "--coverage",
+        action="store_true",
+        help="list the rules and conditions, and the side of each, that no test covers",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object, for programs")
 
@@ -434,7 +436,7 @@ def _results_json(played: Sequence[RuleTestResult]) -> dict[str, Any]:
 
 _EXPLAIN = """\
 Prints a rule: its condition, thresholds with their origin, advice, caveat and source. With an object
-(QM01/buffer_pool/3) and a store it judges that object as it is now: the condition with the values filled in, the
+(QM01/buffer_pool/3) and a store it evaluates the rule for that object now: the condition with the values filled in, the
 verdict, what is missing where it is unknown, with the facts to declare as lines for the configuration, and the rule's
 past alerts about the object.
 """
@@ -443,7 +445,7 @@ past alerts about the object.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``check``, ``test``, ``list`` and ``run_explain``."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    check = actions.add_parser("check", help="say what is wrong with rule files", description=CHECK_DESCRIPTION)
+    check = actions.add_parser("check", help="report the problems of rule files", description=CHECK_DESCRIPTION)
     add_check_arguments(check)
     test = actions.add_parser("test", help="play tests of rules", description=TEST_DESCRIPTION)
     add_test_arguments(test)

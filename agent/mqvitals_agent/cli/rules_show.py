@@ -193,7 +193,8 @@ _MOST_ALERTS = 10
 """The number of past alerts that are shown."""
 
 _OTHER_FACTS = (
-    "Judged with the built-in facts and thresholds; whatever filled this store may have used others: add --config"
+    "Evaluated with the built-in facts and thresholds; the agent that filled this store may have used others: add"
+    " --config"
 )
 
 _VERDICTS = {True: "true", False: "false", None: "unknown"}
@@ -227,7 +228,7 @@ def _object(text: str, rule: Rule) -> ObjectName:
         meant = did_you_mean(name.kind, KINDS).removeprefix("; ")
         raise Failure(f"there is no kind of object {name.kind!r}", hint=meant or f"the kinds are {', '.join(KINDS)}")
     if name.kind not in (rule.scope, rule.about):
-        raise Failure(f"{rule.id} judges objects of kind {rule.scope}, and {name} is a {name.kind}")
+        raise Failure(f"{rule.id} applies to objects of kind {rule.scope}, and {name} is a {name.kind}")
     return name
 
 
@@ -241,7 +242,7 @@ def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
     about = f"; the alert is about its {rule.about}" if rule.about != rule.scope else ""
     off = "; switched off in the configuration" if rule.id in settings.rules.disabled else ""
     tier = f"; tier {rule.tier}: {_tier_words(rule.tier)}" if rule.tier else ""
-    yield from _labelled("Kind", f"{rule.kind.value}; judges each {rule.scope}{about}{family}{tier}{off}")
+    yield from _labelled("Kind", f"{rule.kind.value}; applies to each {rule.scope}{about}{family}{tier}{off}")
     yield from _labelled("When", one_line(rule.when))
     yield from _labelled("Hold", hold_text(rule))
     yield from _labelled("Clears", clear_text(rule))
@@ -340,7 +341,7 @@ def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
     known = [str(row.name) for row in reader.objects(f"{name.owner}/{rule.scope}/*")]
     examples = ", ".join(safe(each) for each in known[:_EXAMPLES])
     return Failure(
-        f"there has been no alert of {rule.id} about {name}; {rule.id} judges objects of kind {rule.scope}",
+        f"there has been no alert of {rule.id} about {name}; {rule.id} applies to objects of kind {rule.scope}",
         hint=f"such as {examples}" if known else f"the store holds none of {name.owner}",
     )
 
@@ -355,7 +356,7 @@ def _verdict_lines(
 
     form = judging.rules.rule_for(rule, name)
     if form is None:
-        raise Failure(f"{rule.id} is switched off", hint="take it out of rules.disabled")
+        raise Failure(f"{rule.id} is switched off", hint="remove it from rules.disabled")
     now, (found,) = explain_object(reader, [form], judging.facts, name)
     yield f"{safe(str(name))}, as of {stamp(now)}"
     yield ""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Reads SMF 115 and 116 records into the store: every interval becomes samples with the record's own time, the rules
-judge them in the order of the file, and status, trend and the screens show them. A record that was imported before
+are evaluated in the order of the file, and status, trend and the screens show them. A record that was imported before
 changes nothing, so dumps may overlap and come in any order. Exit code 0, 1 when records are damaged, 2 when a file or
 the store cannot be used. While an agent writes the store, put the files into the folder that it watches (smf.watch)
 instead.
@@ -157,17 +157,16 @@ def import_lines(taken: IngestResult) -> list[str]:
     from mqvitals_agent.smf import restart
     from mqvitals_agent.text.figure import counted
 
-    lines = [
-        f"imported: {counted(taken.new, 'new record')}, {taken.known:,} known before, {counted(taken.readings, 'sample')}"
-    ]
+    new, samples = counted(taken.new, "new record"), counted(taken.readings, "sample")
+    lines = [f"imported: {new}, {taken.known:,} already imported, {samples}"]
     if taken.owners:
         lines.append(f"  of {', '.join(sorted(taken.owners))}")
     lines += restart.lines(taken.restarts)
     lines += taken.unnamed.lines()
     for queue_manager, count in sorted(taken.left_out.items()):
         lines.append(
-            f"{queue_manager}: structures and shared queues of {counted(count, 'record')} are left out, as nothing"
-            " tells the name of its queue-sharing group: set name in the configuration, or give its 115-231 records"
+            f"{queue_manager}: structures and shared queues of {counted(count, 'record')} are left out, because the name"
+            " of its queue-sharing group is unknown: set name in the configuration, or give its 115-231 records"
             " with them, and import again"
         )
     return lines

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     members = [member for each in found for member in each.members]
     if not members:
         raise Failure(
-            f"the agent asked no queue manager {only or 'at all'}", hint="'mqvitals status' shows who is watched"
+            f"the agent asked no queue manager {only or 'at all'}", hint="'mqvitals status' lists the queue managers"
         )
     if arguments.json:
         print(json.dumps([json.loads(to_json(each)) for each in found]))
@@ -87,7 +87,7 @@ def _wait(text: str) -> int:
     except ValueError as error:
         raise Failure(f"--wait {text!r}: {error}") from error
     if duration > _LONGEST_MS:
-        raise Failure(f"--wait {text}: an answer that takes longer than 60s never comes", hint="write --wait 60s")
+        raise Failure(f"--wait {text}: no answer comes after 60s", hint="write --wait 60s")
     return duration
 
 
@@ -125,7 +125,7 @@ def _near(known: Sequence[ObjectName], text: str, *, whole: bool) -> str:
     near = get_close_matches(text.upper(), by_key, 3, 0.5)
     if near:
         return f"did you mean {' or '.join(by_key[key] for key in near)}?"
-    return "'mqvitals top' lists the queues" if known else "no queue has been seen yet: does the agent run?"
+    return "'mqvitals top' lists the queues" if known else "no queue has been reported yet: is the agent running?"
 
 
 def _ask(path: Path, queues: Sequence[ObjectName], timeout_ms: int) -> tuple[Holders, ...]:

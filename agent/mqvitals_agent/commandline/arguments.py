@@ -73,7 +73,7 @@ def check_owners(reader: StoreReader, names: Sequence[str]) -> None:
     for name in names:
         if name not in known:
             meant = did_you_mean(name, known).removeprefix("; ")
-            raise Failure(f"the store knows no queue manager {name!r}", hint=meant or f"it knows {', '.join(known)}")
+            raise Failure(f"the store has no queue manager {name!r}", hint=meant or f"it has {', '.join(known)}")
 
 
 def now_ms() -> int:
@@ -132,7 +132,7 @@ def moment_argument(option: str, text: str, zone: Callable[[], tzinfo], now: int
     try:
         return parse_moment(text, zone, now)
     except ValueError as error:
-        raise Failure(f"{option} {text!r} is no moment: {error}", hint=f"write it as {FORMS}") from error
+        raise Failure(f"{option} {text!r} is not a time: {error}", hint=f"write it as {FORMS}") from error
 
 
 def parse_moment(text: str, zone: Callable[[], tzinfo], now: int) -> int:
@@ -225,8 +225,8 @@ def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=speed,
         default=1.0,
-        help="N times as fast as life (default: 1); max: without waiting. Never beyond now: a faster run begins so far back that"
-        " --for ends now, or a day ago, and goes on at life's pace from now on",
+        help="N times real time (default: 1); max: without waiting. Never beyond now: a faster run starts in the past, so"
+        " that --for ends now, or a day ago, and continues in real time when it reaches now",
     )
     parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
 
@@ -266,7 +266,7 @@ def duration(text: str) -> int:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
     if not length:
-        raise argparse.ArgumentTypeError("must be longer than nothing")
+        raise argparse.ArgumentTypeError("must be longer than 0s")
     return length
 
 

@@ -133,7 +133,7 @@ class ConsoleWatch:
         try:
             done, _ = await asyncio.wait({pending}, timeout=self._answer_s)
             if not done:
-                row = file.kept._replace(problem="it does not answer: see to its file system")
+                row = file.kept._replace(problem="it does not answer: check its file system")
                 await self._stored(lambda store: store.messages.add(row, [], []))
                 file.kept = row
                 self._log(file, FollowStep(problem=row.problem))
@@ -212,7 +212,7 @@ class ConsoleWatch:
         if others:
             file.logged |= others
             _LOG.info(
-                f"{path} holds messages of {', '.join(sorted(others))}, which nobody watches here: they are left out."
+                f"{path} holds messages of {', '.join(sorted(others))}, which are not monitored here: they are left out."
                 " If it is a command prefix, set console.follow's queue_manager",
                 extra=as_event("console.left_out", path=path),
             )
@@ -223,7 +223,7 @@ class ConsoleWatch:
             try:
                 result = await self._thread.run(lambda: function(self._store()))
             except StoreError as error:
-                text = f"console messages cannot be stored: {error}; it is tried again"
+                text = f"console messages cannot be stored: {error}; the agent will retry"
                 _LOG.error(text, extra=as_change("console store", "console.store_failed"))
                 await self._clock.sleep(LOOK_MS)
             else:

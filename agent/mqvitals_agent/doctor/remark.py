@@ -241,7 +241,7 @@ def zone_remark(declared: str | None, where: tzinfo | None, newest: NewestTime |
         text = (
             "No time zone is declared. The agent derives it once three polls with newer and newer times agree, and of"
             " an idle queue manager never. Until it is known, ages (of messages, gets, puts, backups) are absent, and"
-            " rules about them do not judge. Declare time_zone in the settings."
+            " rules about them are unknown. Declare time_zone in the settings."
         )
         return Remark(text, facts={"time_zone": "not declared"})
     facts: dict[str, object] = {"time_zone": declared}

@@ -183,7 +183,7 @@ class ReceiverQueue:
         )
         if stored.refused is not None:
             self._log_notification(
-                stored, "notice.taken", "a notice that had been refused has been accepted", logging.INFO
+                stored, "notice.taken", "a notification that had been refused has been accepted", logging.INFO
             )
         return outcome.status
 
@@ -193,7 +193,7 @@ class ReceiverQueue:
         pause = pause_ms(self._failures, self._chance(), outcome.retry_after_ms)
         ts = self._clock.now()
         _LOG.error(
-            f"receiver {self._name}: {outcome.text}; alerts wait until it can be told",
+            f"receiver {self._name}: {outcome.text}; alerts wait until it accepts them",
             extra=as_change(f"receiver {self._name}", "receiver.failing", receiver=self._name),
         )
         await self._retry.call(lambda: self._outbox.failed(stored.id, ts, outcome.text, ts + pause, refused=False))
@@ -205,13 +205,13 @@ class ReceiverQueue:
         ts = self._clock.now()
         if _is_given_up(stored, ts):
             await self._retry.call(lambda: self._outbox.done(stored.id, ts, NotificationOutcome.REFUSED, outcome.text))
-            text = f"a notice was refused for a day and is not sent again; the last was: {outcome.text}"
+            text = f"a notification was refused for a day and is not sent again; the last answer was: {outcome.text}"
             self._log_notification(stored, "notice.given_up", text, logging.ERROR)
             return
         pause = pause_ms(stored.attempts + 1, self._chance(), outcome.retry_after_ms)
         await self._retry.call(lambda: self._outbox.failed(stored.id, ts, outcome.text, ts + pause, refused=True))
         if stored.refused is None:
-            text = f"a notice is refused: {outcome.text}; it is tried again for a day while others go on"
+            text = f"a notification is refused: {outcome.text}; it is retried for a day while others are sent"
             self._log_notification(stored, "notice.refused", text, logging.ERROR)
 
     def _log_notification(self, stored: StoredNotification, event: str, text: str, level: int) -> None:
@@ -303,16 +303,16 @@ class Notifier:
         for name, count in adoption.dropped.items():
             if count:
                 _LOG.warning(
-                    f"receiver {name} stands in the settings no more: what it was owed is dropped, {_notices(count)}",
+                    f"receiver {name} is no longer in the settings: {_notices(count)} dropped",
                     extra=as_event("receiver.dropped", receiver=name, notices=count),
                 )
         for name, count in adoption.owed.items():
             if count:
                 _LOG.info(
-                    f"receiver {name} is new and is told how alerts are, {_notices(count)}",
+                    f"receiver {name} is new: {_notices(count)} of the current alerts to send",
                     extra=as_event("receiver.new", receiver=name, notices=count),
                 )
 
 
 def _notices(count: int) -> str:
-    return f"{count} notice{'' if count == 1 else 's'}"
+    return f"{count} notification{'' if count == 1 else 's'}"

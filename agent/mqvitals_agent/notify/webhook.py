@@ -63,7 +63,7 @@ class WebhookReceiver:
                 secret.origin for secret in (settings.address, settings.token_file) if secret is not None
             )
             within = format_duration(settings.timeout)
-            return _failed(f"{files} could not be read within {within}: see to its file system")
+            return _failed(f"{files} could not be read within {within}: check its file system")
         except SecretError as error:
             return _failed(str(error))
         except ValueError as error:
@@ -128,9 +128,9 @@ def delivery_status(status: int) -> DeliveryStatus:
 def settings_hint(status: int) -> str:
     """The setting to check after an HTTP status; empty when the status says nothing about the settings."""
     if status in _WRONG_TOKEN:
-        return "look at its token, or the name and password in its address"
+        return "check its token, or the name and password in its address"
     if status in _WRONG_ADDRESS or 300 <= status < 400:
-        return "look at its address"
+        return "check its address"
     return ""
 
 

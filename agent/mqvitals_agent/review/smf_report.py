@@ -142,7 +142,7 @@ def _beginning(
         yield Items((*shown, *([f"And {more:,} more."] if more > 0 else [])))
         yield Paragraph(
             f"{counted(len(restarts), 'restart')}. Rates and increases of the interval in which a queue manager was started and of the one after"
-            " it are not judged: they are no measure of how it works."
+            " it are not evaluated: they do not show normal operation."
         )
     if report_input.sources:
         yield Heading(2, "Summary")
@@ -174,7 +174,7 @@ def _summary_line(owner: str, outcome: ReviewResult, *, ascii_only: bool) -> str
     sign = health.name if ascii_only else str(health)
     return (
         f"{sign} {owner}: {', '.join(counts)}; {counted(len(outcome.good), 'check')} OK, "
-        f"{len(outcome.unknown):,} could not be judged"
+        f"{len(outcome.unknown):,} could not be evaluated"
     )
 
 
@@ -184,16 +184,16 @@ def _owner(owner: str, outcome: ReviewResult, *, is_group: bool) -> Iterator[Blo
         yield from _trouble(trouble)
     if not outcome.troubles:
         if outcome.good or outcome.brief:
-            yield Paragraph("Nothing wrong was found in what could be judged, which is listed below.")
+            yield Paragraph("No fault was found by the checks that could be evaluated; they are listed below.")
         else:
-            yield Paragraph("Nothing could be judged: the records report nothing that a rule reads.")
+            yield Paragraph("Nothing could be evaluated: the records report nothing that a rule reads.")
     if outcome.brief:
         yield Heading(3, "Seen, but not for long enough to count")
         yield Items(tuple(_brief(check) for check in outcome.brief[:MOST_OBJECTS]))
         if len(outcome.brief) > MOST_OBJECTS:
             yield Paragraph(f"And {len(outcome.brief) - MOST_OBJECTS:,} more.")
     if outcome.good:
-        yield Heading(3, "What is right")
+        yield Heading(3, "What is OK")
         yield ReportTable(
             ("rule", "what was looked for and not found", "objects", "intervals"),
             tuple(
@@ -203,7 +203,7 @@ def _owner(owner: str, outcome: ReviewResult, *, is_group: bool) -> Iterator[Blo
             frozenset({2, 3}),
         )
     if outcome.unknown:
-        yield Heading(3, "What could not be judged")
+        yield Heading(3, "What could not be evaluated")
         yield ReportTable(
             ("rule", "title", "objects", "why"),
             tuple(
@@ -226,7 +226,7 @@ def _trouble(trouble: RuleFindings) -> Iterator[Block]:
     if rule.caveat.strip() not in NO_CAVEAT:
         yield Paragraph(f"But: {rule.caveat.strip()}")
     if terms := trouble.findings[0].worst.terms:
-        yield Paragraph(f"What held, of the first: {'; '.join(terms)}")
+        yield Paragraph(f"True conditions of the first: {'; '.join(terms)}")
     yield Paragraph("Source: " + "; ".join(f"{each.document}, {each.section}" for each in rule.sources))
 
 
@@ -297,7 +297,7 @@ def _quality(source: RecordSource, config: RuleConfig, spool: SampleSpool) -> It
         lines = []
         for each in absent:
             rules = sorted({str(rule.id) for rule in config.rules.rules if _waits_for(rule, each.kinds, config)})
-            judged = f" Not judged for lack of them: {', '.join(rules)}." if rules else ""
+            judged = f" Not evaluated for lack of them: {', '.join(rules)}." if rules else ""
             lines.append(f"No records of {each.what}: {each.how}.{judged}")
         yield Items(tuple(lines))
 

@@ -38,22 +38,22 @@ SOURCES = {
     Absence.NOT_DECLARED: "Declare the facts below.",
     Absence.NOT_COLLECTED: "Switch monitoring on: MONQ for queues, MONCHL for channels.",
     Absence.NOT_ASKED: "Let the agent run until every command has been asked once; see that polling leaves none out.",
-    Absence.NOT_AUTHORISED: "Authorise the agent's user id: 'mqvitals doctor' says for what.",
+    Absence.NOT_AUTHORISED: "Authorise the agent's user id: 'mqvitals doctor' shows for what.",
     Absence.TIME_ZONE_UNKNOWN: "Set time_zone.",
     Absence.WINDOW: "Wait: the history fills by itself.",
     Absence.RESTARTED: "Wait: two intervals after the restart.",
-    Absence.OFFLINE: "Nothing is to be done while it is meant to be offline.",
-    Absence.NOT_IN_USE: "Nothing is to be done: nothing uses it.",
+    Absence.OFFLINE: "No action is needed while it is meant to be offline.",
+    Absence.NOT_IN_USE: "No action is needed: nothing uses it.",
     Absence.FIRST_READING: "Wait for the next answer.",
     Absence.NO_ANSWER: "See why there was no answer: 'mqvitals status'.",
     Absence.UNREACHABLE: "See why it cannot be reached: 'mqvitals status'.",
     Absence.STALE: "See whether the agent runs: 'mqvitals status'.",
-    Absence.NOTHING_TO_TELL: "Nothing is to be done: there was no such thing yet.",
-    Absence.NOT_RETURNED: "Nothing is to be done: this level of MQ, or this sort of object, does not report it.",
+    Absence.NOTHING_TO_TELL: "No action is needed: it has not happened yet.",
+    Absence.NOT_RETURNED: "No action is needed: this level of MQ, or this sort of object, does not report it.",
 }
 """What to do about a reason of absence; reasons without an entry need nothing."""
 
-_REASONS = {Absence.NOTHING_TO_TELL: "nothing to tell"}
+_REASONS = {Absence.NOTHING_TO_TELL: "no value yet"}
 """Reasons whose own text only fits the place of a figure."""
 
 
@@ -63,11 +63,12 @@ def review_blocks(examined: Sequence[OwnerReview], origin: str, *, ascii_only: b
     """
     yield Heading(1, "IBM MQ configuration review")
     yield Paragraph(
-        f"Every object is judged as it is now, by every rule about the configuration, the applications and the data themselves. "
-        f"What the store holds: {origin}."
+        "Every rule about the configuration, the applications and the data themselves is evaluated for the current state"
+        " of every object. "
+        f"Contents of the store: {origin}."
     )
     if not examined:
-        yield Paragraph("The store holds nothing that could be judged.")
+        yield Paragraph("The store holds nothing that can be evaluated.")
         return
     outcomes = {each.name: [part.outcome for part in each.parts] for each in examined}
     ordered = sorted(examined, key=lambda each: (-each.health, each.name))
@@ -91,7 +92,7 @@ def _summary(each: OwnerReview, outcomes: Iterable[ReviewResult], *, ascii_only:
     good = sum(len(outcome.good) for outcome in outcomes)
     unknown = sum(len(outcome.unknown) for outcome in outcomes)
     sign = each.health.name if ascii_only else str(each.health)
-    return f"{sign} {each.name}: {', '.join(counts)}; {counted(good, 'check')} OK, {unknown:,} could not be judged"
+    return f"{sign} {each.name}: {', '.join(counts)}; {counted(good, 'check')} OK, {unknown:,} could not be evaluated"
 
 
 def _part(part: ReviewPart, outcome: ReviewResult, now: int) -> Iterator[Block]:
@@ -99,10 +100,10 @@ def _part(part: ReviewPart, outcome: ReviewResult, now: int) -> Iterator[Block]:
     for trouble in outcome.troubles:
         yield from _trouble(trouble, now)
     if not outcome.troubles:
-        yield Paragraph("There is nothing to say." if outcome.good else "Nothing could be judged.")
+        yield Paragraph("No findings." if outcome.good else "Nothing could be evaluated.")
     if outcome.good:
         rules = len(by_rule(outcome.good))
-        yield Paragraph(f"{counted(len(outcome.good), 'check')} of {counted(rules, 'rule')} found everything right.")
+        yield Paragraph(f"{counted(len(outcome.good), 'check')} of {counted(rules, 'rule')} found no fault.")
     if outcome.unknown:
         yield from _unknown(part, outcome.unknown)
 
@@ -127,7 +128,7 @@ def _trouble(trouble: RuleFindings, now: int) -> Iterator[Block]:
 def _finding(finding: ReviewFinding, now: int) -> str:
     text = f"{finding.worst.severity.name}: {finding.worst.summary} ({object_words(finding.check.object)})."
     if finding.worst.terms:
-        text += f" What holds: {'; '.join(map(_one_line, finding.worst.terms))}."
+        text += f" True conditions: {'; '.join(map(_one_line, finding.worst.terms))}."
     if now - finding.worst.ts > _OLD_MS:
         text += f" As of {moment(finding.worst.ts)} {zone_name(finding.worst.ts)}, when it was last reported."
     for other in finding.others:
@@ -137,7 +138,7 @@ def _finding(finding: ReviewFinding, now: int) -> str:
 
 def _unknown(part: ReviewPart, checks: Sequence[Check]) -> Iterator[Block]:
     """Unknown checks by reason, the most frequent first, and the missing facts as lines for the configuration."""
-    yield Heading(4, f"What could not be judged: {counted(len(checks), 'check')}")
+    yield Heading(4, f"Could not be evaluated: {counted(len(checks), 'check')}")
     by_reason: Counter[Absence] = Counter()
     rules: dict[Absence, dict[str, None]] = {}
     for check in checks:
@@ -152,13 +153,13 @@ def _unknown(part: ReviewPart, checks: Sequence[Check]) -> Iterator[Block]:
         )
     )
     if part.declarations:
-        yield Paragraph("The facts, to be put into the configuration with their values in the place of the dots:")
+        yield Paragraph("The facts to declare in the configuration, with their values in place of the dots:")
         yield Listing(tuple(facts_as_yaml(part.declarations.values())), "yaml")
 
 
 def _lacking(metrics: Iterable[str]) -> str:
     names = sorted(metrics)
-    return f", for want of {', '.join(names)}" if names else ""
+    return f", missing: {', '.join(names)}" if names else ""
 
 
 def _names(checks: Sequence[Check]) -> str:

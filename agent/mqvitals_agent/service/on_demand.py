@@ -49,7 +49,7 @@ def queue_managers_to_ask(
     if question != WHO:
         return (
             (),
-            f"this agent does not know the question {question}: is it of an older version than the program that asks?",
+            f"this agent does not know the question {question}: is it older than the program that asks?",
         )
     if about.kind != "queue":
         return (), f"{about} is no queue: only a queue can be held open"

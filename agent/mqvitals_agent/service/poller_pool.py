@@ -261,8 +261,8 @@ class PollerPool:
         queue = statistics_queue(poller.connector)
         if queue:
             _LOG.info(
-                f"statistics messages of {poller.name} are taken from {queue} (destructive read): they are gone from there,"
-                " and nobody else may read that queue",
+                f"statistics messages of {poller.name} are taken from {queue} (destructive read): they are removed from"
+                " it, and no other program may read that queue",
                 extra=as_event("statistics.taken", queue_manager=poller.name, queue=queue),
             )
         self._running[poller.name] = tasks.create_task(poller.run(), name=f"queue manager {poller.name}")
@@ -318,7 +318,7 @@ class PollerPool:
         elif error.reason not in CONNECTION_FAILURES:
             _LOG.warning(
                 f"{queue} of {name} cannot be read: {reason_name(error.reason) or 'an unknown reason'}; see that the queue"
-                " exists, that getting is enabled and allowed, and that nobody else has it open",
+                " exists, that getting is enabled and allowed, and that no other program has it open",
                 extra=as_change(key, "statistics.failed", queue_manager=name, queue=queue, reason=error.reason),
             )
 

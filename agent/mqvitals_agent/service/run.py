@@ -106,7 +106,7 @@ def claim_store(path: Path, settings: Settings, group: MonitoredGroup) -> None:
     if store.repaired:
         rows = ", ".join(f"{table} {count:,}" for table, count in store.repaired.items())
         _LOG.warning(
-            f"rows of the store that were dated outside any calendar have been dropped or put right: {rows}",
+            f"rows of the store that were dated outside any calendar have been dropped or corrected: {rows}",
             extra=as_event("store.repaired", rows=sum(store.repaired.values())),
         )
     store.close()
@@ -258,7 +258,8 @@ class AgentRun:
         count = sum(owed.values())
         if count:
             whose = ", ".join(f"{number} to {name}" for name, number in sorted(owed.items()))
-            _LOG.warning(f"notices that wait for the next run: {whose}", extra=as_event("notices.wait", notices=count))
+            text = f"notifications pending for the next run: {whose}"
+            _LOG.warning(text, extra=as_event("notices.wait", notices=count))
 
     async def _end_tasks(self) -> None:
         """End the tasks beside the service. The next run repeats an attempt that is under way."""
@@ -324,7 +325,7 @@ class AgentRun:
         others = bug.split(WorkerEndedError)[1] if isinstance(bug, BaseExceptionGroup) else bug
         if others is not None and not isinstance(others, WorkerEndedError):
             self._bug = bug
-            self.stop("receivers can no longer be told", ExitCode.FAILED)
+            self.stop("receivers can no longer be notified", ExitCode.FAILED)
 
     async def _reload(self) -> None:
         """Read the configuration again. With a mistake in it nothing changes."""
@@ -357,7 +358,7 @@ class AgentRun:
         except NoAnswerError:
             text = (
                 f"the settings ({self._config.path}) or a file that they name could not be read within"
-                f" {self._options.reread_s:g} s: see to its file system, then send SIGHUP"
+                f" {self._options.reread_s:g} s: check its file system, then send SIGHUP"
             )
             _LOG.error(f"{text}; the settings from before stay in force", extra=as_event("agent.reload_refused"))
             return text, ()
@@ -433,9 +434,7 @@ class AgentRun:
         )
 
     def _caught_up(self) -> None:
-        _LOG.info(
-            "the agent's time has reached now: from here on it goes at life's pace", extra=as_event("clock.at_now")
-        )
+        _LOG.info("the agent's time has reached now: it continues in real time", extra=as_event("clock.at_now"))
 
     def _count_missing(self) -> None:
         """A run of a given length stores every cycle of that time, or logs how many are missing."""
@@ -447,8 +446,8 @@ class AgentRun:
             return
         self._code = int(ExitCode.FOUND)
         _LOG.error(
-            f"of the cycles of {format_duration(self._options.for_ms or 0)}, {left_out:,} did not begin because the"
-            " one before took too long;"
+            f"of the cycles of {format_duration(self._options.for_ms or 0)}, {left_out:,} did not start because the"
+            " previous one took too long;"
             f" snapshots that could not be stored: {unstored:,}; snapshots stored: {self._snapshots:,}",
             extra=as_event("agent.cycles_missing", left_out=left_out, unstored=unstored),
         )
@@ -458,7 +457,7 @@ class AgentRun:
         clock = self._group.clock
         if not isinstance(clock, VirtualClock) or clock.pace is None or clock.lag_s < _LAG_S:
             return ""
-        return f"; {clock.speed:.3g} times as fast as life, not {clock.pace:g} times, as cycles took longer"
+        return f"; {clock.speed:.3g} times real time, not {clock.pace:g}, because cycles took longer"
 
     def _last_line(self) -> None:
         _LOG.log(

@@ -331,7 +331,7 @@ class Service:
         self._tell(stored.errors, stored.state)
         if stored.unwatched:
             names = ", ".join(stored.unwatched)
-            text = f"no longer watched: {names}; their alerts have ended, their past stays"
+            text = f"no longer monitored: {names}; their alerts have ended, their history stays"
             _LOG.warning(text, extra=as_event("queue_manager.unwatched", queue_managers=names))
         if self._stored is not None:
             self._stored(stored)
@@ -347,7 +347,7 @@ class Service:
                 try:
                     step = await self._worker.run(self._writer.delete_old, self._is_storing)
                 except StoreError as error:
-                    text = f"what is older than the store keeps cannot be deleted: {error}"
+                    text = f"data older than store.keep cannot be deleted: {error}"
                     _LOG.error(text, extra=as_change("retention", "store.retention_failed"))
                     break
                 forget(_LOG, "retention")
@@ -368,7 +368,7 @@ class Service:
             _LOG.warning(deletion.reason, extra=as_change(key, "store.retention_waits"))
         else:
             _LOG.info(
-                "what is older than the store keeps is deleted by the clock again",
+                "data older than store.keep is deleted again",
                 extra=as_recovery(key, "store.retention_resumed"),
             )
 
@@ -377,7 +377,7 @@ class Service:
         keep = "for ever" if store.keep is None else f"for {format_duration(store.keep)}"
         most = "without a limit" if store.max_size is None else f"at most {format_size(store.max_size)}"
         _LOG.warning(
-            f"the store keeps samples, ended alerts and console messages {keep}, {most}: what is older is deleted from now on;"
+            f"the store keeps samples, ended alerts and console messages {keep}, {most}: older data is deleted from now on;"
             " store.keep and store.max_size change that (forever and none keep everything)",
             extra=as_event("store.retention"),
         )
@@ -404,7 +404,7 @@ class Service:
     def _tell(self, errors: Sequence[StoreError], state: StoreState) -> None:
         text = "; ".join(dict.fromkeys(map(str, errors)))
         if text and state.trouble is not None:
-            text += "; cycles are judged and alerts sent all the same"
+            text += "; rules are still evaluated and alerts sent"
         if text:
             _LOG.error(text, extra=as_change("store", "store.failed"))
         else:
@@ -414,7 +414,7 @@ class Service:
             )
         if state.dropped > self._left.dropped:
             _LOG.error(
-                "the oldest cycles that waited for the store are given up: there are too many",
+                "the oldest cycles waiting for the store are dropped: there are too many",
                 extra=as_change("store dropped", "store.dropped", dropped=state.dropped),
             )
         elif not text:
@@ -433,8 +433,8 @@ class Service:
     def _tell_left(self, state: StoreState) -> None:
         if state.waiting or state.unwritten:
             _LOG.error(
-                f"the store could not be written to the end: snapshots lost: {state.waiting:,}, alerts and notices that it does not"
-                f" know as they are: {state.unwritten:,}; what was sent of these may be sent again by the next run",
+                f"the last writes to the store failed: snapshots lost: {state.waiting:,}, alerts and notifications not up"
+                f" to date: {state.unwritten:,}; the next run may send some of these again",
                 extra=as_event("store.unwritten", snapshots=state.waiting, alerts=state.unwritten),
             )
 
@@ -452,7 +452,7 @@ class Service:
             )
         if behind and not self._behind:
             _LOG.error(
-                f"the clock stands {format_duration(cycle.lead // 1000 * 1000)} before the last sample in the store: until it has"
+                f"the clock is {format_duration(cycle.lead // 1000 * 1000)} behind the last sample in the store: until it has"
                 " caught up, samples are dated after that one, at half the clock's pace; see that the clock is right."
                 " If it is, stop the agent, and `mqvitals store check --repair` deletes what lies more than a day ahead",
                 extra=as_event("clock.behind", behind_ms=cycle.lead),

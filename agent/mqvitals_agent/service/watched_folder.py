@@ -128,7 +128,11 @@ class WatchedFolder:
                 paths = await self._looking.run(self._look, ANSWER_S)
             done = await self._thread.run(self._done)
         except (OSError, NoAnswerError) as error:
-            why = f"({error.strerror}): make it" if isinstance(error, OSError) else "as it does not answer: mend it"
+            why = (
+                f"({error.strerror}): create it"
+                if isinstance(error, OSError)
+                else "because it does not answer: check its file system"
+            )
             problem = f"the watched folder {self._folder} cannot be read {why}, or set smf.watch"
             _LOG.error(problem, extra=as_change("smf folder", "smf.folder_failed"))
             return []
@@ -181,10 +185,10 @@ class WatchedFolder:
             )
         except NoAnswerError:
             self._failed.add(file)
-            text = f"{file.name} in {self._folder} does not answer: see to its file system, then 'touch' the file"
+            text = f"{file.name} in {self._folder} does not answer: check its file system, then 'touch' the file"
             _LOG.error(text, extra=as_event("smf.failed", file=file.name))
         except StoreError as error:
-            text = f"{file.name} cannot be taken in: {error}; it is tried again"
+            text = f"{file.name} cannot be imported: {error}; the agent will retry"
             _LOG.error(text, extra=as_change("smf store", "smf.store_failed"))
         else:
             forget(_LOG, "smf store")
@@ -212,7 +216,7 @@ class WatchedFolder:
         return any(self._steady() >= ends for _ in steps)
 
     def _tell(self, name: str, taken: IngestResult, tally: ReadCounts) -> None:
-        text = f"{name}: new records: {taken.new:,}, known before: {taken.known:,}, samples: {taken.readings:,}"
+        text = f"{name}: new records: {taken.new:,}, already imported: {taken.known:,}, samples: {taken.readings:,}"
         _LOG.info(
             text, extra=as_event("smf.read", file=name, records=taken.new, known=taken.known, samples=taken.readings)
         )
@@ -223,7 +227,7 @@ class WatchedFolder:
             )
         for restart in taken.restarts:
             _LOG.info(
-                f"{name}: {restart.words()}: rates and increases of two intervals are not judged",
+                f"{name}: {restart.words()}: rates and increases of two intervals are not evaluated",
                 extra=as_event("smf.restart", file=name, queue_manager=restart.queue_manager),
             )
         if taken.unnamed.count:
@@ -233,7 +237,7 @@ class WatchedFolder:
             )
         for queue_manager in sorted(taken.left_out):
             _LOG.warning(
-                f"{queue_manager}: structures and shared queues of SMF records are left out, as nothing tells the name of its"
-                " queue-sharing group: set name in the configuration, and 'touch' the file",
+                f"{queue_manager}: structures and shared queues of SMF records are left out, because the name of its"
+                " queue-sharing group is unknown: set name in the configuration, and 'touch' the file",
                 extra=as_change(f"smf group {queue_manager}", "smf.group_unknown", queue_manager=queue_manager),
             )

@@ -111,4 +111,4 @@ def guarded(reading: Reading) -> Reading:
 
 def lines(restarts: Iterable[Restart]) -> list[str]:
     """In words, one restart a line; nothing where there is none."""
-    return [f"{each.words()}: rates and increases of two intervals are not judged" for each in restarts]
+    return [f"{each.words()}: rates and increases of two intervals are not evaluated" for each in restarts]

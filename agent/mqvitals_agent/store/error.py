@@ -102,7 +102,7 @@ def store_error(path: Path, error: Exception, doing: str) -> StoreError:
         case sqlite3.SQLITE_IOERR:
             return StoreError(
                 f"{doing} the store {path} failed ({error})",
-                "look whether the disk is full or failing; what was stored before is safe",
+                "check whether the disk is full or failing; what was stored before is safe",
                 StoreErrorKind.IO,
             )
         case _:
@@ -113,6 +113,6 @@ def damaged_error(path: Path, what: str) -> StoreError:
     """The sentence for a store that holds what no writer of ours can have written."""
     return StoreError(
         f"the store {path} is damaged ({' '.join(what.split())})",
-        "put back a copy, or move it away and begin a new one under the same name",
+        "restore a copy, or move it away and start a new one under the same name",
         StoreErrorKind.DAMAGED,
     )

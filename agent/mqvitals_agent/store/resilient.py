@@ -434,15 +434,15 @@ class ResilientStore:
             except StoreError:
                 pass
             if self._file is not None:
-                self._note(f"{error.message}: what was written last is lost, the file itself is whole and gone on with")
+                self._note(f"{error.message}: the last write is lost; the file itself is intact and stays in use")
                 return
         try:
             aside = file.abandon(self._now())
         except StoreError as problem:
             self._trouble = StoreError(f"{error.message}; {problem.message}", problem.hint, StoreErrorKind.UNREACHABLE)
             return
-        where = f"it is set aside as {aside.name}" if aside else "it is not there any more"
-        self._note(f"{error.message}: {where}; a new one is begun in its place, with the alerts that are open")
+        where = f"it is set aside as {aside.name}" if aside else "it is missing"
+        self._note(f"{error.message}: {where}; a new store replaces it, with the open alerts")
         self._open()
 
     def _open(self) -> None:

@@ -304,14 +304,14 @@ def _reason(members: list[MemberAnswer] | tuple[MemberAnswer, ...]) -> int:
 def _failure(reason: int, what: str, queue_manager: str) -> str:
     outcome = outcome_of_answer(reason)
     if outcome is Outcome.REFUSED:
-        return f"not authorised to {what}; 'mqvitals doctor' says what to ask for"
+        return f"not authorised to {what}; 'mqvitals doctor' shows what to ask for"
     if outcome is Outcome.UNKNOWN_COMMAND:
         return f"{queue_manager} does not know {what}"
     if reason in _NO_CHANNEL_INITIATOR:
         return f"{what} needs the channel initiator of {queue_manager}, which is not active"
     if reason == mq.MQRCCF_COMMAND_SCOPE_ERROR:
         return f"{queue_manager} is not active in the queue-sharing group, or unknown there"
-    return f"{what} failed ({_code(reason)}); the job log of {queue_manager} may say more"
+    return f"{what} failed ({_code(reason)}); the job log of {queue_manager} may show more"
 
 
 def _code(reason: int) -> str:

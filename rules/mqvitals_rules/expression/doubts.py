@@ -93,7 +93,7 @@ def contradictions(root: Condition) -> Iterator[Mistake]:
             if place is not None and place not in reported:
                 reported.add(place)
                 what = "can never hold together" if isinstance(node, All) else "always holds, one way or the other"
-                yield Mistake(place, f"this and what is said of the same before it {what}")
+                yield Mistake(place, f"this and the earlier comparison of the same value {what}")
 
 
 def _contradiction(node: All | Any) -> int | None:

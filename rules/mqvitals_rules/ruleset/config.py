@@ -114,7 +114,7 @@ def thresholds_of(
             problems.append(Problem(entry.value.place, f"{key}.value", refusal))
         pattern = None
         if entry.objects is not None:
-            pattern, found = pattern_of(entry.objects, f"{key}.objects", rule.scope, f"{rule.id} judges")
+            pattern, found = pattern_of(entry.objects, f"{key}.objects", rule.scope, f"{rule.id} applies to")
             problems += found
         thresholds.append(Threshold(str(rule.id), str(entry.parameter), entry.value, pattern))
     return tuple(thresholds), problems

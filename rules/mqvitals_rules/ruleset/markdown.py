@@ -124,7 +124,7 @@ def _section(rule: Rule) -> Iterator[str]:
     about = f", about its {rule.about}" if rule.about != rule.scope else ""
     family = f", family {rule.family.name}" if rule.family else ""
     tier = f", tier `{rule.tier}`" if rule.tier else ""
-    yield f"{rule.kind.value.capitalize().replace('_', ' ')}; judges each {rule.scope}{about}{family}{tier}."
+    yield f"{rule.kind.value.capitalize().replace('_', ' ')}; applies to each {rule.scope}{about}{family}{tier}."
     yield ""
     yield "```"
     yield one_line(rule.when)

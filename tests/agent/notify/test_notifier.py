@@ -87,7 +87,7 @@ async def test_a_failing_receiver_gets_everything_in_order(
     assert outcomes(site) == [("ops", "accepted", 5), ("ops", "accepted", 0)]
     host = hook.url.partition("/hook")[0]
     assert [line.partition(" {")[0] for line in site.lines.said] == [
-        f"error receiver.failing receiver ops: {host} answered {said}; alerts wait until it can be told"
+        f"error receiver.failing receiver ops: {host} answered {said}; alerts wait until it accepts them"
         for said in ("500", "503", "408", "425")
     ] + [f"info receiver.back receiver ops: {host} answered 200"]
 

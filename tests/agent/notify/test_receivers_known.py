@@ -39,7 +39,7 @@ async def test_what_nobody_is_there_for_is_dropped(
     assert hook.rules == [("BP-03", "firing"), ("BP-03", "resolved")]
     await begun(site)
     assert [line.partition(" {")[0] for line in site.lines.said] == [
-        "warning receiver.dropped receiver ops stands in the settings no more: what it was owed is dropped, 2 notices"
+        "warning receiver.dropped receiver ops is no longer in the settings: 2 notifications dropped"
     ]
     assert [row.name for row in site.receiver_rows()] == ["chat"]
 
@@ -59,7 +59,7 @@ async def test_a_new_one_is_told_what_fires(
         await begun(site, settled)
     assert new.rules == [("BP-03", "firing")]
     assert new.keys == hook.keys[-1:]
-    assert "receiver new is new and is told how alerts are, 1 notice" in site.lines.said[-1]
+    assert "receiver new is new: 1 notification of the current alerts to send" in site.lines.said[-1]
     site.change(pool(state=RESOLVED))
     await begun(site, settled)
     assert new.rules == [("BP-03", "firing"), ("BP-03", "resolved"), ("BP-01", "firing")]

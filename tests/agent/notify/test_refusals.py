@@ -154,7 +154,7 @@ async def test_a_wrong_token_or_address_keeps_everything(
         ("BP-01", "resolved"),
     ]
     assert {event.split()[1] for event in site.lines.said} == {"receiver.failing", "receiver.back"}
-    assert "look at its token" in site.lines.said[0]
+    assert "check its token" in site.lines.said[0]
 
 
 async def test_what_was_set_aside_is_tried_at_once_by_the_next_run(

@@ -174,13 +174,13 @@ def test_declared_facts(store: str, tmp_path: Path, capsys: pytest.CaptureFixtur
         (["channel-ceiling", "--from", "STORE", "QM01"], "an object is written owner/kind/name"),
         (
             ["channel-ceiling", "--from", "STORE", "QM01/page_set/4"],
-            "takes nothing from a page_set\nhint: it takes from a channel",
+            "has no input from a page_set\nhint: it takes from a channel",
         ),
         (
             ["channel-ceiling", "--from", "STORE", "QM01/channel/QUIET"],
             "does not have batch-msgs (batchsz: inactive; it is 1 to 9,999",
         ),
-        (["mqput1-break-even", "--from", "STORE", CHANNEL], "asks nothing that the agent sees"),
+        (["mqput1-break-even", "--from", "STORE", CHANNEL], "has no input that the agent measures"),
         (["channel-ceiling", "--from", "/nowhere/group.db", CHANNEL], "/nowhere/group.db"),
         (["channel-ceiling", "--from", "STORE"], "from: expected 2 arguments"),
     ],

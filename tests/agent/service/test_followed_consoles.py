@@ -210,7 +210,7 @@ async def test_one_that_hangs_is_told_of(house: Any, tmp_path: Path) -> None:
             while "console.failed" not in house.log.getvalue():  # noqa: ASYNC110 - real time
                 await asyncio.sleep(0.001)
         with StoreReader.open(house.store) as reader:
-            assert [why for _, why in reader.consoles_failing()] == ["it does not answer: see to its file system"]
+            assert [why for _, why in reader.consoles_failing()] == ["it does not answer: check its file system"]
         release.set()
         await house.clock.advance(LOOK)
         assert told(house) == [("QM01", "CSQP020E", 1)]

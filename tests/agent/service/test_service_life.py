@@ -257,7 +257,7 @@ async def test_queue_manager_that_is_no_longer_watched_leaves(house: Any, queue_
     assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "resolved")]
     assert set(gone(house, "QM03/*").values()) == {True}
     assert set(gone(house, "QM01/*").values()) == {False}
-    assert house.log.getvalue().count("no longer watched: QM03") == 1
+    assert house.log.getvalue().count("no longer monitored: QM03") == 1
     with StoreReader.open(house.store) as reader:
         assert [owner.name for owner in reader.owners() if owner.unwatched] == ["QM03"]
         assert [each.alert.why for each in reader.alerts(include_ended=True)] == [Why.UNWATCHED]
@@ -305,7 +305,7 @@ async def test_restart_with_a_clock_that_was_set_back(house: Any, queue_depth: A
     house.of("QM01").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 9)]}
     async with house.running():
         await house.clock.advance(65_000)
-    assert "the clock stands 59m55s before the last sample" in house.log.getvalue()
+    assert "the clock is 59m55s behind the last sample" in house.log.getvalue()
     assert all(stored.began > before for stored in house.stored[-3:])
     with StoreReader.open(house.store) as reader:
         points = reader.trend(ObjectName("QM01", "queue", "APP.A"), "depth").points

@@ -131,7 +131,7 @@ async def test_a_file_that_grew_is_read_again(house: Any, smf: Any, tmp_path: Pa
         (folder / "smf.dat").write_bytes(records(smf, 600, 500))
         await house.clock.advance(2 * LOOK)
         assert lows(house) == [600, 500]
-    assert "new records: 1, known before: 1" in house.log.getvalue()
+    assert "new records: 1, already imported: 1" in house.log.getvalue()
     house.log.truncate(0)
     async with watching(house, folder):
         await house.clock.advance(3 * LOOK)
@@ -253,7 +253,7 @@ async def test_a_file_that_does_not_answer_holds_up_no_other(house: Any, smf: An
         assert len(calls) == 3
         (folder / "a.dat").touch()
         await house.clock.advance(2 * LOOK)
-        assert "a.dat: new records: 0, known before: 1" in house.log.getvalue()
+        assert "a.dat: new records: 0, already imported: 1" in house.log.getvalue()
 
 
 async def test_a_folder_that_does_not_answer_holds_nothing_up(house: Any, smf: Any, tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ async def test_a_folder_that_does_not_answer_holds_nothing_up(house: Any, smf: A
                 await house.clock.advance(LOOK)
 
     async with watching(house, folder, calls=Short):
-        await until(lambda: "as it does not answer" in house.log.getvalue())
+        await until(lambda: "because it does not answer" in house.log.getvalue())
         release.set()
         await until(lambda: lows(house) == [600])
 

@@ -178,8 +178,8 @@ def test_a_reader_that_goes_away(simulated: Path, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--section", "QPTS"], "--section QPTS: there is no such section\nhint: did you mean "),
-        (["--from", "noon"], "--from 'noon' is no moment"),
-        (["--to", "2026-03-01T25:00:00"], "--to '2026-03-01T25:00:00' is no moment"),
+        (["--from", "noon"], "--from 'noon' is not a time"),
+        (["--to", "2026-03-01T25:00:00"], "--to '2026-03-01T25:00:00' is not a time"),
         (
             ["--from", "2026-03-02T12:00:00Z", "--to", "2026-03-01T12:00:00Z"],
             "--from 2026-03-02T12:00:00Z is after --to 2026-03-01T12:00:00Z",

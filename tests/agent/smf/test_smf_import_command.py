@@ -34,7 +34,7 @@ def test_records_are_seen(simulated: Path, tmp_path: Path, capsys: pytest.Captur
     assert told.out == ""
     with open_smf(simulated) as stream:
         number = len(list(records(stream, ReadCounts())))
-    assert f"imported: {number} new records, 0 known before, " in told.err
+    assert f"imported: {number} new records, 0 already imported, " in told.err
     for metric, name in (
         ("low_pct", "QM01/buffer_pool/3"),
         ("busy_pct", "QM01/adapter/0"),
@@ -63,7 +63,7 @@ def test_a_second_import_adds_nothing(simulated: Path, tmp_path: Path, capsys: p
     assert main(["smf", "import", str(simulated), "--store", store]) == 0
     number = int(re.findall(r"imported: (\d+) new", capsys.readouterr().err)[0])
     assert main(["smf", "import", str(packed), str(simulated), "--store", store]) == 0
-    assert f"imported: 0 new records, {2 * number} known before, 0 samples" in capsys.readouterr().err
+    assert f"imported: 0 new records, {2 * number} already imported, 0 samples" in capsys.readouterr().err
 
 
 def test_the_rules_judge(smf: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +109,7 @@ def test_damage_and_files_that_cannot_be_read(smf: Any, tmp_path: Path, capsys: 
     told = capsys.readouterr().err
     assert f"{foreign}: " in told
     assert "No such file" in told
-    assert "2 known before" in told
+    assert "2 already imported" in told
     assert "Traceback" not in told
 
 

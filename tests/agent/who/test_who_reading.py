@@ -186,11 +186,11 @@ def test_no_instance(zos: Any) -> None:
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        (mq.MQRCCF_NOT_AUTHORIZED, "not authorised to DISPLAY QSTATUS; 'mqvitals doctor' says what to ask for"),
-        (mq.MQRC_NOT_AUTHORIZED, "not authorised to DISPLAY QSTATUS; 'mqvitals doctor' says what to ask for"),
+        (mq.MQRCCF_NOT_AUTHORIZED, "not authorised to DISPLAY QSTATUS; 'mqvitals doctor' shows what to ask for"),
+        (mq.MQRC_NOT_AUTHORIZED, "not authorised to DISPLAY QSTATUS; 'mqvitals doctor' shows what to ask for"),
         (mq.MQRCCF_CFH_COMMAND_ERROR, "QM01 does not know DISPLAY QSTATUS"),
         (mq.MQRCCF_COMMAND_SCOPE_ERROR, "QM01 is not active in the queue-sharing group, or unknown there"),
-        (3238, "DISPLAY QSTATUS failed (3238 MQRCCF_UNEXPECTED_ERROR); the job log of QM01 may say more"),
+        (3238, "DISPLAY QSTATUS failed (3238 MQRCCF_UNEXPECTED_ERROR); the job log of QM01 may show more"),
     ],
 )
 def test_a_refused_question(zos: Any, reason: int, said: str) -> None:
@@ -210,8 +210,8 @@ def test_no_channel_initiator(zos: Any) -> None:
     [
         (STATUS, 2033, "no answer to DISPLAY QSTATUS came in time"),
         (STATUS, 2009, "the connection to QM01 failed (2009 MQRC_CONNECTION_BROKEN)"),
-        (STATUS, 2035, "not authorised to DISPLAY QSTATUS; 'mqvitals doctor' says what to ask for"),
-        (STATUS, 2053, "DISPLAY QSTATUS failed (2053 MQRC_Q_FULL); the job log of QM01 may say more"),
+        (STATUS, 2035, "not authorised to DISPLAY QSTATUS; 'mqvitals doctor' shows what to ask for"),
+        (STATUS, 2053, "DISPLAY QSTATUS failed (2053 MQRC_Q_FULL); the job log of QM01 may show more"),
         (None, 2059, "the connection to QM01 failed (2059 MQRC_Q_MGR_NOT_AVAILABLE)"),
     ],
 )

@@ -70,7 +70,7 @@ def test_without_settings_the_first_pools_have_a_purpose() -> None:
         ("disabled: [CHL-07]", "disabled: [CHL-077]", 2, 14, "there is no rule 'CHL-077'; did you mean 'CHL-07'?"),
         ("rule: BP-01", "rule: NOPE", 4, 14, "there is no rule 'NOPE'; 'mqvitals rules list' shows all"),
         ("stress_pct", "stres_pct", 4, 32, "did you mean 'stress_pct'?"),
-        ("objects: QM01/buffer_pool/*", "objects: QM01/queue/*", 4, 64, "judges objects of kind buffer_pool"),
+        ("objects: QM01/buffer_pool/*", "objects: QM01/queue/*", 4, 64, "applies to objects of kind buffer_pool"),
         ("objects: QM01/buffer_pool/*", "objects: QM01/bufferpool/*", 4, 69, "did you mean 'buffer_pool'?"),
         ("objects: QM01/buffer_pool/*", "objects: QM01", 4, 64, "owner/kind/name"),
         ("purpose: short_lived", "purpose: shortlived", 7, 45, "did you mean 'short_lived'?"),

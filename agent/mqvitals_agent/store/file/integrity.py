@@ -269,7 +269,7 @@ def repair(path: Path, now: int) -> tuple[Path, IntegrityReport]:
             if before.damage:
                 raise StoreError(
                     f"the store {path} is damaged ({before.damage[0]}): it cannot be repaired here",
-                    "put back a copy, or move it away and let the agent begin a new one",
+                    "restore a copy, or move it away and let the agent start a new one",
                 )
             copy = _copy(path, connection, now)
             try:

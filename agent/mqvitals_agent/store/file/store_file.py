@@ -348,7 +348,7 @@ def set_aside(path: Path, now: int, watched: WatchedFile) -> Path | None:
     if foreign:
         raise StoreError(
             f"{path} is another file now, and no mqvitals store: it is left alone",
-            "move it away, and the agent begins a new store",
+            "move it away, and the agent starts a new store",
             StoreErrorKind.REPLACED,
         )
     return None if facts is None else aside

@@ -69,7 +69,7 @@ class RequestClient:
         if mode != LIVE:
             connection.close()
             raise StoreError(
-                f"the store {path} holds {HOLDS.get(mode, mode)}: no queue manager stands behind it that could be asked",
+                f"the store {path} holds {HOLDS.get(mode, mode)}: it has no queue manager to ask",
                 "name the store of a running agent",
             )
         return cls(path, connection)
@@ -83,7 +83,7 @@ class RequestClient:
             cells = [each.encode().decode() for each in (question, *object)]
         except UnicodeEncodeError:
             raise StoreError(
-                f"{str(object)!a} cannot be the name of an object: it is no text", "look at its spelling"
+                f"{str(object)!a} cannot be the name of an object: it is no text", "check its spelling"
             ) from None
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -110,7 +110,7 @@ class RequestClient:
                 return None if moment_or_none(row[0]) is None else text(row[1])
         except (sqlite3.Error, *UNDECODABLE) as error:
             raise store_error(self._path, error, "reading") from error
-        raise StoreError(f"the question is no longer in the store {self._path}", "ask again")
+        raise StoreError(f"the request is no longer in the store {self._path}", "ask again")
 
     def close(self) -> None:
         """Close the connection; a second call does nothing."""

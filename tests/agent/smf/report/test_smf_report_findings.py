@@ -58,10 +58,10 @@ def test_what_was_judged_and_good_is_listed(report: Run, file: Make, pools: Make
     code, text = report(file(*(pools(number, smf.pool(low=45_000, free=46_000)) for number in range(3))))
     assert code == 0
     words = flat(text)
-    assert "Nothing wrong was found in what could be judged" in words
+    assert "No fault was found by the checks that could be evaluated" in words
     assert "BP-06 Pool short on storage (SOS) 1 3" in words
     assert "0 critical, 0 warning, 0 info" in words
-    good = words.split("What is right")[1].split("Buffer pools")[0]
+    good = words.split("What is OK")[1].split("Buffer pools")[0]
     assert "LOG-" not in good
     assert "CHIN-" not in good
 
@@ -189,7 +189,7 @@ def test_everything_unknown_has_a_reason(report: Run, file: Make, pools: Make, s
     """No rule stands under what could not be judged without a word why."""
     records = [smf.record(115, 2, {5: [smf.section(672)], 8: [smf.section(336)]}, number=9), pools(0, smf.pool())]
     _, text = report("--markdown", file(*records))
-    table = text.split("What could not be judged")[1].split("\n\n")[1]
+    table = text.split("What could not be evaluated")[1].split("\n\n")[1]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
     assert rows
     assert all(row[3] for row in rows)

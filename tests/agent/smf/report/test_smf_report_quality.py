@@ -180,6 +180,6 @@ def test_storage_records_alone_judge_nothing(report: Run, file: Make, smf: Any) 
     code, text = report(file(smf.record(116, 0, {2: [smf.section(48)]})))
     words = flat(text)
     assert code == 0
-    assert "Nothing could be judged" in words
+    assert "Nothing could be evaluated" in words
     assert "UNKNOWN" in words
     assert " OK MQ01" not in words
