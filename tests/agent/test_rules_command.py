@@ -455,7 +455,7 @@ def test_explain_warns_that_a_replay_may_have_known_more(
     assert "Evaluated with the built-in facts and thresholds" in flat(said(capsys, *words))
     config = tmp_path / "mqvitals.yaml"
     config.write_text("name: PRDQSG\n", "utf-8")
-    assert "Judged with" not in said(capsys, *words, "--config", str(config))
+    assert "Evaluated with" not in said(capsys, *words, "--config", str(config))
 
 
 def test_explain_related_objects(capsys: pytest.CaptureFixture[str], store: Path) -> None:
