@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.doctor import DoctorTarget, examine_all, exit_code
+from mqvitals_agent.cli.doctor import examine_all, exit_code
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.connection import mqi
@@ -15,8 +15,8 @@ from mqvitals_agent.connection.binding import unsupported_settings
 from mqvitals_agent.connection.connection import ConnectError, MqiFailure
 from mqvitals_agent.connection.link import BindingError, Link, MqiError
 from mqvitals_agent.connection.route import Route
-from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
+from mqvitals_agent.service.monitored_group import PollTargets
 from mqvitals_agent.simulator.connector import SimulatedConnector
 from mqvitals_agent.simulator.scenario import build
 from mqvitals_agent.simulator.state import Fault, GroupState
@@ -102,7 +102,7 @@ def test_something_advised_is_exit_code_1(capsys: pytest.CaptureFixture[str]) ->
     [
         (["--scenario", "nonsense"], "there is no scenario 'nonsense'"),
         (["--scenario", "quiet", "--queue-manager", "QM99"], "there is no queue manager 'QM99' to examine"),
-        ([], "the settings lead to no queue manager"),
+        ([], "the settings have a connection to no queue manager"),
         (["--config", "/nonexistent.yaml"], "/nonexistent.yaml"),
     ],
 )
@@ -181,11 +181,8 @@ def examine_world(fault: dict[str, Fault], others: tuple[str, ...], *names: str)
     world = World()
     world.group.faults.update(fault)
     clock = VirtualClock(BEGAN)
-    patients = [
-        DoctorTarget(SimulatedConnector(world, name, clock), ConnectionContext(declared_zone="+01:00"))
-        for name in names
-    ]
-    return run_in_loop(examine_all(patients, others, Settings(), clock), clock)
+    targets = PollTargets([SimulatedConnector(world, name, clock) for name in names], others)
+    return run_in_loop(examine_all(targets, Settings(time_zone="+01:00"), clock), clock)
 
 
 def test_a_member_without_a_connection_is_asked_through_another() -> None:
@@ -220,9 +217,25 @@ def test_the_groups_name_is_taken_from_another_member() -> None:
             raise ConnectError(MqiFailure(2, 2035), call="MQCONNX")
 
     world, clock = World(), VirtualClock(BEGAN)
-    patients = [
-        DoctorTarget(Closed(), ConnectionContext(Route("QM01"))),  # type: ignore[arg-type]
-        DoctorTarget(SimulatedConnector(world, "QM02", clock), ConnectionContext()),
-    ]
-    findings, _ = run_in_loop(examine_all(patients, (), Settings(), clock), clock)
+    targets = PollTargets([Closed(), SimulatedConnector(world, "QM02", clock)])  # type: ignore[list-item]
+    findings, _ = run_in_loop(examine_all(targets, Settings(), clock), clock)
     assert [each.profile for each in findings[0].ask_for] == ["QM01.CHIN", "PRDQ.CHIN"]
+
+
+def test_the_others_need_no_package(
+    config: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a queue manager that is not examined the package need not be there."""
+
+    def load(preference: str) -> object:
+        if preference == "pymqi":
+            raise BindingError("no pymqi")
+        return Package()
+
+    third = "  - {name: QM03, connection: {binding: pymqi, channel: C, connection_names: [host(1414)]}}\n"
+    Path(config).write_text(LIVING + third)
+    monkeypatch.setattr(mqi, "load_binding", load)
+    assert run("--config", config) == 2
+    assert capsys.readouterr() == ("", "mqvitals: no pymqi\n")
+    assert run("--config", config, "--queue-manager", "QM01", "--json") == 2
+    assert {each["queue_manager"] for each in json.loads(capsys.readouterr().out)} == {"QM01"}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.errors import ExitCode, Failure
@@ -13,9 +14,8 @@ from mqvitals_agent.threads import run_in_loop
 
 if TYPE_CHECKING:
     from mqvitals_agent.clock import Clock
-    from mqvitals_agent.connection.connection import Connector
-    from mqvitals_agent.doctor.access import ConnectionContext
     from mqvitals_agent.doctor.finding import DoctorFinding
+    from mqvitals_agent.service.monitored_group import PollTargets
     from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\
@@ -25,14 +25,6 @@ reply queue; how far the clocks are apart. Changes nothing at the queue managers
 something is refused, fails or is advised, 2 when nothing could be examined: no package that connects, mistakes in the
 settings, no queue manager reached.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class DoctorTarget:
-    """A queue manager to be examined, and what is known of it."""
-
-    connector: Connector
-    known: ConnectionContext
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine; returns the exit code. Raises Failure when nothing can be examined."""
-    from mqvitals_agent.clock import SystemClock
     from mqvitals_agent.commandline.settings import settings_in_force
     from mqvitals_agent.poll.queries import polling_problems
     from mqvitals_config.source import explained
@@ -68,13 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"the settings cannot be used:\n{explained(problems)}",
             hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
         )
-    clock = SystemClock()
-    if arguments.scenario is not None:
-        targets = _simulated_targets(arguments.scenario, settings, clock, arguments.queue_manager)
-        others: tuple[str, ...] = ()
-    else:
-        targets, others = _live_targets(settings, clock, arguments.queue_manager)
-    findings, reached = run_in_loop(examine_all(targets, others, settings, clock))
+    clock, targets = _targets(arguments.scenario, settings, arguments.queue_manager)
+    findings, reached = run_in_loop(examine_all(targets, settings, clock))
     if arguments.queue_manager:
         # Another one may have been connected to for their sake.
         findings = [each for each in findings if each.queue_manager in arguments.queue_manager]
@@ -91,10 +77,8 @@ def exit_code(findings: Sequence[DoctorFinding], *, reached: bool) -> int:
     return ExitCode.DONE if all(finding.result in FINE for finding in findings) else ExitCode.FOUND
 
 
-async def examine_all(
-    targets: Sequence[DoctorTarget], others: Sequence[str], settings: Settings, clock: Clock
-) -> tuple[list[DoctorFinding], bool]:
-    """Examine the queue managers concurrently, and the ``others``, which have no connection, through one of them.
+async def examine_all(targets: PollTargets, settings: Settings, clock: Clock) -> tuple[list[DoctorFinding], bool]:
+    """Examine the queue managers concurrently, and those that have no connection through one of them.
 
     Returns the findings, and whether any queue manager was reached.
     """
@@ -102,92 +86,68 @@ async def examine_all(
     from mqvitals_agent.doctor.examination import examine, member_query, queries, queries_of_distributed
 
     asking, elsewhere = queries(settings.polling), queries_of_distributed(settings.polling)
-    wait_ms = settings.polling.wait
-    seen = await asyncio.gather(*(examine(each.connector, asking, clock, wait_ms, elsewhere) for each in targets))
+    wait_ms, connectors = settings.polling.wait, targets.connectors
+    seen = await asyncio.gather(*(examine(each, asking, clock, wait_ms, elsewhere) for each in connectors))
     # All are of one group: what one of them calls it serves those that could not be asked.
     groups = [diagnosis.group_of(each) for each in seen]
     common = next((name for name in groups if name), None)
     findings: list[DoctorFinding] = []
-    for each, target, group in zip(seen, targets, groups, strict=True):
-        known = target.known.with_group(common if group is None else group)
+    for each, connector, group in zip(seen, connectors, groups, strict=True):
+        zone = settings.time_zone_of(connector.queue_manager)
+        known = access.connection_context(connector, zone, common if group is None else group)
         findings += diagnosis.diagnose(each, known)
-    members = (
-        target.connector for each, target in zip(seen, targets, strict=True) if each.reached and diagnosis.on_zos(each)
-    )
-    via = next(members, None)
-    for name in others:
-        asked = None if via is None else await examine(via, (member_query(name),), clock, wait_ms)
-        answer = next(iter(asked.asked), None) if asked is not None else None
-        findings.append(access.member_finding(name, answer, common, "" if via is None else via.queue_manager))
+    members = [
+        connector for each, connector in zip(seen, connectors, strict=True) if each.reached and diagnosis.on_zos(each)
+    ]
+    for name in targets.others:
+        if not members:
+            findings.append(access.member_finding(name, None, common))
+            continue
+        asked = await examine(members[0], (member_query(name),), clock, wait_ms)
+        answer = next(iter(asked.asked), None)
+        findings.append(access.member_finding(name, answer, common, members[0].queue_manager))
     return findings, any(each.reached for each in seen)
 
 
-def _simulated_targets(
-    scenario: str, settings: Settings, clock: Clock, names: Sequence[str]
-) -> tuple[DoctorTarget, ...]:
-    from mqvitals_agent.doctor.access import ConnectionContext
-    from mqvitals_agent.simulator.connector import connectors
-    from mqvitals_agent.simulator.model import SimulatedGroup
-    from mqvitals_agent.simulator.scenario import load_scenario
-
-    world = SimulatedGroup(load_scenario(scenario), clock.now())
-    available = connectors(world, clock)
-    selected = _selected([each.queue_manager for each in available], names)
-    return tuple(
-        DoctorTarget(each, ConnectionContext(declared_zone=settings.time_zone_of(each.queue_manager)))
-        for each in available
-        if each.queue_manager in selected
+def _targets(scenario: str | None, settings: Settings, names: Sequence[str]) -> tuple[Clock, PollTargets]:
+    """The clock and the queue managers with these names; all without names. Raises Failure, BindingError."""
+    from mqvitals_agent.clock import SystemClock
+    from mqvitals_agent.service.monitored_group import (
+        PollTargets,
+        SimulationOptions,
+        live_targets,
+        simulated_group,
     )
 
-
-def _live_targets(
-    settings: Settings, clock: Clock, names: Sequence[str]
-) -> tuple[tuple[DoctorTarget, ...], tuple[str, ...]]:
-    """The queue managers that have a connection of their own, and the names of those that have none."""
-    import os
-    import time
-
-    from mqvitals_agent.connection.conversation import TimeSource
-    from mqvitals_agent.connection.mqi import load_binding
-    from mqvitals_agent.connection.mqi_connector import MqiConnector
-    from mqvitals_agent.connection.route import routes, without_route
-    from mqvitals_agent.doctor.access import ConnectionContext
-
-    found = routes(settings, os.environ)
-    if not found:
-        raise Failure(
-            "the settings lead to no queue manager",
-            hint="give connection.channel and queue_managers[].connection.connection_names, or try --scenario quiet",
-        )
-    lone = without_route(settings)
-    selected = _selected([*(route.queue_manager for route in found), *lone], names)
-    preferences = {str(each.name): settings.connection_of(each).binding or "auto" for each in settings.queue_managers}
-    clocks = TimeSource(clock.now, lambda: time.monotonic_ns() // 1_000_000)
-    targets = []
+    if scenario is not None:
+        group = simulated_group(SimulationOptions(scenario), settings, None)
+        found = group.targets.connectors
+        _check_names([each.queue_manager for each in found], names)
+        return group.clock, PollTargets([each for each in found if not names or each.queue_manager in names])
+    clock = SystemClock()
     # The agent may be at work on the same reply queue, and must not lose its answers.
-    # The one that is asked for the others need not be among the selected.
-    chosen = [route for route in found if route.queue_manager in selected]
-    for route in chosen or found[:1]:
-        binding = load_binding(preferences[route.queue_manager])
-        known = ConnectionContext(
-            route,
-            settings.time_zone_of(route.queue_manager),
-            binding=f"{binding.name} {binding.version}",
-            shortcomings=binding.shortcomings(route),
-        )
-        targets.append(DoctorTarget(MqiConnector(binding, route, clock, clocks, drain=False), known))
-    return tuple(targets), tuple(name for name in lone if name in selected)
+    return clock, live_targets(_narrowed(settings, names), os.environ, clock, drain=False)
 
 
-def _selected(available: Sequence[str], names: Sequence[str]) -> frozenset[str]:
-    """The available queue managers with these names; all without names.
+def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
+    """The settings with these queue managers only; where none of them has a connection, with one to ask for them."""
+    if not names:
+        return settings
+    known = settings.queue_managers
+    _check_names([str(each.name) for each in known], names)
+    chosen = tuple(each for each in known if each.name in names)
+    reachable = [each for each in known if settings.connection_of(each).is_reachable]
+    if not any(each in reachable for each in chosen):
+        chosen += tuple(reachable[:1])
+    return replace(settings, queue_managers=chosen)
 
-    Raises Failure for one that is not available.
-    """
+
+def _check_names(available: Sequence[str], names: Sequence[str]) -> None:
+    """Raises Failure for a name that is not available."""
     for name in names:
         if name not in available:
-            raise Failure(f"there is no queue manager {name!r} to examine", hint=f"there are {', '.join(available)}")
-    return frozenset(names or available)
+            hint = f"there are {', '.join(available)}" if available else "the settings name none"
+            raise Failure(f"there is no queue manager {name!r} to examine", hint=hint)
 
 
 def _show(findings: Sequence[DoctorFinding], *, as_json: bool) -> None:

@@ -34,9 +34,9 @@ class MqiConnector:
 
     def __init__(self, binding: Binding, route: Route, clock: Clock, time: TimeSource, *, drain: bool = True) -> None:
         """``drain`` as for ``Conversation``."""
-        self._binding = binding
+        self.binding = binding
         self._drain = drain
-        self._route = route
+        self.route = route
         self._clock = clock
         self._time = time
         self._threads: list[ThreadWorker] = []
@@ -46,12 +46,12 @@ class MqiConnector:
     @property
     def queue_manager(self) -> str:
         """The name it is configured under."""
-        return self._route.queue_manager
+        return self.route.queue_manager
 
     @property
     def statistics_queue(self) -> str:
         """Where statistics messages are taken from; empty: from nowhere."""
-        return self._route.statistics_queue
+        return self.route.statistics_queue
 
     @property
     def calls(self) -> MqiCalls:
@@ -65,13 +65,13 @@ class MqiConnector:
         self._hanging.append(thread)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MqiConnector) and (self._binding.name, self._route) == (
-            other._binding.name,
-            other._route,
+        return isinstance(other, MqiConnector) and (self.binding.name, self.route) == (
+            other.binding.name,
+            other.route,
         )
 
     def __hash__(self) -> int:
-        return hash((self._binding.name, self._route))
+        return hash((self.binding.name, self.route))
 
     async def connect(self) -> MqiConnection:
         """A new connection, its queues open. Raises ConnectError."""
@@ -94,7 +94,7 @@ class MqiConnector:
                 self.leave_behind(thread)
             if isinstance(error, MqiError):
                 failure = MqiFailure(error.comp, error.reason)
-                raise ConnectError(failure, _details(error, self._route), call=error.call, queue=error.queue) from error
+                raise ConnectError(failure, _details(error, self.route), call=error.call, queue=error.queue) from error
             if isinstance(error, SecretError):
                 raise ConnectError(_NOT_AUTHORIZED, str(error)) from error
             if isinstance(error, RouteError):
@@ -103,9 +103,9 @@ class MqiConnector:
         return MqiConnection(self, conversation, thread, stopping, self._clock)
 
     def _converse(self, stopping: threading.Event) -> Conversation:
-        link = self._binding.connect(self._route)
+        link = self.binding.connect(self.route)
         try:
-            conversation = Conversation(link, self._route, self._time, stopping.is_set, drain=self._drain)
+            conversation = Conversation(link, self.route, self._time, stopping.is_set, drain=self._drain)
         except BaseException:
             link.disconnect()
             raise

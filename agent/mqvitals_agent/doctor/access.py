@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mqvitals_agent.connection.answer import NO_REPLY
+from mqvitals_agent.connection.connection import Connector
+from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.doctor import examination
 from mqvitals_agent.doctor.examination import DoctorAnswer, Examination
@@ -35,9 +37,15 @@ class ConnectionContext:
     binding: str = ""
     shortcomings: tuple[str, ...] = ()
 
-    def with_group(self, group: str | None) -> ConnectionContext:
-        """A copy with the queue-sharing group's name."""
-        return replace(self, group=group)
+
+def connection_context(connector: Connector, declared_zone: str | None, group: str | None) -> ConnectionContext:
+    """What is known of a queue manager's connection before it is examined."""
+    if not isinstance(connector, MqiConnector):
+        return ConnectionContext(None, declared_zone, group)
+    binding, route = connector.binding, connector.route
+    return ConnectionContext(
+        route, declared_zone, group, f"{binding.name} {binding.version}", binding.shortcomings(route)
+    )
 
 
 BINDING: Final = "binding"
@@ -240,14 +248,4 @@ def member_finding(name: str, asked: DoctorAnswer | None, group: str | None, via
         return DoctorFinding(name, CONNECT, CheckResult.NOT_EXAMINED, text=text)
     finding = display_finding(name, asked, group)
     asked_through = f"It has no connection of its own and is asked through {via}."
-    return DoctorFinding(
-        name,
-        finding.check,
-        finding.result,
-        finding.reason,
-        finding.ask_for,
-        (asked_through, *finding.text),
-        finding.commands,
-        finding.elapsed_ms,
-        finding.facts,
-    )
+    return replace(finding, text=(asked_through, *finding.text))

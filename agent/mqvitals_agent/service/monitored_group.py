@@ -89,12 +89,16 @@ def live_group(settings: Settings, environ: Mapping[str, str]) -> MonitoredGroup
 
     Raises Failure: no queue manager has a connection, or no package that makes one can be used.
     """
+    from mqvitals_agent.connection.link import BindingError
     from mqvitals_agent.poll.queries import USAGE_FLOOR_MS
 
     clock = SystemClock()
 
     def targets_of(settings: Settings) -> PollTargets:
-        return live_targets(settings, environ, clock)
+        try:
+            return live_targets(settings, environ, clock)
+        except BindingError as error:
+            raise Failure(error.message, hint="'mqvitals doctor' shows what works once it is there") from error
 
     targets = targets_of(settings)
     return MonitoredGroup(
@@ -102,12 +106,12 @@ def live_group(settings: Settings, environ: Mapping[str, str]) -> MonitoredGroup
     )
 
 
-def live_targets(settings: Settings, environ: Mapping[str, str], clock: Clock) -> PollTargets:
-    """A connector for each queue manager that has a connection. Raises Failure as ``live_group``."""
-    import time
+def live_targets(settings: Settings, environ: Mapping[str, str], clock: Clock, *, drain: bool = True) -> PollTargets:
+    """A connector for each queue manager that has a connection; ``drain`` as for ``Conversation``.
 
+    Raises Failure: there is no such queue manager. BindingError: no package that connects can be used.
+    """
     from mqvitals_agent.connection.conversation import TimeSource
-    from mqvitals_agent.connection.link import BindingError
     from mqvitals_agent.connection.mqi import load_binding
     from mqvitals_agent.connection.mqi_connector import MqiConnector
     from mqvitals_agent.connection.route import routes, without_route
@@ -120,13 +124,11 @@ def live_targets(settings: Settings, environ: Mapping[str, str], clock: Clock) -
             hint="give queue_managers with a connection ('mqvitals help configuration'); a --scenario needs none",
         )
     ticks = TimeSource(clock.now, lambda: time.monotonic_ns() // 1_000_000)
-    try:
-        bindings = {each.queue_manager: load_binding(ways[each.queue_manager].binding or "auto") for each in found}
-    except BindingError as error:
-        raise Failure(str(error), hint="'mqvitals doctor' says what works once it is there") from error
-    return PollTargets(
-        tuple(MqiConnector(bindings[each.queue_manager], each, clock, ticks) for each in found), without_route(settings)
-    )
+    connectors = []
+    for each in found:
+        binding = load_binding(ways[each.queue_manager].binding or "auto")
+        connectors.append(MqiConnector(binding, each, clock, ticks, drain=drain))
+    return PollTargets(connectors, without_route(settings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -96,7 +96,7 @@ def script() -> type[Scripted]:
 
 @pytest.fixture
 def examined() -> Examine:
-    """Findings: ``examined(connector=..., known=Surroundings(...))``, or of the simulated QM01 with ``fault``."""
+    """Findings: ``examined(connector=..., known=ConnectionContext(...))``, or of the simulated QM01 with ``fault``."""
 
     def run(
         connector: object = None,
@@ -116,6 +116,7 @@ def examined() -> Examine:
         asking: Sequence[object] = queries(polling or PollingSettings())
         seen = run_in_loop(examine(connector, asking, clock, 30_000), clock)  # type: ignore[arg-type]
         known = known or ConnectionContext()
-        return diagnose(seen, known.with_group(known.group if group_of(seen) is None else group_of(seen)))
+        group = group_of(seen)
+        return diagnose(seen, known if group is None else replace(known, group=group))
 
     return run
