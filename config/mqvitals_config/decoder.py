@@ -15,7 +15,8 @@ an ``Enum``                 one of its values when these are words, else one of 
 ``X | None``                X, or left empty
 ``X | Y``                   whichever of them fits: at most one takes a mapping and one a list
 ``Annotated[T, Convert]``   what the converter makes of the text; a plain callable is called with the decoded value
-``Secret``                  never written in the file: ``password: Secret`` is read from the key ``password_file``
+``Annotated[T, ByType]``    a mapping, of the subclass of T that its key ``type`` names
+``SecretFile``              a secret is never written in the file: ``password_file: SecretFile`` names the file of it
 ==========================  =====================================================================================
 
 A mapping or list that is left empty counts as one without entries, so that all keys of a section can be commented out.
@@ -53,10 +54,9 @@ from mqvitals_config.problem import (
     word_of,
 )
 from mqvitals_config.schema import (
-    SECRET,
     SIMPLE,
+    ByType,
     Convert,
-    SecretFile,
     hints_of,
     is_optional,
     key_of,
@@ -150,7 +150,7 @@ class _Decoder:
 
     def empty_file(self, place: Place, shape: Any) -> Any:
         if is_dataclass(shape):
-            required = [key_of(item, hints_of(shape)) for item in fields(shape) if not is_optional(item)]
+            required = [key_of(item) for item in fields(shape) if not is_optional(item)]
             if required:
                 return self.refuse(place, "", f"the file is empty; it must hold {listing(required)}")
         return self.value(ScalarNode(place, "", "null", LocatedText("", place)), shape, "")
@@ -179,6 +179,9 @@ class _Decoder:
         converters = [item for item in metadata if isinstance(item, Convert)]
         if converters:
             return self.converted(node, converters[0], key)
+        for item in metadata:
+            if isinstance(item, ByType):
+                return self.by_type(node, base, item.shapes, key)
         value = self.value(node, base, key)
         for item in metadata:
             if callable(item) and not isinstance(value, _Nothing):
@@ -219,15 +222,13 @@ class _Decoder:
         if pairs is None:
             return _NOTHING
         hints = hints_of(shape)
-        known = {key_of(item, hints): item for item in fields(shape) if item.init}
+        known = {key_of(item): item for item in fields(shape) if item.init}
         arguments: dict[str, Any] = {}
         for key_node, word, value_node in pairs:
             item = known.get(word)
             inner = f"{key}.{word_of(word)}" if key else word_of(word)
             if item is None:
                 self.unknown_key(key_node, word, inner, known)
-            elif hints[item.name] in SECRET:
-                arguments[item.name] = self.value(value_node, SecretFile, inner)
             else:
                 arguments[item.name] = self.value(value_node, hints[item.name], inner)
         written = {word for _, word, _ in pairs}
@@ -241,6 +242,16 @@ class _Decoder:
             return shape(**arguments)
         except ValueError as error:
             return self.refuse(node.place, key, str(error))
+
+    def by_type(self, node: Node, base: Any, shapes: Mapping[str, Any], key: str) -> Any:
+        """The mapping as the dataclass that its key ``type`` names: without it, what its other keys mean is unknown."""
+        word: Any = next(iter(shapes))
+        if isinstance(node, MappingNode):
+            words = (value for name, value in node.items if isinstance(name, ScalarNode) and name.text == "type")
+            named = next(words, None)
+            if named is not None:
+                word = self.value(named, hints_of(base)["type"], f"{key}.type")
+        return _NOTHING if isinstance(word, _Nothing) else self.struct(node, shapes[word], key)
 
     def unknown_key(self, node: Node, word: str, key: str, known: Mapping[str, Field[Any]]) -> None:
         if f"{word}_file" in known:
@@ -316,8 +327,6 @@ class _Decoder:
             return self.choice(node, {str(choice): choice for choice in get_args(hint)}, key)
         if isinstance(hint, type) and issubclass(hint, Enum):
             return self.choice(node, words_of(hint), key)
-        if hint in SECRET:
-            return self.refuse(node.place, key, "a secret is never written here")
         if hint not in SIMPLE:
             raise TypeError(f"{key}: {hint!r} is not decoded")
         if not isinstance(node, ScalarNode):

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from mqvitals_config.decoder import decode_located, decode_word
 from mqvitals_config.problem import ConfigError, Place, Problem, word_of
-from mqvitals_config.schema import Setting, hints_of, key_of, settings_of
+from mqvitals_config.schema import Setting, key_of, settings_of
 from mqvitals_config.secret import Secret, SecretError, WebAddress, checked_address
 from mqvitals_config.settings import Settings, contradictions
 from mqvitals_config.source import UnreadableError, read
@@ -48,8 +48,7 @@ def walk(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     """
     inner: list[tuple[str, Any]] = []
     if is_dataclass(value) and not isinstance(value, type):
-        hints = hints_of(type(value))
-        words = ((key_of(item, hints), getattr(value, item.name)) for item in fields(value))
+        words = ((key_of(item), getattr(value, item.name)) for item in fields(value))
         inner = [(f"{key}.{word}" if key else word, item) for word, item in words]
     elif isinstance(value, Mapping):
         inner = [(f"{key}.{word_of(str(word))}" if key else word_of(str(word)), item) for word, item in value.items()]

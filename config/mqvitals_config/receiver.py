@@ -1,15 +1,15 @@
-"""Receivers of alert notifications: webhooks."""
+"""Receivers of alert notifications. A new type is a subclass of ReceiverSettings and a line in RECEIVER_TYPES."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from mqvitals_config.problem import LocatedText, Place, Problem
 from mqvitals_config.scalars import DURATION_FORM, parse_duration
-from mqvitals_config.schema import Convert, Doc, SecretFile
+from mqvitals_config.schema import ByType, Convert, Doc, SecretFile
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
 
 OWN_LABELS = ("alertname", "severity", "owner", "queue_manager", "kind", "object", "instance", "group")
@@ -50,14 +50,33 @@ def reply_timeout(text: LocatedText) -> int:
     return duration
 
 
+ReceiverType = Literal["webhook"]
+
+
 @dataclass(frozen=True, slots=True)
-class Receiver:
-    """One webhook that receives alerts. Its address is written in the file, or in a file of its own."""
+class ReceiverSettings:
+    """The settings of every receiver of alert notifications."""
 
     name: Annotated[
         Annotated[LocatedText, Convert(receiver_name)],
         Doc("Its name, for `mqvitals alerts test`, for messages, and for the receiver itself."),
     ]
+    type: Annotated[ReceiverType, Doc("How it is notified.")] = "webhook"
+    timeout: Annotated[
+        Annotated[int, Convert(reply_timeout, DURATION_FORM, raw=True)],
+        Doc("How long an answer may take before the alert is sent again.", default="10s"),
+    ] = 10_000
+    send_resolved: Annotated[bool, Doc("Whether it is also notified when an alert has ended.", default="true")] = True
+    labels: Annotated[
+        Mapping[Annotated[str, label_name], Annotated[str, label_value]],
+        Doc("Labels of your own that every alert to this receiver carries."),
+    ] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSettings(ReceiverSettings):
+    """A webhook. Its address is written in the file, or in a file of its own."""
+
     url: Annotated[
         Annotated[WebAddress, Convert(WebAddress.parse, WEB_ADDRESS_FORM)] | None,
         Doc("Where alerts are posted to. Shown nowhere but for its host.", default="the address in `url_file`"),
@@ -73,15 +92,6 @@ class Receiver:
         SecretFile | None,
         Doc("A file that holds the token that is sent as `Authorization: Bearer`, and nothing else."),
     ] = None
-    timeout: Annotated[
-        Annotated[int, Convert(reply_timeout, DURATION_FORM, raw=True)],
-        Doc("How long an answer may take before the alert is sent again.", default="10s"),
-    ] = 10_000
-    send_resolved: Annotated[bool, Doc("Whether it is also notified when an alert has ended.", default="true")] = True
-    labels: Annotated[
-        Mapping[Annotated[str, label_name], Annotated[str, label_value]],
-        Doc("Labels of your own that every alert to this receiver carries."),
-    ] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.url is None and self.url_file is None:
@@ -97,17 +107,23 @@ class Receiver:
         return address
 
 
-def receiver_of(url: str | Secret, *, name: str = "webhook", origin: str = "flag --webhook") -> Receiver:
-    """A receiver that is named outside of any file, with every other setting at its default.
+RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {"webhook": WebhookSettings}
+AnyReceiver = Annotated[ReceiverSettings, ByType(RECEIVER_TYPES)]
+"""A receiver of any type. Without the key ``type`` it is a webhook."""
+
+
+def webhook_of(url: str | Secret, *, name: str = "webhook") -> WebhookSettings:
+    """A webhook from the command line, with every other setting at its default.
 
     ``url`` is its address, or the file that holds it. Raises ValueError when it is no http or https address.
     """
+    located = LocatedText(name, Place("flag --webhook"))
     if isinstance(url, Secret):
-        return Receiver(LocatedText(name, Place(origin)), url_file=url)
-    return Receiver(LocatedText(name, Place(origin)), WebAddress(url))
+        return WebhookSettings(located, url_file=url)
+    return WebhookSettings(located, url=WebAddress(url))
 
 
-def receiver_contradictions(receivers: Sequence[Receiver]) -> Iterator[Problem]:
+def receiver_contradictions(receivers: Sequence[ReceiverSettings]) -> Iterator[Problem]:
     """Names that occur twice."""
     seen: dict[str, LocatedText] = {}
     for index, receiver in enumerate(receivers):

@@ -44,8 +44,18 @@ SIMPLE: dict[Any, str] = {
 Duration = Annotated[int, Convert(parse_duration, expected=DURATION_FORM)]
 """A duration, ms."""
 
-SECRET = (Secret, Secret | None)
 SecretFile = Annotated[Secret, Convert(Secret.in_file, expected="the path of a file")]
+"""A secret, which is never written among the settings: they name the file that holds it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByType:
+    """Metadata of ``Annotated[Base, ...]``: the mapping is of the dataclass that its key ``type`` names.
+
+    ``shapes`` are subclasses of ``Base``, which has the field ``type``; the first is meant when the key is absent.
+    """
+
+    shapes: Mapping[str, type[Any]]
 
 
 def hints_of(shape: Any) -> dict[str, Any]:
@@ -58,10 +68,9 @@ def _hints(shape: Any) -> dict[str, Any]:
     return get_type_hints(shape, include_extras=True)
 
 
-def key_of(item: Field[Any], hints: Mapping[str, Any] | None = None) -> str:
-    """The key of a field; that of a secret, when the hints are given, names the file that holds it."""
-    key = str(item.metadata.get("key", item.name))
-    return f"{key}_file" if hints and hints[item.name] in SECRET else key
+def key_of(item: Field[Any]) -> str:
+    """The key of a field in a file."""
+    return str(item.metadata.get("key", item.name))
 
 
 def is_optional(item: Field[Any]) -> bool:
@@ -133,7 +142,10 @@ class Setting:
 @cache
 def settings_of(root: Any) -> tuple[Setting, ...]:
     """Every setting of the dataclass ``root``, sections before what is in them, in the order of the file."""
-    return tuple(_entries(root, "", set()))
+    found: dict[str, Setting] = {}
+    for entry in _entries(root, "", set()):
+        found.setdefault(entry.key, entry)
+    return tuple(found.values())
 
 
 def _entries(shape: Any, prefix: str, seen: set[Any]) -> Iterator[Setting]:
@@ -142,14 +154,14 @@ def _entries(shape: Any, prefix: str, seen: set[Any]) -> Iterator[Setting]:
     hints = hints_of(shape)
     for item in fields(shape):
         hint, doc = _split(hints[item.name])
-        key = prefix + item.name
-        inner = _inside(hint)
+        key = prefix + key_of(item)
         # A variable or a flag speaks for one setting, not for each in a list.
         one = "[]" not in prefix
         environment, flag = (doc.environment, doc.flag) if one else ("", "")
         yield Setting(key, type_name(hint), _default(item, doc), doc.text, environment, flag, hint)
-        if inner is not None and inner not in seen:
-            yield from _entries(inner, f"{key}[]." if get_origin(hint) is tuple else f"{key}.", seen)
+        for inner in _inside(hint):
+            if inner not in seen:
+                yield from _entries(inner, f"{key}[]." if get_origin(hint) is tuple else f"{key}.", seen)
 
 
 def _split(hint: Any) -> tuple[Any, Doc]:
@@ -160,15 +172,18 @@ def _split(hint: Any) -> tuple[Any, Doc]:
     return (Annotated[(base, *others)] if others else base), doc
 
 
-def _inside(hint: Any) -> Any:
-    """The dataclass whose keys stand under this one."""
+def _inside(hint: Any) -> tuple[Any, ...]:
+    """The dataclasses whose keys stand under this one."""
+    origin, arguments = get_origin(hint), get_args(hint)
     if is_dataclass(hint):
-        return hint
-    if get_origin(hint) is tuple and is_dataclass(get_args(hint)[0]):
-        return get_args(hint)[0]
-    if get_origin(hint) in (Union, types.UnionType):
-        return next((member for member in get_args(hint) if is_dataclass(member)), None)
-    return None
+        return (hint,)
+    if origin is tuple:
+        return _inside(arguments[0])
+    if origin is Annotated:
+        return next((tuple(item.shapes.values()) for item in arguments[1:] if isinstance(item, ByType)), ())
+    if origin in (Union, types.UnionType):
+        return tuple(member for member in arguments if is_dataclass(member))
+    return ()
 
 
 def _default(item: Field[Any], doc: Doc) -> str:
@@ -234,14 +249,17 @@ def _schema(hint: Any) -> dict[str, Any]:
         return {"type": ["object", "null"], "additionalProperties": _schema(arguments[1])}
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {"enum": list(words_of(hint))}
-    return {"type": "string" if hint in SECRET else _SIMPLE[hint]}
+    return {"type": _SIMPLE[hint]}
 
 
 def _annotated(hint: Any) -> dict[str, Any]:
     base, *metadata = get_args(hint)
     doc = next((item for item in metadata if isinstance(item, Doc)), None)
     convert = next((item for item in metadata if isinstance(item, Convert)), None)
-    if convert is None:
+    by_type = next((item for item in metadata if isinstance(item, ByType)), None)
+    if by_type is not None:
+        found = _object_by_type(by_type)
+    elif convert is None:
         found = _schema(base)
     else:
         # The characters of the file count, whatever YAML takes them for: 0600 and 30 are numbers to it.
@@ -261,7 +279,7 @@ def _object(shape: Any) -> dict[str, Any]:
     for item in fields(shape):
         if not item.init:
             continue
-        key = key_of(item, hints)
+        key = key_of(item)
         properties[key] = _schema(hints[item.name])
         if not is_optional(item):
             required.append(key)
@@ -274,6 +292,15 @@ def _object(shape: Any) -> dict[str, Any]:
     }
     if required:
         found["required"] = required
+    return found
+
+
+def _object_by_type(by_type: ByType) -> dict[str, Any]:
+    default, *others = by_type.shapes
+    found = _object(by_type.shapes[default])
+    for word in others:
+        named = {"required": ["type"], "properties": {"type": {"const": word}}}
+        found = {"if": named, "then": _object(by_type.shapes[word]), "else": found}
     return found
 
 

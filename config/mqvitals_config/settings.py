@@ -15,7 +15,7 @@ from mqvitals_config.collection import ConsoleSettings, PollingSettings, SmfSett
 from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import LocatedNumber, LocatedText, Problem
-from mqvitals_config.receiver import Receiver, receiver_contradictions
+from mqvitals_config.receiver import AnyReceiver, receiver_contradictions
 from mqvitals_config.scalars import (
     FILE_MODE_FORM,
     TIME_ZONE_FORM,
@@ -246,7 +246,7 @@ class Settings:
         tuple[QueueManager, ...], Doc("The queue managers of the group and their own settings.")
     ] = ()
     polling: Annotated[PollingSettings, Doc("What is polled, and how often.")] = field(default_factory=PollingSettings)
-    receivers: Annotated[tuple[Receiver, ...], Doc("Receivers of alert notifications.")] = ()
+    receivers: Annotated[tuple[AnyReceiver, ...], Doc("Receivers of alert notifications.")] = ()
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
         default_factory=LogSettings
     )

@@ -36,7 +36,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.screens.status import status_screen
 from mqvitals_agent.view.status import read_status_data, status_of
 from mqvitals_config.problem import ConfigError
-from mqvitals_config.receiver import receiver_of
+from mqvitals_config.receiver import webhook_of
 
 BEGIN = 1_763_640_000_000
 
@@ -426,7 +426,7 @@ def test_one_agent_a_store(tmp_path: Path) -> None:
 
 def test_receivers_of_the_command_line() -> None:
     """Beside those of the settings, under names that are free."""
-    given = (receiver_of("http://a.example", name="webhook-1"),)
+    given = (webhook_of("http://a.example", name="webhook-1"),)
     found = with_webhooks(given, ["http://b.example/x", "http://c.example"])
     assert [str(receiver.name) for receiver in found] == ["webhook-1", "webhook-2", "webhook-3"]
 

@@ -24,7 +24,7 @@ TOKEN = Secret.in_environment("MQVITALS_TOKEN", {"MQVITALS_TOKEN": "hunter2"})
 class Inner:
     """A section with a secret."""
 
-    token: Secret
+    token_file: Secret
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from mqvitals_agent.cli.config import Ask, add_init_arguments, run_init
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.errors import Failure
 from mqvitals_config.load import load_settings
+from mqvitals_config.receiver import WebhookSettings
 
 
 def init(*words: str, ask: Ask | None = None) -> int:
@@ -75,7 +76,9 @@ def test_questions(tmp_path: Path) -> None:
     ]
     assert settings.connection.tls is not None
     assert settings.connection.tls.cipher == "ANY_TLS12_OR_HIGHER"
-    assert settings.receivers[0].address.origin == f"file {tmp_path}/secrets/hook"
+    (receiver,) = settings.receivers
+    assert isinstance(receiver, WebhookSettings)
+    assert receiver.address.origin == f"file {tmp_path}/secrets/hook"
     assert sum(question.startswith("A queue manager") for question in asked) == 4
 
 

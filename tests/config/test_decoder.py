@@ -11,11 +11,13 @@ from typing import Annotated, Any, Literal
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from mqvitals_config import node
 from mqvitals_config.decoder import Convert, decode, decode_located, decode_word
 from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.scalars import DURATION_FORM, parse_duration
+from mqvitals_config.schema import ByType, Doc, SecretFile, json_schema, settings_of
 
 
 class Level(IntEnum):
@@ -373,3 +375,85 @@ def test_a_list_has_so_many_entries() -> None:
     """One sentence instead of one for each of a hundred thousand."""
     with pytest.raises(ConfigError, match=r"^x.yaml:1:8: names: the list has 10,001 entries; it can have 10,000$"):
         decode("x.yaml", "names: [" + "a, " * 10_000 + "a]", Everything)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What every shape has."""
+
+    name: Annotated[str, Doc("Its name.")]
+    type: Annotated[Literal["round", "square"], Doc("Which shape it is.")] = "round"
+
+
+@dataclass(frozen=True, slots=True)
+class Round(Shape):
+    """One that is meant without a type."""
+
+    radius: Annotated[int, Doc("Its size.")] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Square(Shape):
+    """One with a key that must be there, and a secret."""
+
+    side: Annotated[int, Doc("Its size.")] = field(kw_only=True)
+    key_file: Annotated[SecretFile | None, Doc("What opens it.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """A list of any of them."""
+
+    shapes: Annotated[tuple[Annotated[Shape, ByType({"round": Round, "square": Square})], ...], Doc("All.")] = ()
+
+
+def test_a_key_names_the_type_of_a_mapping() -> None:
+    """Wherever it stands among the keys; without it the first type is meant."""
+    text = "shapes: [{name: a}, {name: b, type: round, radius: 2}, {side: 3, name: c, type: square}]"
+    assert decode("x.yaml", text, Shapes).shapes == (
+        Round("a"),
+        Round("b", "round", 2),
+        Square("c", "square", side=3),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{name: a, type: rond, side: 3}", "1:26: shapes[0].type: 'rond' is not one of round and square; did you mean"),
+        ("{name: a, side: 3}", "1:20: shapes[0].side: unknown key; there is name, type and radius"),
+        ("{name: a, type: square}", "1:10: shapes[0].side: this key is missing"),
+        ("{name: a, type: square, side: x}", "1:40: shapes[0].side: expected a whole number"),
+        ("{name: a, type: square, side: 1, type: round}", "1:43: shapes[0].type: duplicate key; it stands first on"),
+        ("{name: a, type: square, side: 1, key: x}", "1:43: shapes[0].key: a secret is never written in this file"),
+        ("3", "1:10: shapes[0]: expected a mapping, got the number 3"),
+    ],
+)
+def test_mistakes_in_a_mapping_of_a_type(text: str, problem: str) -> None:
+    """Its keys are those of its type; where that is wrong, nothing else is said of it."""
+    found = problems(f"shapes: [{text}]", Shapes)
+    assert found[0].startswith(f"x.yaml:{problem}")
+    assert len(found) == 1
+
+
+def test_the_settings_and_the_schema_of_every_type() -> None:
+    """Keys that all types have are described once; a schema asks for the keys of the type that is named."""
+    assert [entry.key for entry in settings_of(Shapes)] == [
+        "shapes",
+        "shapes[].name",
+        "shapes[].type",
+        "shapes[].radius",
+        "shapes[].side",
+        "shapes[].key_file",
+    ]
+    schema = Draft202012Validator(json_schema(Shapes))
+    for shape in ({"name": "a", "radius": 2}, {"name": "a", "type": "square", "side": 1}):
+        schema.validate({"shapes": [shape]})
+    wrong: list[tuple[dict[str, object], str]] = [
+        ({"name": "a", "type": "square"}, "$.shapes[0]"),
+        ({"name": "a", "side": 1}, "$.shapes[0]"),
+        ({"name": "a", "type": "rond"}, "$.shapes[0].type"),
+        ({"name": "a", "type": "square", "side": "x"}, "$.shapes[0].side"),
+    ]
+    for mistaken, path in wrong:
+        assert [error.json_path for error in schema.iter_errors({"shapes": [mistaken]})] == [path]

@@ -5,21 +5,30 @@ from __future__ import annotations
 import copy
 import pickle
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError
-from mqvitals_config.receiver import OWN_LABELS, Receiver, receiver_of
+from mqvitals_config.receiver import (
+    OWN_LABELS,
+    RECEIVER_TYPES,
+    ReceiverSettings,
+    ReceiverType,
+    WebhookSettings,
+    webhook_of,
+)
 from mqvitals_config.secret import Secret, WebAddress, checked_address
 from mqvitals_config.source import explained
 
 
-def receivers(folder: Path, text: str) -> tuple[Receiver, ...]:
+def receivers(folder: Path, text: str) -> tuple[WebhookSettings, ...]:
     """The receivers of a file with such a list."""
     path = folder / "mqvitals.yaml"
     path.write_text(f"receivers: [{text}]\n", "utf-8")
-    return load_settings(str(path), {}, {}).settings.receivers
+    found = load_settings(str(path), {}, {}).settings.receivers
+    return tuple(each for each in found if isinstance(each, WebhookSettings))
 
 
 def problems(folder: Path, text: str) -> list[str]:
@@ -34,7 +43,7 @@ def test_a_receiver_in_full(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("t0ken\n")
     (receiver,) = receivers(
         tmp_path,
-        "{name: ops, url: 'https://h.example/hook?k=1', token_file: token, timeout: 5s, send_resolved: no,"
+        "{name: ops, type: webhook, url: 'https://h.example/hook?k=1', token_file: token, timeout: 5s, send_resolved: no,"
         " labels: {site: north}}",
     )
     assert receiver.name == "ops"
@@ -58,6 +67,10 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("{url: 'http://h/'}", "receivers[0].name: this key is missing"),
+        ("{name: a, type: pager, url: 'http://h/', to: x}", "receivers[0].type: 'pager' is not one of webhook"),
+        ("{name: a, type: , url: 'http://h/'}", "receivers[0].type: expected one of webhook, got nothing"),
+        ("{name: a, type: [], url: 'http://h/'}", "receivers[0].type: expected one of webhook, got a list"),
+        ("[a]", "receivers[0]: expected a mapping, got a list"),
         ("{name: a}", "receivers[0]: this receiver has no address; give url, or url_file when the address is a secret"),
         (
             "{name: a, url: 'http://h/', url_file: f}",
@@ -99,7 +112,7 @@ SECRET = "https://user:Ppassword@hooks.example.com:8443/services/Tpath?k=Qquery#
 def test_an_address_shows_only_its_host() -> None:
     """Whatever is done with it."""
     address = WebAddress(SECRET)
-    receiver = receiver_of(SECRET)
+    receiver = webhook_of(SECRET)
     shown = [repr(address), str(address), f"{address}", address.origin, repr(receiver), str(receiver), repr([receiver])]
     for text in shown:
         assert "https://hooks.example.com:8443" in text
@@ -155,3 +168,10 @@ def test_the_first_of_two_names_is_named(tmp_path: Path) -> None:
     """With its line."""
     found = problems(tmp_path, "{name: a, url: 'http://h/'}, {name: b, url: 'http://h/'}, {name: a, url: 'http://h/'}")
     assert found == ["receivers[2].name: a occurs twice, first on line 1"]
+
+
+def test_every_type_has_its_settings() -> None:
+    """And what is meant without one is a webhook."""
+    assert tuple(RECEIVER_TYPES) == get_args(ReceiverType)
+    assert next(iter(RECEIVER_TYPES.values())) is WebhookSettings
+    assert all(issubclass(shape, ReceiverSettings) for shape in RECEIVER_TYPES.values())

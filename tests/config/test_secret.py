@@ -13,6 +13,7 @@ import pytest
 
 from mqvitals_config.decoder import decode
 from mqvitals_config.problem import ConfigError, LocatedText, Place
+from mqvitals_config.schema import SecretFile
 from mqvitals_config.secret import Secret, SecretError
 
 WORD = "hunter2-hunter2"
@@ -23,25 +24,25 @@ class Receiver:
     """A mapping with a secret."""
 
     url: str
-    password: Secret | None = None
+    password_file: SecretFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Strict:
     """A mapping with a secret that must be there."""
 
-    token: Secret
+    token_file: SecretFile
 
 
 def test_a_secret_comes_from_the_file_that_is_named(tmp_path: Path) -> None:
     """Beside the configuration, without its line end, read anew each time."""
     (tmp_path / "password").write_text(WORD + "\n")
     receiver = decode(str(tmp_path / "x.yaml"), "url: http://x\npassword_file: password", Receiver)
-    assert receiver.password is not None
-    assert receiver.password.exists()
-    assert receiver.password.reveal() == WORD
+    assert receiver.password_file is not None
+    assert receiver.password_file.exists()
+    assert receiver.password_file.reveal() == WORD
     (tmp_path / "password").write_text("changed")
-    assert receiver.password.reveal() == "changed"
+    assert receiver.password_file.reveal() == "changed"
 
 
 def test_a_secret_is_never_written_in_the_file() -> None:

@@ -13,7 +13,7 @@ from mqvitals_agent.commandline.settings import family_ranks
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from mqvitals_config.receiver import Receiver
+    from mqvitals_config.receiver import ReceiverSettings
 
 
 _TEST = """\
@@ -60,13 +60,13 @@ def run_test(arguments: argparse.Namespace) -> int:
     return ExitCode.DONE
 
 
-def _receiver(arguments: argparse.Namespace) -> Receiver:
+def _receiver(arguments: argparse.Namespace) -> ReceiverSettings:
     from mqvitals_agent.commandline.settings import settings_in_force
-    from mqvitals_config.receiver import receiver_of
+    from mqvitals_config.receiver import webhook_of
 
     if arguments.webhook is not None:
         try:
-            return receiver_of(arguments.webhook, name=arguments.receiver or "webhook")
+            return webhook_of(arguments.webhook, name=arguments.receiver or "webhook")
         except ValueError as error:
             raise Failure(f"--webhook: {error}") from error
     if not arguments.receiver:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from mqvitals_agent.store.rows.notifications import LastNotification, NotificationStatus
-from mqvitals_config.receiver import Receiver as ReceiverSettings
+from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, overshadowed
 
 OPERATIONAL = "operational"

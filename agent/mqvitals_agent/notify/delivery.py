@@ -8,10 +8,11 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
+from mqvitals_agent.notify.notification import stored_notification
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.notify.webhook import WebhookReceiver
@@ -22,7 +23,7 @@ from mqvitals_agent.store.rows.notifications import (
     ReceiverChanges,
     StoredNotification,
 )
-from mqvitals_config.receiver import Receiver as ReceiverSettings
+from mqvitals_config.receiver import ReceiverSettings, ReceiverType
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,16 +39,15 @@ GIVE_UP_ATTEMPTS: Final = GIVE_UP_MS // LONGEST_PAUSE_MS
 _BATCH: Final = 20
 """Notifications read at a time: few, so that thousands that wait for a receiver take no memory."""
 
-MakeReceiver = Callable[[ReceiverSettings, Callable[[], int]], NotificationReceiver]
+MakeReceiver = Callable[[Any, Callable[[], int]], NotificationReceiver]
 """(settings, the time now in ms UTC) -> the receiver. Called on the event loop's thread."""
 
-RECEIVERS: Final[Mapping[type[ReceiverSettings], MakeReceiver]] = {ReceiverSettings: WebhookReceiver}
-"""The type of receiver for each class of settings."""
+RECEIVERS: Final[Mapping[ReceiverType, MakeReceiver]] = {"webhook": WebhookReceiver}
 
 
 def make_receiver(settings: ReceiverSettings, now: Callable[[], int]) -> NotificationReceiver:
     """The receiver that these settings describe. ``now`` returns the time in ms UTC."""
-    return RECEIVERS[type(settings)](settings, now)
+    return RECEIVERS[settings.type](settings, now)
 
 
 def pause_ms(failures: int, chance: float, retry_after_ms: int | None = None) -> int:
@@ -165,8 +165,13 @@ class ReceiverQueue:
 
     async def _deliver(self, stored: StoredNotification) -> DeliveryStatus:
         """Make one attempt and store its outcome; when the receiver failed, also pause."""
-        with self._clock.hold():
-            outcome = await self._receiver.send(stored.notification)
+        try:
+            notification = stored_notification(stored.notification)
+        except ValueError as error:
+            outcome = DeliveryOutcome(DeliveryStatus.REFUSED, str(error))
+        else:
+            with self._clock.hold():
+                outcome = await self._receiver.send(notification)
         if outcome.status is DeliveryStatus.AGAIN:
             await self._on_failure(stored, outcome)
             return outcome.status

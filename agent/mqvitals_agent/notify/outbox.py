@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.notify.decision import Decision, decide, inhibitions
-from mqvitals_agent.notify.payload import RuleText, content, notification
+from mqvitals_agent.notify.notification import RuleText, notification_of, pending_notification
 from mqvitals_agent.store.rows.notifications import (
     NotificationOutcome,
     PendingNotification,
     ReceiverChanges,
     StoredNotification,
 )
-from mqvitals_config.receiver import Receiver as ReceiverSettings
+from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, Transition
 from mqvitals_rules.ruleset.ruleset import RuleSet
@@ -146,8 +146,8 @@ class Outbox:
         groups = self._store().groups()
         group = self._settings.group or next(iter(sorted(groups)), "")
         return [
-            notification(
-                content(each.alert, self._rule_text(each.alert), groups, group),
+            pending_notification(
+                notification_of(each.alert, self._rule_text(each.alert), groups, group),
                 each.receiver,
                 number=each.number,
                 severity=each.alert.severity,

@@ -1,7 +1,7 @@
 """What every receiver of notifications implements, and the test alert of ``mqvitals alerts test``.
 
-A new type of receiver is one module with a class like ``NotificationReceiver``, a class of settings, and a line in
-``delivery.RECEIVERS``.
+A new type of receiver is one module with a class like ``NotificationReceiver`` and a line in ``delivery.RECEIVERS``,
+and its settings in ``mqvitals_config.receiver``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Protocol
 
-from mqvitals_agent.notify.payload import NotificationContent, notification
-from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
-from mqvitals_config.receiver import Receiver as ReceiverSettings
-from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_agent.notify.notification import Notification
+from mqvitals_agent.store.rows.notifications import NotificationStatus
+from mqvitals_config.receiver import ReceiverSettings
 
 
 class DeliveryStatus(Enum):
@@ -38,7 +37,7 @@ class DeliveryOutcome:
 class NotificationReceiver(Protocol):
     """Sends notifications to one receiver. Order, retries and pauses are decided by ``delivery``."""
 
-    async def send(self, notification: PendingNotification, /) -> DeliveryOutcome:
+    async def send(self, notification: Notification, /) -> DeliveryOutcome:
         """Make one attempt. Raises nothing that the receiver or the network can cause."""
         ...
 
@@ -47,9 +46,9 @@ class NotificationReceiver(Protocol):
         ...
 
 
-def trial_contents(now: int) -> tuple[NotificationContent, NotificationContent]:
+def trial_notifications(now: int) -> tuple[Notification, Notification]:
     """A test alert, firing and then resolved, at ``now`` (ms UTC). Labels and annotations mark it as a test."""
-    firing = NotificationContent(
+    firing = Notification(
         labels={"alertname": "MQVITALS-TEST", "severity": "info", "kind": "agent", "test": "true"},
         annotations={
             "summary": "This is a test of mqvitals: nothing is wrong",
@@ -70,9 +69,9 @@ async def send_test_alert(
     """
     outcomes: list[tuple[NotificationStatus, DeliveryOutcome]] = []
     try:
-        for content in trial_contents(now):
-            outcome = await receiver.send(notification(content, settings, number=0, severity=Severity.INFO, made=now))
-            outcomes.append((content.status, outcome))
+        for notification in trial_notifications(now):
+            outcome = await receiver.send(notification.with_labels(settings.labels))
+            outcomes.append((notification.status, outcome))
             if outcome.status is not DeliveryStatus.ACCEPTED:
                 break
     finally:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from urllib.parse import unquote
@@ -15,13 +16,14 @@ import aiohttp
 from yarl import URL
 
 from mqvitals_agent import __version__
+from mqvitals_agent.notify.notification import NOT_ENDED, Notification, without_lone_surrogates
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
-from mqvitals_agent.store.rows.notifications import PendingNotification
 from mqvitals_agent.text.terminal import cut, safe
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
-from mqvitals_config.receiver import Receiver as ReceiverSettings
+from mqvitals_config.receiver import WebhookSettings
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.secret import SecretError, checked_address, shown_address
+from mqvitals_rules.timestamps import iso
 
 _BODY_BYTES = 4096
 _EXCERPT_CELLS = 160
@@ -30,6 +32,7 @@ _TRY_AGAIN = frozenset({408, 425, 429})
 _WRONG_TOKEN = frozenset({401, 403, 407})
 _WRONG_ADDRESS = frozenset({404, 405, 410})
 _LONGEST_RETRY_S = 86_400
+_IDENTITY = ("alertname", "owner", "queue_manager", "kind", "object", "instance", "group")
 
 
 class WebhookReceiver:
@@ -42,9 +45,9 @@ class WebhookReceiver:
 
     def __init__(
         self,
-        settings: ReceiverSettings,
+        settings: WebhookSettings,
         now: Callable[[], int],
-        secrets_of: Callable[[ReceiverSettings], tuple[str, str]] | None = None,
+        secrets_of: Callable[[WebhookSettings], tuple[str, str]] | None = None,
     ) -> None:
         self._settings = settings
         self._now = now
@@ -52,7 +55,7 @@ class WebhookReceiver:
         self._reading = BoundedCall()
         self._session: aiohttp.ClientSession | None = None
 
-    async def send(self, notification: PendingNotification, /) -> DeliveryOutcome:
+    async def send(self, notification: Notification, /) -> DeliveryOutcome:
         """Make one attempt. Reading the secrets and waiting for the answer may each take the receiver's timeout."""
         settings = self._settings
         try:
@@ -72,7 +75,7 @@ class WebhookReceiver:
             origin = settings.token_file.origin if settings.token_file else ""
             return _failed(f"the token in {origin} holds characters that a header cannot")
         try:
-            return await self._post(address, token, notification.payload)
+            return await self._post(address, token, webhook_payload(notification, settings.name))
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # Their own texts may hold the address.
             return _failed(f"{shown_address(address)} {_failure_text(error, settings.timeout)}")
@@ -110,6 +113,45 @@ class WebhookReceiver:
             if details := "; ".join(filter(None, (excerpt, settings_hint(response.status)))):
                 text += f": {details}"
             return DeliveryOutcome(status, text, retry_after_ms(response.headers.get("Retry-After"), self._now()))
+
+
+def webhook_payload(notification: Notification, receiver: str) -> str:
+    """The JSON of a notification to ``receiver``, in ASCII: version 4 of Alertmanager's webhooks, with one alert.
+
+    Every notification is a group of its own: the group key identifies the alert, so receivers that keep one incident
+    a group keep one an alert.
+    """
+    labels = notification.labels
+    identity = {name: labels[name] for name in _IDENTITY if name in labels}
+    status = notification.status.value
+    return json.dumps(
+        {
+            "version": "4",
+            "groupKey": "{}:" + _braced(identity),
+            "truncatedAlerts": 0,
+            "status": status,
+            "receiver": without_lone_surrogates(receiver),
+            "groupLabels": identity,
+            "commonLabels": labels,
+            "commonAnnotations": dict(notification.annotations),
+            "externalURL": "",
+            "alerts": [
+                {
+                    "status": status,
+                    "labels": labels,
+                    "annotations": dict(notification.annotations),
+                    "startsAt": iso(notification.starts),
+                    "endsAt": NOT_ENDED if notification.ends is None else iso(notification.ends),
+                    "generatorURL": "",
+                    "fingerprint": notification.fingerprint,
+                }
+            ],
+        }
+    )
+
+
+def _braced(labels: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{name}={json.dumps(value)}" for name, value in sorted(labels.items())) + "}"
 
 
 def delivery_status(status: int) -> DeliveryStatus:
@@ -162,7 +204,7 @@ def _failed(text: str) -> DeliveryOutcome:
     return DeliveryOutcome(DeliveryStatus.AGAIN, text)
 
 
-def _secrets(settings: ReceiverSettings) -> tuple[str, str]:
+def _secrets(settings: WebhookSettings) -> tuple[str, str]:
     """The address and the token, which is empty without one. Raises SecretError."""
     token = settings.token_file.reveal().strip() if settings.token_file else ""
     return settings.address.reveal().strip(), token

@@ -16,7 +16,7 @@ from mqvitals_config.problem import LocatedText, Place
 
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem
-    from mqvitals_config.receiver import Receiver
+    from mqvitals_config.receiver import ReceiverSettings
     from mqvitals_config.secret import Secret
     from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.config import RuleConfig
@@ -73,16 +73,18 @@ def read_agent_config(
     return AgentConfig(replace(settings, receivers=receivers), rule_config, loaded.path, loaded.empty)
 
 
-def with_webhooks(receivers: Sequence[Receiver], webhooks: Sequence[str | Secret]) -> tuple[Receiver, ...]:
+def with_webhooks(
+    receivers: Sequence[ReceiverSettings], webhooks: Sequence[str | Secret]
+) -> tuple[ReceiverSettings, ...]:
     """``receivers`` and one for each address, named webhook-1, webhook-2 and so on, skipping names that are taken.
 
     The same receivers have the same names at every start: the store knows them by their names.
     """
-    from mqvitals_config.receiver import receiver_of
+    from mqvitals_config.receiver import webhook_of
 
     taken = {str(receiver.name) for receiver in receivers}
     free = (name for number in range(1, 1_000_000) if (name := f"webhook-{number}") not in taken)
-    return (*receivers, *(receiver_of(url, name=name) for url, name in zip(webhooks, free, strict=False)))
+    return (*receivers, *(webhook_of(url, name=name) for url, name in zip(webhooks, free, strict=False)))
 
 
 def count_text(problems: Sequence[Problem]) -> str:

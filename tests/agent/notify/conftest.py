@@ -26,7 +26,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.notifications import ReceiverRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_config.receiver import Receiver, receiver_of
+from mqvitals_config.receiver import ReceiverSettings, WebhookSettings, webhook_of
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.ruleset.pack import read_rules
@@ -158,7 +158,7 @@ class Site:
     store: Store
     clock: NotedClock = field(default_factory=NotedClock)
     lines: Lines = field(default_factory=Lines)
-    receivers: list[Receiver] = field(default_factory=list)
+    receivers: list[ReceiverSettings] = field(default_factory=list)
     open: dict[AlertKey, Alert] = field(default_factory=dict)
     cycle: int = 0
     asked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -208,7 +208,7 @@ class Site:
         """(rule, status, outcome) of a receiver's notices in their order; no outcome: owed."""
         rows = self.row("SELECT receiver, status, coalesce(outcome, ''), payload FROM notice ORDER BY id")
         return [
-            (json.loads(payload)["commonLabels"]["alertname"], status, outcome)
+            (json.loads(payload)["labels"]["alertname"], status, outcome)
             for name, status, outcome, payload in rows
             if name == receiver
         ]
@@ -273,11 +273,11 @@ def pool() -> Callable[..., Alert]:
 
 
 @pytest.fixture
-def webhook() -> Callable[..., Receiver]:
+def webhook() -> Callable[..., WebhookSettings]:
     """A receiver at an address."""
 
-    def make(url: str = "http://127.0.0.1:1/", name: str = "ops", **settings: Any) -> Receiver:
-        return replace(receiver_of(url, name=name), **settings)
+    def make(url: str = "http://127.0.0.1:1/", name: str = "ops", **settings: Any) -> WebhookSettings:
+        return replace(webhook_of(url, name=name), **settings)
 
     return make
 

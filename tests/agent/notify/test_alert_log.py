@@ -13,7 +13,8 @@ import pytest
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.alert_log import log_alerts
-from mqvitals_agent.notify.payload import RuleText, content, payload
+from mqvitals_agent.notify.notification import RuleText, notification_of
+from mqvitals_agent.notify.webhook import webhook_payload
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
@@ -67,7 +68,7 @@ def test_the_fingerprint_is_that_of_the_webhook(pool: Pool) -> None:
     """Whoever has one finds the other."""
     for transition in life(pool()):
         (line,) = logged(transition)
-        posted = json.loads(payload(content(transition.after, RuleText(), (), ""), "ops", {}))
+        posted = json.loads(webhook_payload(notification_of(transition.after, RuleText(), (), ""), "ops"))
         assert line["fingerprint"] == posted["alerts"][0]["fingerprint"]
 
 

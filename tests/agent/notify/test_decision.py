@@ -10,12 +10,12 @@ import pytest
 
 from mqvitals_agent.notify.decision import DecisionReason, decide, exclusion, reason_for
 from mqvitals_agent.store.rows.notifications import LastNotification, NotificationStatus
-from mqvitals_config.receiver import Receiver
+from mqvitals_config.receiver import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
 PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED
 Pool = Callable[..., Alert]
-Webhook = Callable[..., Receiver]
+Webhook = Callable[..., WebhookSettings]
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mqvitals_config.receiver import Receiver
+from mqvitals_config.receiver import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 
 Pool = Callable[..., Alert]
-Webhook = Callable[..., Receiver]
+Webhook = Callable[..., WebhookSettings]
 LONG_S = 30.0
 
 

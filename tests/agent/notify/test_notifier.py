@@ -19,13 +19,13 @@ from aiohttp import web
 from mqvitals_agent import __version__
 from mqvitals_agent.store.error import StoreError
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import Receiver
+from mqvitals_config.receiver import WebhookSettings
 from mqvitals_config.secret import Secret
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
 RESOLVED = AlertState.RESOLVED
 Pool = Callable[..., Alert]
-Webhook = Callable[..., Receiver]
+Webhook = Callable[..., WebhookSettings]
 Settled = Callable[[Any], Awaitable[None]]
 
 INCIDENT = [("firing", "critical"), ("resolved", "critical")]
@@ -119,7 +119,7 @@ async def test_a_token_file_that_hangs_delays_nobody(
     """As on a network file system that does not answer: the other is told, and this one when it answers again."""
     release, asked = threading.Event(), []
 
-    def secrets_of(receiver: Receiver) -> tuple[str, str]:
+    def secrets_of(receiver: WebhookSettings) -> tuple[str, str]:
         if receiver.name == "slow":
             asked.append(receiver.name)
             release.wait(60)

@@ -10,20 +10,20 @@ import pytest
 
 from mqvitals_agent.notify.decision import LATE_EFFECT_MS, DecisionReason, inhibitions
 from mqvitals_agent.store.error import StoreError
-from mqvitals_config.receiver import Receiver
+from mqvitals_config.receiver import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
 PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED
 WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
 Pool = Callable[..., Alert]
-Webhook = Callable[..., Receiver]
+Webhook = Callable[..., WebhookSettings]
 
 
 def notices(site: Any, receiver: str = "ops") -> list[tuple[str, str, str]]:
     """(rule, status, severity) of what a receiver is owed, in order."""
     rows = site.row("SELECT receiver, status, severity, payload FROM notice ORDER BY id")
     return [
-        (json.loads(payload)["commonLabels"]["alertname"], status, severity)
+        (json.loads(payload)["labels"]["alertname"], status, severity)
         for name, status, severity, payload in rows
         if name == receiver
     ]
@@ -150,16 +150,16 @@ def test_each_receiver_is_owed_its_own(site: Any, pool: Pool, webhook: Webhook) 
     assert [each[1] for each in notices(site)] == ["firing", "resolved"]
     assert [each[1] for each in notices(site, "chat")] == ["firing"]
     assert notices(site, "new") == []
-    ops, chat = (json.loads(row[0]) for row in site.row("SELECT payload FROM notice ORDER BY id LIMIT 2"))
-    assert (ops["receiver"], ops["commonLabels"]["site"]) == ("ops", "north")
-    assert (chat["receiver"], "site" in chat["commonLabels"]) == ("chat", False)
+    (ops, first), (chat, second) = site.row("SELECT receiver, payload FROM notice ORDER BY id LIMIT 2")
+    assert (ops, json.loads(first)["labels"]["site"]) == ("ops", "north")
+    assert (chat, "site" in json.loads(second)["labels"]) == ("chat", False)
 
 
 def test_the_rule_speaks(site: Any, pool: Pool, webhook: Webhook) -> None:
     """Advice, document, section and the MQSC command of the rule; a rule that is no longer known has none."""
     site.receivers = [webhook()]
     site.change(pool(), pool("GONE-1", family=""))
-    known, unknown = (json.loads(row[0])["commonAnnotations"] for row in site.row("SELECT payload FROM notice"))
+    known, unknown = (json.loads(row[0])["annotations"] for row in site.row("SELECT payload FROM notice"))
     assert known["mqsc"] == "DISPLAY USAGE PSID(*) TYPE(PAGESET)"
     assert known["advice"]
     assert known["document"]

@@ -9,12 +9,12 @@ import pytest
 
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.store.error import StoreError
-from mqvitals_config.receiver import Receiver
+from mqvitals_config.receiver import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
 RESOLVED = AlertState.RESOLVED
 Pool = Callable[..., Alert]
-Webhook = Callable[..., Receiver]
+Webhook = Callable[..., WebhookSettings]
 Settled = Callable[[Any], Awaitable[None]]
 
 

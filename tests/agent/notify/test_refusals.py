@@ -11,12 +11,12 @@ from aiohttp import web
 
 from mqvitals_agent.notify.delivery import GIVE_UP_MS
 from mqvitals_agent.store.rows.notifications import LONGEST_PAUSE_MS
-from mqvitals_config.receiver import Receiver
+from mqvitals_config.receiver import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 
 RESOLVED = AlertState.RESOLVED
 Pool = Callable[..., Alert]
-Webhook = Callable[..., Receiver]
+Webhook = Callable[..., WebhookSettings]
 Settled = Callable[[Any], Awaitable[None]]
 
 
@@ -189,3 +189,17 @@ async def test_a_refusal_while_the_receiver_fails(
         statuses = [status for name, status in hook.rules if name == rule]
         assert statuses == sorted(statuses)
         assert set(statuses) == {"firing", "resolved"}
+
+
+async def test_a_damaged_row_holds_up_only_its_own_alert(site: Any, hook: Any, pool: Pool, webhook: Webhook) -> None:
+    """It counts as refused: nothing of it is posted, and what is about other alerts is sent."""
+    site.receivers = [webhook(hook.url)]
+    site.change(pool(family=""), pool("BP-01", family=""))
+    site.row("UPDATE notice SET payload = '{' WHERE id = 1")
+    async with site.running():
+        await hook.until(1)
+    assert hook.rules == [("BP-01", "firing")]
+    assert (
+        "notice.refused receiver ops: a notice is refused: the notification in the store is damaged"
+        in (site.lines.said[0])
+    )

@@ -1,4 +1,4 @@
-"""The JSON of a notice, field by field."""
+"""A notification, the JSON of it for webhooks field by field, and its form in the store."""
 
 from __future__ import annotations
 
@@ -12,8 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.notify.payload import NOT_ENDED, RuleText, content, fingerprint, payload
-from mqvitals_agent.notify.receiver import trial_contents
+from mqvitals_agent.notify.notification import (
+    NOT_ENDED,
+    Notification,
+    RuleText,
+    fingerprint,
+    notification_of,
+    pending_notification,
+    stored_notification,
+)
+from mqvitals_agent.notify.receiver import trial_notifications
+from mqvitals_agent.notify.webhook import webhook_payload
+from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.receiver import webhook_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why
 from mqvitals_rules.snapshot import ObjectName
 
@@ -21,6 +33,13 @@ Pool = Callable[..., Alert]
 WORDS = RuleText("Enlarge it.", "MP16", "Buffer pools", "DISPLAY USAGE PSID(*) TYPE(PAGESET)")
 STARTED = 1_795_176_010_007
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
+
+
+def posted(notification: Notification, receiver: str = "ops", **labels: str) -> str:
+    """What a webhook is sent of a notification that was in the store."""
+    settings = replace(webhook_of("http://x.example"), name=LocatedText(receiver, Place("x")), labels=labels)
+    kept = pending_notification(notification, settings, number=1, severity=Severity.INFO, made=1)
+    return webhook_payload(stored_notification(kept), receiver)
 
 
 def check_shape(notice: Any) -> None:
@@ -63,7 +82,7 @@ def check_shape(notice: Any) -> None:
 
 def test_a_firing_notice_in_full(pool: Pool) -> None:
     """Every field of it."""
-    text = payload(content(pool(started=STARTED), WORDS, {"PRDQSG"}, "PRDQSG"), "ops", {"site": "north"})
+    text = posted(notification_of(pool(started=STARTED), WORDS, {"PRDQSG"}, "PRDQSG"), site="north")
     labels = {
         "alertname": "BP-03",
         "severity": "critical",
@@ -111,7 +130,7 @@ def test_a_resolved_notice(pool: Pool) -> None:
     """It has an end, and else the same identity."""
     firing = pool(started=STARTED)
     ended = replace(firing, state=AlertState.RESOLVED, ended=STARTED + 60_000)
-    first, last = (json.loads(payload(content(each, WORDS, (), ""), "ops", {})) for each in (firing, ended))
+    first, last = (json.loads(posted(notification_of(each, WORDS, (), ""))) for each in (firing, ended))
     check_shape(first)
     check_shape(last)
     assert last["alerts"][0]["endsAt"] == "2026-11-20T12:01:10.007Z"
@@ -132,7 +151,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
         value_now="34 %",
         worst_value="1 %",
     )
-    said = content(ended, RuleText(), (), "").annotations
+    said = notification_of(ended, RuleText(), (), "").annotations
     assert said == {
         "summary": "over after 12m30s (34 % now, 1 % at worst); it was: QM01: buffer pool 3: 1 % free",
         "worst_value": "1 %",
@@ -141,7 +160,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
         "fired_for": "12m30s",
     }
     gone = replace(ended, why=Why.GONE)
-    assert content(gone, RuleText(), (), "").annotations["summary"] == (
+    assert notification_of(gone, RuleText(), (), "").annotations["summary"] == (
         "ended after 12m30s, the object no longer exists; it was: QM01: buffer pool 3: 1 % free"
     )
 
@@ -149,7 +168,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
 def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
     """Its condition no longer holds, and what clears it does not yet."""
     between = replace(pool(started=STARTED, summary="buffer pool 3: 1 % free"), value_now="10 %")
-    said = content(between, RuleText(), (), "")
+    said = notification_of(between, RuleText(), (), "")
     assert said.annotations["summary"] == "QM01: now 10 %, was: buffer pool 3: 1 % free"
 
 
@@ -164,7 +183,7 @@ def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
 )
 def test_every_summary_names_its_queue_manager(pool: Pool, summary: str, named: str) -> None:
     """Also where a receiver shows nothing but the summary; not twice."""
-    assert content(pool(started=STARTED, summary=summary), RuleText(), (), "").annotations["summary"] == named
+    assert notification_of(pool(started=STARTED, summary=summary), RuleText(), (), "").annotations["summary"] == named
 
 
 def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
@@ -185,22 +204,22 @@ def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
 def test_the_group_is_no_queue_manager(pool: Pool) -> None:
     """Things of the group have an owner and no queue manager; an instance is named where there is one."""
     structure = pool("CF-01", name=ObjectName("PRDQSG", "cf_structure", "APPL1"), instance="form", started=STARTED)
-    labels = content(structure, RuleText(), {"PRDQSG"}, "PRDQSG").labels
+    labels = notification_of(structure, RuleText(), {"PRDQSG"}, "PRDQSG").labels
     assert labels["owner"] == "PRDQSG"
     assert "queue_manager" not in labels
     assert labels["instance"] == "form"
-    assert "advice" not in content(structure, RuleText(), (), "").annotations
+    assert "advice" not in notification_of(structure, RuleText(), (), "").annotations
 
 
 def test_a_label_of_the_site_never_hides_one_of_the_alert(pool: Pool) -> None:
     """The settings refuse such a label; the payload does not rely on it."""
-    notice = json.loads(payload(content(pool(started=1), WORDS, (), ""), "ops", {"severity": "none"}))
+    notice = json.loads(posted(notification_of(pool(started=1), WORDS, (), ""), severity="none"))
     assert notice["commonLabels"]["severity"] == "critical"
 
 
 def test_the_test_alert_is_marked() -> None:
     """Everybody who sees it knows what it is."""
-    firing, resolved = (json.loads(payload(each, "ops", {"site": "north"})) for each in trial_contents(STARTED))
+    firing, resolved = (json.loads(posted(each, site="north")) for each in trial_notifications(STARTED))
     for notice in (firing, resolved):
         check_shape(notice)
         assert notice["commonLabels"]["test"] == "true"
@@ -208,6 +227,39 @@ def test_the_test_alert_is_marked() -> None:
         assert "nothing is wrong" in notice["commonAnnotations"]["summary"]
     assert (firing["status"], resolved["status"]) == ("firing", "resolved")
     assert firing["alerts"][0]["fingerprint"] == resolved["alerts"][0]["fingerprint"]
+
+
+def kept_as(payload: str) -> PendingNotification:
+    """A row of the store with this payload."""
+    return PendingNotification(1, "ops", NotificationStatus.FIRING, Severity.INFO, "0890c65011b908ab", 1, payload)
+
+
+@pytest.mark.parametrize("state", [AlertState.FIRING, AlertState.RESOLVED])
+def test_rows_of_earlier_versions_are_sent_as_they_would_have_been(pool: Pool, state: AlertState) -> None:
+    """They hold the webhook's JSON, which says everything."""
+    ended = STARTED + 60_000 if state is AlertState.RESOLVED else None
+    alert = pool(started=STARTED, state=state)
+    text = posted(notification_of(replace(alert, ended=ended), WORDS, {"PRDQSG"}, "PRDQSG"), site="north")
+    earlier = replace(kept_as(text), fingerprint=fingerprint(alert))
+    assert webhook_payload(stored_notification(earlier), "ops") == text
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"alerts": []}',
+        '{"labels": {"a": 1}, "annotations": {}, "starts": 1, "ends": null}',
+        '{"labels": {}, "annotations": {}, "starts": "x", "ends": null}',
+        '{"labels": {}, "annotations": {}, "starts": 1, "ends": 1e400}',
+    ],
+)
+def test_a_damaged_row_is_no_notification(payload: str) -> None:
+    """One sentence, whatever it holds."""
+    with pytest.raises(ValueError, match="the notification in the store is damaged"):
+        stored_notification(kept_as(payload))
 
 
 ANY = st.text(st.characters(), max_size=20) | st.sampled_from(["\ud800", '"}{', "\x00\x1b[2J", "\u2028", "[/x]"])
@@ -229,7 +281,7 @@ def test_any_text_gives_valid_json(rule: str, owner: str, name: str, summary: st
         summary,
         started,
     )
-    text = payload(content(alert, RuleText(summary, rule, name, owner), {label}, label), name, {"site": label})
+    text = posted(notification_of(alert, RuleText(summary, rule, name, owner), {label}, label), name, site=label)
     assert text.isascii()
     notice = json.loads(text)
     json.dumps(notice, ensure_ascii=False, allow_nan=False).encode()
