@@ -72,7 +72,7 @@ def test_live_store_ages(
     monkeypatch.setattr("mqvitals_agent.cli.status.now_ms", lambda: LAST + 31_000)
     assert main(["status", "--store", store]) == 3
     out = capsys.readouterr().out
-    assert "Stale: nothing new for 31 s" in out
+    assert "Stale: no new data for 31 s" in out
     assert "✓ OK" not in out
 
 
@@ -152,7 +152,7 @@ def test_an_empty_store_is_unknown(tmp_path: Path, make_store: MakeStore, capsys
     del make_store
     Store.open(tmp_path / "new.db").close()
     assert main(["status", "--store", str(tmp_path / "new.db")]) == 3
-    assert "No queue manager has been seen yet" in capsys.readouterr().out
+    assert "No queue manager has reported yet" in capsys.readouterr().out
 
 
 def test_what_it_suggests_carries_the_options(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,7 +122,7 @@ def test_a_folder_that_cannot_be_used(mqvitals: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "cannot use the folder" in mqvitals("demo", "--keep", tmp_path / "file", code=2).stderr
     (tmp_path / child_agent.LOG).mkdir()
-    assert "cannot begin" in mqvitals("demo", "--keep", tmp_path, code=2).stderr
+    assert "cannot start" in mqvitals("demo", "--keep", tmp_path, code=2).stderr
 
 
 def test_real_receivers_hear_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_an_agent_that_ends_at_once(tmp_path: Path) -> None:
     """Its last words are the demonstration's."""
     program = (sys.executable, "-c", "import sys; sys.exit('mqvitals: no space left')")
     with (
-        pytest.raises(Failure, match="could not begin: no space left"),
+        pytest.raises(Failure, match="could not start: no space left"),
         demo.agent(tmp_path, program) as living,
     ):
         child_agent.wait_for_store(living, tmp_path, lambda: False, what="the agent")

@@ -56,7 +56,7 @@ async def test_stale_says_what_to_type(lives: Lives, shown: Shown, width: int) -
     app = lives("stale").app()
     async with app.run_test(size=(width, 24)) as pilot:
         await shown(pilot)
-        assert "Does the agent run? 'mqvitals agent' starts one; its log says why it ended." in header(app)
+        assert "Is the agent running? 'mqvitals agent' starts it; its log shows why it ended." in header(app)
 
 
 async def test_the_end_of_the_agent_that_was_brought_along(lives: Lives, shown: Shown, until: Any) -> None:
@@ -65,15 +65,15 @@ async def test_the_end_of_the_agent_that_was_brought_along(lives: Lives, shown: 
     app = lives("stale").app(ended=lambda: ended[0])
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
-        assert "Does the agent run?" in header(app)
+        assert "Is the agent running?" in header(app)
         ended[0] = "The agent has ended; its log ends: no [b]space[/b] \x1b[2J left " + "x " * 400
         for tab in ("overview", "queues"):
             app.go_to(tab)
             await shown(pilot)
             await until(pilot, lambda: "The agent has ended; its log ends: no [b]space[/b]" in header(app))
             assert "\x1b" not in header(app)
-            assert "Does the agent run?" not in header(app)
-            assert "All below is as it was then" in header(app)
+            assert "Is the agent running?" not in header(app)
+            assert "The values are the last known ones" in header(app)
             assert app.screen.query_one("#header", Banner).size.height <= 6
 
 

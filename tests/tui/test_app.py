@@ -384,11 +384,11 @@ async def test_empty_store(tmp_path: Path, make: Callable[..., MqvitalsApp], scr
     Store.open(store, group="PRDQSG").close()
     app = make(store)
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "Nothing was stored yet" in screen_text(app))
+        await until(pilot, lambda: "No data stored yet" in screen_text(app))
         for tab in TABS:
             await pilot.press(tab.key)
             await until(pilot, lambda: main_screen(app).frame is not None)
-            assert "Nothing was stored yet" in screen_text(app)
+            assert "No data stored yet" in screen_text(app)
         assert "OK" not in screen_text(app)
 
 
@@ -418,7 +418,7 @@ async def test_vanished_store(
 
     def vanished() -> bool:
         # A long path breaks the line anywhere.
-        return "has vanished" in " ".join(screen_text(app).split())
+        return "the values are the last ones read" in " ".join(screen_text(app).split())
 
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
@@ -507,6 +507,6 @@ async def test_freshness_ticks(
         await until(pilot, lambda: "(14 s ago)" in screen_text(app))
         assert "stale" not in screen_text(app)
         moment[0] += 600_000
-        await until(pilot, lambda: "stale: nothing new for 10m" in screen_text(app))
+        await until(pilot, lambda: "stale: no new data for 10m" in screen_text(app))
         await visit(pilot, "2")
         assert "OK" not in screen_text(app)

@@ -69,7 +69,7 @@ def test_a_vanished_store_is_no_store_that_was_never_there(store: Path, judging:
     feed._check()
     feed._check()
     assert kinds(got) == [FrameLoaded, FeedFailed]
-    assert "has vanished" in got[1].text
+    assert "is missing" in got[1].text
     assert not got[1].waiting
     (tmp_path / "away.db").rename(store)
     feed._check()

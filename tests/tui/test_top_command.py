@@ -139,7 +139,7 @@ def test_a_scenario_needs_no_store(
 def test_an_unknown_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the agent says against its arguments is said here."""
     monkeypatch.setattr(top, "has_terminal", lambda: True)
-    with pytest.raises(Failure, match=r"the agent could not begin: .*there is no scenario 'nix'"):
+    with pytest.raises(Failure, match=r"the agent could not start: .*there is no scenario 'nix'"):
         top.run(arguments(tmp_path / "x.db", "--scenario", "nix"))
 
 
@@ -255,13 +255,13 @@ def test_without_a_store_there_is_a_temporary_one(
     assert top.run(parsed("--config", living)) == 0
     assert screens[1:] == ["screen"]
     assert not Path(screens[0].split()[2]).parent.exists()
-    assert "what was seen is gone with the screen; --store FILE" in capsys.readouterr().err
+    assert "the temporary store is deleted; --store FILE" in capsys.readouterr().err
 
 
 def test_receivers_need_a_store_that_stays(living: str, screens: list[str]) -> None:
     """They would be told of the same alerts each time, and of no end."""
     Path(living).write_text(LIVING + RECEIVER, "utf-8")
-    with pytest.raises(Failure, match="receivers to tell needs one that stays"):
+    with pytest.raises(Failure, match="an agent with receivers needs a permanent store"):
         top.run(parsed("--config", living))
     assert not screens
 
@@ -281,7 +281,7 @@ def test_without_a_package_that_connects(store: Path, living: str, monkeypatch: 
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("raise ImportError('no client library')\n", "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(hidden.parent))
-    with pytest.raises(Failure, match=r"the agent could not begin: no connection .*no client library") as caught:
+    with pytest.raises(Failure, match=r"the agent could not start: no connection .*no client library") as caught:
         top.run(arguments(store, "--config", living))
     assert caught.value.code == 2
     assert "hint:" not in caught.value.message

@@ -101,7 +101,7 @@ def run_child_agent(
                     start_new_session=True,
                 )
         except OSError as error:
-            raise Failure(f"{what} cannot begin: {error.strerror or error}") from error
+            raise Failure(f"{what} cannot start: {error.strerror or error}") from error
         finally:
             os.close(held)
         try:
@@ -131,7 +131,7 @@ def wait_for_store(
     while not ready():
         if living.poll() is not None:
             words, _, hint = log_tail(folder).partition(_HINT)
-            raise Failure(f"{what} could not begin: {words}", hint=hint)
+            raise Failure(f"{what} could not start: {words}", hint=hint)
         if time_s() > end:
             raise Failure(f"{what} has no store after {START_S:g} s", hint=log_tail(folder))
         sleep(_LOOK_S)

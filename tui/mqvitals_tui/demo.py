@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=speed,
         default=_AS_USUAL,
-        help="N times as fast as life, or max: without waiting (default: 1; max without a terminal)",
+        help="N times real time, or max: without waiting (default: 1; max without a terminal)",
     )
     parser.add_argument(
         "--seed", metavar="N", default="1", help="another course of the scenario (default: %(default)s)"
@@ -127,7 +127,7 @@ def run_unattended(folder: Path, command: Sequence[str], *, kept: bool) -> int:
     print("What happened, worst first:\n")
     print(_printed("alerts", "list", "--all", "--store", store))
     if not kept:
-        print("On a terminal this is a screen that lives. To look further: mqvitals demo --keep FOLDER")
+        print("On a terminal this is a live screen. To look further: mqvitals demo --keep FOLDER")
     return ExitCode.DONE
 
 

@@ -158,7 +158,7 @@ class Feed:
             self._close()
             if self._seen:
                 self._post_failure(
-                    f"The store {self._store} has vanished: below is what was read last. Waiting for it to return"
+                    f"The store {self._store} is missing: the values are the last ones read. Waiting for it to return"
                 )
                 return
             text = f"Waiting for the store {self._store}: it does not exist yet. Start 'mqvitals agent', or see 'mqvitals demo'"
@@ -170,7 +170,7 @@ class Feed:
             return
         except OSError as error:
             self._close()
-            self._post_failure(f"The store {self._store} cannot be looked at: {error.strerror or error}")
+            self._post_failure(f"The store {self._store} cannot be read: {error.strerror or error}")
             return
         self._done, self._failure, self._seen = (request, seq), "", True
         if request.screen != DETAIL:

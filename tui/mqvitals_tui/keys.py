@@ -93,7 +93,7 @@ def key(keys: str, action: str, words: str, tooltip: str, *, name: str = "") -> 
     )
 
 
-APP = (key("ctrl+c", "quit", "quit", "Leave mqvitals, also while something is typed", name="leave"),)
+APP = (key("ctrl+c", "quit", "quit", "Quit mqvitals, also while typing", name="leave"),)
 """Keys that work even over the palette."""
 
 EVERYWHERE = (
@@ -110,15 +110,15 @@ EVERYWHERE = (
     key("colon,ctrl+p", "app.command_palette", "find", "Find a screen or an object by its name", name="find"),
     key("question_mark,f1", "app.keys", "help", "Show the keys of this screen", name="keys"),
     key("T", "app.next_theme", "theme", "Next theme: dark, light, high contrast"),
-    key("q", "app.quit", "quit", "Leave mqvitals"),
+    key("q", "app.quit", "quit", "Quit mqvitals"),
 )
 """Keys of every screen over the store."""
 
 MAIN = (
-    key("slash", "filter", "filter", "Show only what matches: words of the name, severity:critical, state:retrying"),
+    key("slash", "filter", "filter", "Show only matches: words of the name, severity:critical, state:retrying"),
     key("greater_than_sign,full_stop", "sort(1)", "sort", "Sort by the next column", name="sort_next"),
-    key("less_than_sign,comma", "sort(-1)", "sort", "Sort by the column before", name="sort_previous"),
-    key("r", "reverse", "reverse", "Turn the order round"),
+    key("less_than_sign,comma", "sort(-1)", "sort", "Sort by the previous column", name="sort_previous"),
+    key("r", "reverse", "reverse", "Reverse the order"),
     key(
         "d",
         "data_sets",
@@ -129,11 +129,11 @@ MAIN = (
         "escape,f3,f12",
         "back",
         "back",
-        "Take the filter away; without one, go to the overview. F3 leaves and F12 cancels on a 3270, so both go back here",
+        "Remove the filter; without one, go to the overview. F3 exits and F12 cancels on a 3270, so both go back here",
         name="main_back",
     ),
     key("tab", "part(1)", "next part", "Go to the next part of the screen", name="focus_next"),
-    key("shift+tab", "part(-1)", "part before", "Go to the part of the screen before", name="focus_previous"),
+    key("shift+tab", "part(-1)", "part before", "Go to the previous part of the screen", name="focus_previous"),
 )
 """Keys of the main screen."""
 
@@ -142,13 +142,13 @@ DETAIL = (
         "escape,f3,f12",
         "back",
         "back",
-        "Go back to where you came from. F3 leaves and F12 cancels on a 3270, so both go back here",
+        "Go back to the previous screen. F3 exits and F12 cancels on a 3270, so both go back here",
         name="detail_back",
     ),
     key("plus,equals_sign", "span(1)", "longer", "Show a longer time in the chart", name="span_longer"),
     key("minus", "span(-1)", "shorter", "Show a shorter time in the chart", name="span_shorter"),
     key("m", "metric(1)", "metric", "Chart the next metric", name="metric_next"),
-    key("M", "metric(-1)", "metric", "Chart the metric before", name="metric_previous"),
+    key("M", "metric(-1)", "metric", "Chart the previous metric", name="metric_previous"),
     key("c", "copy", "copy", "Copy the MQSC command to the clipboard"),
 )
 """Keys of the detail of an object."""
@@ -162,7 +162,7 @@ HOLDERS = (
         "escape,f3,f12",
         "back",
         "back",
-        "Go back to the queue. F3 leaves and F12 cancels on a 3270, so both go back here",
+        "Go back to the queue. F3 exits and F12 cancels on a 3270, so both go back here",
         name="holders_back",
     ),
 )

@@ -36,7 +36,7 @@ _WHAT = "the agent"
 _STORE = "top.db"
 _DESCRIPTION = """\
 Shows a store. When no agent writes it yet it starts one, which ends with the screen: with --scenario on a simulated group, else with a
-configuration that tells how queue managers are reached. Without a store named, that agent's is a temporary one.
+configuration that gives the connections of the queue managers. Without a store named, that agent writes a temporary one.
 """
 
 
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
     add_scenario_arguments(parser)
-    parser.add_argument("--no-agent", action="store_true", help="only look; start no agent")
+    parser.add_argument("--no-agent", action="store_true", help="only show the store; start no agent")
     add_theme_argument(parser)
 
 
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         if settings.receivers:
             # They would get every alert again each time, and never its end.
             raise Failure(
-                "no store is named, and an agent that has receivers to tell needs one that stays",
+                "no store is named, and an agent with receivers needs a permanent store",
                 hint="name one with --store FILE, MQVITALS_STORE, or store.path",
             )
         return _with_agent(None, loaded, arguments, judging_of(settings))
@@ -167,7 +167,7 @@ def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.N
                 raise Failure(f"{_WHAT} ended early: {log_tail(folder)}")
     if path is None and code < 128:
         sys.stderr.write(
-            "mqvitals: what was seen is gone with the screen; --store FILE, MQVITALS_STORE or store.path keeps it\n"
+            "mqvitals: the temporary store is deleted; --store FILE, MQVITALS_STORE or store.path keeps it\n"
         )
     return code
 

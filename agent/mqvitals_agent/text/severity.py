@@ -71,7 +71,7 @@ _EXITS = {
     Health.INFO: Exit(0, "nothing is wrong; there is information"),
     Health.WARNING: Exit(1, "the worst firing alert is a warning"),
     Health.CRITICAL: Exit(2, "a critical alert is firing"),
-    Health.UNKNOWN: Exit(3, "it cannot be told how a queue manager is"),
+    Health.UNKNOWN: Exit(3, "the state of a queue manager is unknown"),
 }
 
 

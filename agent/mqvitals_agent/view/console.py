@@ -101,7 +101,7 @@ def console_lines(console: ConsoleExcerpt, kind: str, now: int, width: int, *, z
         yield line(f"{_INDENT}{NEEDED}", Tone.ABSENT)
         return
     if not console.messages:
-        yield line(f"{_INDENT}nothing about it in the last day", Tone.FAINT)
+        yield line(f"{_INDENT}no message about it in the last day", Tone.FAINT)
     for each in console.messages:
         for text in message_lines(each, now, width, indent=_INDENT):
             yield line(text, tone_of_code(each.code))

@@ -126,7 +126,7 @@ def unstored_words(data: StatusData) -> str:
     """The sentence for an agent that cannot write the store; empty while it can."""
     if not data.unstored:
         return ""
-    return f"The agent runs and sends alerts, but cannot store what it sees, so this is old: {safe(data.unstored)}"
+    return f"The agent runs and sends alerts, but cannot store its samples, so this is old: {safe(data.unstored)}"
 
 
 def unreachable_words(data: StatusData, last_ts: int | None) -> str:
@@ -322,7 +322,7 @@ _NEEDS = {
     Absence.NEEDS_STATISTICS: ("needs statistics messages", "need statistics messages"),
     Absence.NEEDS_CONSOLE: ("needs console messages", "need console messages"),
     Absence.WINDOW: ("needs more history", "need more history"),
-    Absence.NOTHING_TO_TELL: ("has nothing to judge by yet", "have nothing to judge by yet"),
+    Absence.NOTHING_TO_TELL: ("has no data to evaluate yet", "have no data to evaluate yet"),
     Absence.RESTARTED: ("is about a queue manager restarted lately", "are about queue managers restarted lately"),
     Absence.OFFLINE: ("is about what is offline", "are about what is offline"),
     Absence.NOT_IN_USE: ("is about what is not in use", "are about what is not in use"),

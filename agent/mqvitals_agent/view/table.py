@@ -60,7 +60,7 @@ _SHORT = {
     Absence.NOT_ON_DISTRIBUTED: "z/OS only",
     Absence.NOT_AUTHORISED: "refused",
     Absence.NOT_ASKED: "not asked",
-    Absence.NOT_RETURNED: "not told",
+    Absence.NOT_RETURNED: "missing",
     Absence.NO_ANSWER: "no answer",
     Absence.UNREACHABLE: "unreachable",
     Absence.STALE: "stale",

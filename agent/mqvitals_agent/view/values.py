@@ -144,7 +144,7 @@ def record_words(latest: CurrentValue, now: int, *, long: bool = False) -> str:
     After a day it includes the date; a stale one says so. For a poll it is only the age.
     """
     if latest.ts is None:
-        return "never told"
+        return "no value"
     old = f"{short_age(now - latest.ts)} ago"
     if latest.source not in _SOURCES:
         return old

@@ -148,4 +148,4 @@ def _value(formula: Formula, inputs: Mapping[str, Given]) -> float | None:
 
 
 def _source(formula: Formula) -> str:
-    return f"{formula.name} --help tells more; {formula.source}"
+    return f"{formula.name} --help shows more; {formula.source}"

@@ -70,7 +70,7 @@ def alert_of(name: ObjectName, began: int) -> Alert:
 def test_what_names_the_object(store: Path) -> None:
     """With the time, how often, and the words; not what is about another."""
     assert words(store, POOL) == [f"  12:08:50 12 times  {SMALL}"]
-    assert words(store, ObjectName("QM01", "buffer_pool", "7")) == ["  nothing about it in the last day"]
+    assert words(store, ObjectName("QM01", "buffer_pool", "7")) == ["  no message about it in the last day"]
     assert words(store, ObjectName("QSG1", "cf_structure", "APPL1")) == ["  12:09:49  CSQE038E full"]
 
 
@@ -100,7 +100,7 @@ def test_text_is_harmless(store: Path, capsys: pytest.CaptureFixture[str]) -> No
     with StoreReader.open(store) as reader:
         console = read_console(reader, ObjectName("QM01", "channel", "TO.A"), (), NOW + 0)
     assert [line.text for line in console_lines(console, "channel", NOW, 100)][1:] == [
-        "  nothing about it in the last day"
+        "  no message about it in the last day"
     ]
     assert main(["messages", "--store", str(store), "--since", "999d", "--id", "csqx209e"]) == 0
     out = capsys.readouterr().out

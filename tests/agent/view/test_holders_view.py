@@ -68,8 +68,8 @@ def test_that_nobody_reads_is_said() -> None:
 def test_what_was_not_told_is_not_nothing() -> None:
     """A handle of which the queue manager did not say what it is for is no proof that nobody reads."""
     found = text(handle(input="", output=None))
-    assert "1 not told for what" in found
-    assert "IN not told" in found
+    assert "1 with options not known" in found
+    assert "IN not known" in found
     assert "none for input" not in found
 
 
@@ -77,7 +77,7 @@ def test_nobody_and_not_known_differ() -> None:
     """A queue manager that was asked and has no handle, and one that could not be asked."""
     found = lines(MemberHolders("QM01", AT, 7), MemberHolders("QM02", AT, 15_000, problem="It does not answer."))
     assert [each.text for each in found] == [
-        "APP.Q: no handle is open on the 1 queue manager that told",
+        "APP.Q: no handle is open on the 1 queue manager that answered",
         "? UNKNOWN not known of QM02",
         "",
         "no handle is open on QM01; asked 2 s ago, answered in 7 ms",
@@ -90,7 +90,7 @@ def test_nobody_was_asked() -> None:
     """Without any queue manager nothing is known."""
     assert [each.text for each in lines()] == ["not known: no queue manager was asked"]
     silent = MemberHolders("QM01", AT, 0, problem="x")
-    assert lines(silent, silent)[0].text == "APP.Q: no queue manager told who has it open"
+    assert lines(silent, silent)[0].text == "APP.Q: no queue manager answered"
 
 
 def test_several_queue_managers_are_summed() -> None:
@@ -183,7 +183,7 @@ def test_ordinary_units_of_work() -> None:
     assert "Times are those of the queue manager's own clock." in found
     assert "IN DOUBT" not in found
     assert "nit of work" not in text(handle())
-    assert "ACTIVE, since when is not known" in text(
+    assert "ACTIVE, start time not known" in text(
         handle(connection=HandleConnection(1, "", UnitOfWork("ACTIVE", "", "", "")))
     )
 

@@ -23,8 +23,8 @@ def test_the_cause_and_what_it_brought_about(healthy: StatusData, group: Any) ->
     status = status_of(replace(healthy, alerts=(cause, effect, alone, same)))
     told = {each: [(line.text, line.key) for line in incident_lines(each, status, 4, 80)] for each in status.firing}
     assert told == {
-        cause: [("    brought about PS-01 QM02 page set 4", str(PAGE_SET))],
-        effect: [("    brought about by Q-03 QM02 BATCH.FEED", str(QUEUE))],
+        cause: [("    caused PS-01 QM02 page set 4", str(PAGE_SET))],
+        effect: [("    caused by Q-03 QM02 BATCH.FEED", str(QUEUE))],
         alone: [],
         same: [],
     }
@@ -39,5 +39,5 @@ def test_of_many_the_rest_is_counted(healthy: StatusData, group: Any) -> None:
     ]
     lines = list(incident_lines(cause, status_of(replace(healthy, alerts=(cause, *effects))), 4, 24))
     assert len(lines) == MOST_EFFECTS + 1
-    assert lines[-1].text == "    brought about 7 more"
+    assert lines[-1].text == "    caused 7 more"
     assert all(len(line.text) <= 24 for line in lines)

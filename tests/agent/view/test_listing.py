@@ -203,6 +203,6 @@ def test_what_a_receiver_cannot_have() -> None:
     """A receiver has no transmission queue: that is no figure that was not told."""
     column = next(column for column in columns("channel") if column.id == "xmitq_msgs")
     told = CurrentValue(Absence.NOT_RETURNED, 1, "PROBE", 1, None)
-    for word, text in (("RCVR", "n/a"), ("SVRCONN", "n/a"), ("SDR", "not told")):
+    for word, text in (("RCVR", "n/a"), ("SVRCONN", "n/a"), ("SDR", "missing")):
         values = {"xmitq_msgs": told, "type": told._replace(value=CHANNEL_TYPE[word])}
         assert column.cell(Item(ObjectName("QM01", "channel", "X"), Health.OK, values), 1).text == text

@@ -88,7 +88,7 @@ def test_stale_looks_stale_and_never_well(healthy: StatusData) -> None:
     tones = {span.tone for line in lines if line.key.startswith("QM01/") for span in line.spans}
     assert Tone.STALE in tones
     assert Tone.OK not in tones
-    assert "stale: nothing new for 10m00s" in "".join(line.text for line in lines)
+    assert "stale: no new data for 10m00s" in "".join(line.text for line in lines)
 
 
 def test_enter_leads_to_the_object(ill: StatusData) -> None:
@@ -181,7 +181,7 @@ def test_an_empty_store(empty: StoreReader, judging: RuleConfig) -> None:
     """Nothing stored: every screen is read without an error, and the header says what to do."""
     for screen in ("overview", "list", "alerts", "agent"):
         frame = read_frame(empty, 5, FrameRequest(screen, kind="queue"), judging)
-        assert "Nothing was stored yet" in "".join(line.text for line in header_lines(frame, 80))
+        assert "No data stored yet" in "".join(line.text for line in header_lines(frame, 80))
         assert frame.items == ()
     name = ObjectName("QM01", "queue", "X")
     detail = read_frame(empty, 5, FrameRequest("detail", name=name), judging).detail
@@ -235,7 +235,7 @@ def test_what_needs_smf_is_no_trouble(ill: StatusData, healthy: StatusData) -> N
     assert without_answer(status_of(well).unknown) == "20 verdicts need SMF records"
     idle = replace(well, unknown=(*unknown, UnknownRow("QM01", "Q-05", Absence.NOTHING_TO_TELL, 9)))
     assert "unknown" not in header_lines(frame_of(idle), 120)[0].text
-    assert without_answer(status_of(idle).unknown).endswith(", 9 have nothing to judge by yet")
+    assert without_answer(status_of(idle).unknown).endswith(", 9 have no data to evaluate yet")
     lost = replace(well, unknown=(*unknown, UnknownRow("QM01", "BP-01", Absence.NO_ANSWER, 3)))
     assert "? 3 unknown" in header_lines(frame_of(lost), 120)[0].text
 

@@ -191,7 +191,7 @@ def test_not_all_is_known(healthy: StatusData) -> None:
     first, second, third = healthy.members
     shown = text(replace(healthy, past=False, members=(first, replace(second, last_ts=healthy.now - 60_000), third)))
     assert "? UNKNOWN  no alert is firing, but not all is known" in shown
-    assert "Stale: nothing new from QM02 for 1m00s" in shown
+    assert "Stale: no new data from QM02 for 1m00s" in shown
 
 
 def test_many(healthy: StatusData) -> None:
@@ -226,7 +226,7 @@ def test_nothing_seen(healthy: StatusData) -> None:
     """An empty store has a screen too."""
     shown = text(StatusData(healthy.now, False, "", "", ()))
     assert "? UNKNOWN" in shown
-    assert "No queue manager has been seen yet" in shown
+    assert "No queue manager has reported yet" in shown
 
 
 def test_colour_changes_no_word(ill: StatusData) -> None:
@@ -418,7 +418,7 @@ What to do about AGENT-01 QM02/queue_manager
 
 STALE = """\
 mqvitals  PRDQSG  2 queue managers  12:09:50 UTC (15m00s ago)          ? UNKNOWN
-Stale: nothing new for 15m00s. Does the agent run? All below is as it was then
+Stale: no new data for 15m00s. Is the agent running? All values are that old
 ● 2 critical  ▲ 2 warning  ◆ 0 info
 12 verdicts need SMF records, 2 need declarations
 

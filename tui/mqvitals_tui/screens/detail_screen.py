@@ -264,7 +264,7 @@ class DetailScreen(FrameScreen):
         if self._of_queue:
             self.open_holders(self.object_name)
         else:
-            self.notify("Only a queue can be held open; w asks there who does", markup=False)
+            self.notify("w works on queues only: it asks who has the queue open", markup=False)
 
     def action_copy(self) -> None:
         """The MQSC command to the terminal's clipboard."""

@@ -43,7 +43,7 @@ def help_lines(groups: Groups, width: int) -> tuple[Line, ...]:
         first, *rest = wrap(_MEANING[health], max(width - _KEYS, 10))
         lines.append(Line((Span(fit(f" {health}", _KEYS), tone_of(health)), Span(first))))
         lines += [line(" " * _KEYS + each) for each in rest]
-    last = "Nothing that can be done here changes a queue manager."
+    last = "No key or click here changes a queue manager."
     return (*lines, *(line(f" {each}", Tone.FAINT) for each in wrap(last, width - 1)))
 
 
@@ -51,8 +51,8 @@ _MEANING = {
     Health.CRITICAL: "work is stopped or lost, or soon will be",
     Health.WARNING: "it gets worse, or has less room than it should",
     Health.INFO: "worth knowing",
-    Health.OK: "asked lately, and nothing is wrong",
-    Health.UNKNOWN: "not asked, not answered or too old: nobody can say",
+    Health.OK: "polled recently, and nothing is wrong",
+    Health.UNKNOWN: "not polled, not answered or too old: the state is unknown",
 }
 
 

@@ -219,7 +219,7 @@ class MainScreen(FrameScreen):
         help_quit = (Hint(":", "find", 3), Hint("T", "theme", 5), Hint("?", "help"), Hint("q", "quit"))
         overview = self._tab.request.screen == OVERVIEW
         if self.focused is self._box:
-            return hint_line((Hint("Enter", "keep the filter"), Hint("Esc", "take it away"), Hint("F1", "help")), width)
+            return hint_line((Hint("Enter", "keep the filter"), Hint("Esc", "remove it"), Hint("F1", "help")), width)
         if self.filter_text:
             sort = (Hint("< >", "sort", 3),) if self._tab.columns else ()
             first = (Hint("Esc", "show all"), Hint("/", "change"), Hint("Enter", "open", 1))
@@ -371,7 +371,7 @@ class MainScreen(FrameScreen):
         if key:
             self.open_holders(ObjectName.parse(key))
         else:
-            self.notify("Put the cursor on a queue, behind 3, and w asks who has it open", markup=False)
+            self.notify("Put the cursor on a queue (key 3) and press w to ask who has it open", markup=False)
 
     def action_part(self, step: int) -> None:
         """To another section of the overview, else to the next widget."""

@@ -31,7 +31,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     Receivers with failures come first, as alerts wait for them, then a store with an alert. The others come last.
     """
     if not frame.status.queue_managers:
-        return (line("No queue manager has been asked yet", Tone.UNKNOWN),)
+        return (line("No queue manager has been polled yet", Tone.UNKNOWN),)
     owners: dict[str, list[Item]] = {}
     for item in frame.items:
         owners.setdefault(item.name.owner, []).append(item)
@@ -154,7 +154,9 @@ def _health(receiver: ReceiverRow) -> Health:
 
 def _telling(receiver: ReceiverRow, now: int) -> str:
     told = (
-        "has never been told anything" if receiver.accepted is None else f"last told {age(now - receiver.accepted)} ago"
+        "no notification accepted yet"
+        if receiver.accepted is None
+        else f"last accepted {age(now - receiver.accepted)} ago"
     )
     if receiver.failing is None:
         return told
@@ -163,7 +165,7 @@ def _telling(receiver: ReceiverRow, now: int) -> str:
 
 def _waiting(receiver: ReceiverRow, now: int) -> str:
     if not receiver.waiting or receiver.oldest is None:
-        return "nothing waits"
+        return "nothing pending"
     return f"{_notices(receiver.waiting)} {'wait' if receiver.waiting > 1 else 'waits'}, the oldest for {age(now - receiver.oldest)}"
 
 
@@ -183,15 +185,15 @@ def _notices(count: int) -> str:
 def _counted(items: Iterable[Item]) -> str:
     items = list(items)
     if not items:
-        return "nothing has been asked of it"
+        return "no command sent yet"
     failed = sum(_value(item, "outcome") not in _WELL for item in items)
-    fine = "all answered" if not failed else f"{number(failed)} not answered as they should be"
+    fine = "all answered" if not failed else f"{number(failed)} failed"
     replies, data, took = (
         sum(_value(item, name) or 0 for item in items) for name in ("replies", "bytes", "elapsed_ms")
     )
     return (
         f"{number(len(items))} command{'' if len(items) == 1 else 's'}, {fine}; "
-        f"when last asked: {number(replies)} messages, {size(data)}, {number(took / 1000)} s"
+        f"last replies: {number(replies)} messages, {size(data)}, {number(took / 1000)} s"
     )
 
 

@@ -207,12 +207,10 @@ def _notes(
         notes.append(f"was {alert.worst.name.lower()}")
     if alert.key in covered:
         stands = covered[alert.key]
-        notes.append(
-            f"covered by {safe(stands.rule)}" if alert.key in stages else f"brought about by {safe(stands.rule)}"
-        )
+        notes.append(f"covered by {safe(stands.rule)}" if alert.key in stages else f"caused by {safe(stands.rule)}")
     elif brought:
         words = [f"{safe(rule)} x {count}" if count > 1 else safe(rule) for rule, count in Counter(brought).items()]
-        notes.append(f"brought about {', '.join(words)}")
+        notes.append(f"caused {', '.join(words)}")
     if alert.key.object.owner in silent:
         notes.append("last known")
     return [f"({note})" for note in notes]
@@ -270,7 +268,7 @@ def _none(frame: Frame, text: str) -> Line:
         return line("no alert matches", Tone.FAINT)
     health = frame.status.health
     if health >= Health.UNKNOWN:
-        return line(f"{Health.UNKNOWN.glyph} no alert is known, and not everything can be seen", Tone.UNKNOWN)
+        return line(f"{Health.UNKNOWN.glyph} no alert is known, but some data is missing", Tone.UNKNOWN)
     return line(f"{Health.OK.glyph} no alerts", Tone.OK)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _INDENT = "  "
-_ASKING = "Does the agent run? 'mqvitals agent' starts one; its log says why it ended. "
+_ASKING = "Is the agent running? 'mqvitals agent' starts it; its log shows why it ended. "
 
 
 def header_lines(frame: Frame, width: int, *, asking: bool = True) -> tuple[Line, ...]:
@@ -47,7 +47,7 @@ def _lefts(view: GroupStatus) -> list[str]:
     many = f"{number(number_of)} queue manager{'' if number_of == 1 else 's'}"
     newest = max((member.last_ts for member in data.members), default=None)
     if newest is None:
-        return ["  ".join([*who, "nothing stored yet"]), "mqvitals"]
+        return ["  ".join([*who, "no data stored yet"]), "mqvitals"]
     distances = [member.interval_ms for member in data.members if not member.is_group]
     every = f"every {age(round(median_low(distances) / 1000) * 1000)}" if distances else ""
     ago = age(data.now - newest)
@@ -108,7 +108,7 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
     data = view.data
     if not data.members:
         text = (
-            "Nothing was stored yet. Does the agent run, and can it reach a queue manager? "
+            "No data stored yet. Is the agent running, and can it reach a queue manager? "
             "Start it with 'mqvitals agent', or see 'mqvitals demo'"
         )
         return wrapped(text, width, Tone.UNKNOWN, rest=_INDENT)
@@ -123,10 +123,10 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
         return []
     if len(stale) == len(members):
         youngest = min(member.age_ms for member in stale)
-        text = f"stale: nothing new for {age(youngest)}. {_ASKING if asking else ''}All below is as it was then"
+        text = f"stale: no new data for {age(youngest)}. {_ASKING if asking else ''}The values are the last known ones"
     else:
         names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
-        text = f"stale: nothing new from {names}; how they are now is unknown"
+        text = f"stale: no new data from {names}; the current state is unknown"
     return wrapped(text, width, Tone.STALE, rest=_INDENT)
 
 
@@ -141,7 +141,7 @@ def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> lis
         f"{number_of} queue manager{'' if number_of == 1 else 's'}",
     ]
     if newest is None:
-        parts.append("nothing seen yet")
+        parts.append("no data yet")
     elif data.past:
         parts.append(f"{moment(newest)} {zone_name(newest)}")
     else:
@@ -199,10 +199,10 @@ def _header_notes(view: GroupStatus, width: int) -> list[Line]:
         return _refused(view, width)
     if len(stale) == len(members):
         youngest = min(member.age_ms for member in stale)
-        words = f"Stale: nothing new for {age(youngest)}. Does the agent run? All below is as it was then"
+        words = f"Stale: no new data for {age(youngest)}. Is the agent running? All values are that old"
         return wrapped(words, width, rest=_INDENT)
     names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
-    return wrapped(f"Stale: nothing new from {names}; how they are now is unknown", width, rest=_INDENT)
+    return wrapped(f"Stale: no new data from {names}; the current state is unknown", width, rest=_INDENT)
 
 
 def _refused(view: GroupStatus, width: int) -> list[Line]:

@@ -127,10 +127,10 @@ def _several(names: Sequence[str], word: str) -> str:
 
 def _how(each: Holder, group: Sequence[Holder]) -> Cell:
     """The open options in the words of DISPLAY QSTATUS, and calls in progress."""
-    parts = [] if each.input == "NO" else [f"IN {safe(each.input)}" if each.input else "IN not told"]
+    parts = [] if each.input == "NO" else [f"IN {safe(each.input)}" if each.input else f"IN {UNKNOWN}"]
     flags = (("OUT", each.output), ("BROWSE", each.browse), ("INQUIRE", each.inquire), ("SET", each.set))
     parts += [word for word, flag in flags if flag]
-    words = ", ".join(parts) or ("nothing" if not any(flag is None for _, flag in flags) else "not told")
+    words = ", ".join(parts) or ("nothing" if not any(flag is None for _, flag in flags) else UNKNOWN)
     active = sum(one.state == "ACTIVE" for one in group)
     if active:
         words += "; in a call" if len(group) == 1 else f"; {number(active)} in a call"
@@ -151,7 +151,7 @@ def _via(each: Holder) -> str:
 
 def _instance(each: HandleInstance) -> str:
     parts = [" ".join(filter(None, (safe(each.status), safe(each.substate)))) or f"status {UNKNOWN}"]
-    parts.append("msgs not told" if each.msgs is None else counted(each.msgs, "msg"))
+    parts.append(f"msgs {UNKNOWN}" if each.msgs is None else counted(each.msgs, "msg"))
     if each.last_message:
         parts.append(f"last {safe(each.last_message)}")
     if each.remote_application:
@@ -172,7 +172,7 @@ def _unit_of_work(each: Holder) -> Cell:
     words = safe(unit.state) or f"state {UNKNOWN}"
     if unit.type:
         words += f" ({safe(unit.type)})"
-    words += f" since {safe(unit.began)}" if unit.began else f", since when is {UNKNOWN}"
+    words += f" since {safe(unit.began)}" if unit.began else f", start time {UNKNOWN}"
     if unit.log_began and unit.log_began != unit.began:
         words += f", in the log since {safe(unit.log_began)}"
     if connection.count > 1:
@@ -234,9 +234,9 @@ def _together(holders: Holders, width: int) -> Iterator[Line]:
     silent = [safe(member.queue_manager) for member in holders.members if member.problem]
     where = [member for member in answered if member.holders]
     count = sum(len(member.holders) for member in answered)
-    asked = f"the {counted(len(answered), 'queue manager')}{' that told' if silent else ''}"
+    asked = f"the {counted(len(answered), 'queue manager')}{' that answered' if silent else ''}"
     if not answered:
-        words = "no queue manager told who has it open"
+        words = "no queue manager answered"
     elif count:
         words = f"{counted(count, 'handle')} on {number(len(where))} of {asked}"
     else:
@@ -272,7 +272,7 @@ def _in_doubt(holders: Sequence[Holder], width: int) -> Iterator[Line]:
         return
     health = worst(bad)
     state = "UNRESOLVED" if health is Health.CRITICAL else "PREPARED"
-    words = f"{health}  {counted(len(bad), 'handle')} with a unit of work in doubt: nobody else gets what it holds until it is resolved"
+    words = f"{health}  {counted(len(bad), 'handle')} with a unit of work in doubt: its messages stay locked until it is resolved"
     yield from _text(words, width, tone_of(health))
     command = f"MQSC: DISPLAY CONN(*) WHERE(UOWSTATE EQ {state}) ALL"
     yield from _text(command, width, Tone.STRONG, first=_INDENT, rest=_INDENT * 2)
@@ -304,7 +304,7 @@ def _uses(holders: Sequence[Holder]) -> str:
     untold = sum(each.input not in ("NO", "EXCL", "SHARED") or each.output is None for each in holders)
     if untold:
         parts = [each for each in parts if each != "none for input"]
-        parts.append(f"{number(untold)} not told for what")
+        parts.append(f"{number(untold)} with options {UNKNOWN}")
     return ", ".join(parts)
 
 

@@ -51,16 +51,16 @@ def incident_lines(alert: Alert, status: GroupStatus, indent: int, width: int) -
     lead = " " * indent
     own = alert.key.object
     cause = status.explained.get(alert.key)
-    related = [] if cause is None or cause.object == own else [("brought about by", cause)]
+    related = [] if cause is None or cause.object == own else [("caused by", cause)]
     effects = [
         each.key for each in status.firing if status.explained.get(each.key) == alert.key and each.key.object != own
     ]
-    related += [("brought about", key) for key in effects[:MOST_EFFECTS]]
+    related += [("caused", key) for key in effects[:MOST_EFFECTS]]
     for words, key in related:
         text = cut(f"{lead}{words} {safe(key.rule)} {object_words(key.object)}", width)
         yield Line((Span(text, Tone.FAINT),), str(key.object))
     if len(effects) > MOST_EFFECTS:
-        yield line(f"{lead}brought about {number(len(effects) - MOST_EFFECTS)} more", Tone.FAINT)
+        yield line(f"{lead}caused {number(len(effects) - MOST_EFFECTS)} more", Tone.FAINT)
 
 
 _INDENT = "  "
@@ -123,9 +123,7 @@ def _state(detail: ObjectDetail, status: GroupStatus, now: int, width: int) -> I
             rest=_INDENT,
         )
     if detail.stale:
-        yield from wrapped(
-            "stale: nothing new has come; all this is as it was last known", width, Tone.STALE, rest=_INDENT
-        )
+        yield from wrapped("stale: no new data; the values are the last known ones", width, Tone.STALE, rest=_INDENT)
     for alert in detail.alerts:
         health = health_of(alert.severity)
         head = f"{health.glyph} {safe(alert.key.rule)}  "

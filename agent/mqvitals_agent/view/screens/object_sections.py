@@ -28,7 +28,7 @@ def rule_lines(rules: Sequence[ObjectRule], now: int, width: int) -> Iterator[Li
     """
     if not rules:
         return
-    yield heading("Rules that look at it", width)
+    yield heading("Rules for this object", width)
     for looked in rules:
         yield from _rule(looked, now, width)
 
@@ -47,8 +47,8 @@ def verdict(looked: ObjectRule, now: int) -> tuple[Health, str]:
         severity = looked.finding.severity
         health = Health.UNKNOWN if severity is None else health_of(severity)
         held = hold_text(looked.form.rule)
-        when = "it is judged next" if held == "at once" else f"it has held for {held}"
-        return health, f"holds; fires when {when}"
+        when = "at the next evaluation" if held == "at once" else f"when it has held for {held}"
+        return health, f"holds; fires {when}"
     if truth is None:
         return Health.UNKNOWN, "unknown, needs SMF" if looked.needs_smf else "unknown"
     return Health.OK, "fine"

@@ -79,7 +79,7 @@ def member_rows(frame: Frame, width: int) -> list[Line]:
     """The titles, and a line for each queue manager; its key opens it."""
     view = frame.status
     if not view.queue_managers:
-        return [line("No queue manager has been seen yet", Tone.UNKNOWN)]
+        return [line("No queue manager has reported yet", Tone.UNKNOWN)]
     members = {member.name: member for member in frame.data.members}
     past = past_cells(width)
     rows = [_row(frame, each, members[each.name], past) for each in view.queue_managers]
@@ -272,7 +272,7 @@ def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[L
     if not view.alerts:
         well = view.health < Health.UNKNOWN
         sign = Health.OK if well else Health.UNKNOWN
-        text = "no alerts" if well else "no alert is known, and not everything can be seen"
+        text = "no alerts" if well else "no alert is known, but some data is missing"
         return [line(f"{sign.glyph} {text}", tone_of(sign)), *_advice(view)]
     silent = silent_since(view)
     rows = alert_rows(view.alerts, view.data.now, width, silent)
@@ -297,7 +297,7 @@ def _brought_about(brought: Sequence[Alert], width: int) -> list[Line]:
     if not brought:
         return []
     words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in brought]
-    return [line(cut(f"{' ' * (WIDEST + 2)}brought about: {', '.join(words)}", width), Tone.FAINT)]
+    return [line(cut(f"{' ' * (WIDEST + 2)}caused: {', '.join(words)}", width), Tone.FAINT)]
 
 
 def _advised(alert: Alert, row: Line, remedy: Remedy, width: int) -> list[Line]:

@@ -95,7 +95,7 @@ _HEADING = "Queue managers  "
 def queue_manager_table(view: GroupStatus, width: int, most_ok: int | None = None) -> list[Line]:
     """The table. Of those that are OK, only the first ``most_ok`` have a line; None: all of them."""
     if not view.queue_managers:
-        return [line("No queue manager has been seen yet")]
+        return [line("No queue manager has reported yet")]
     data = view.data
     members = {member.name: member for member in data.members}
     rows: list[tuple[str, ...]] = [
