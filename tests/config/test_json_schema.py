@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,22 @@ def errors(text: str) -> list[str]:
     return [error.json_path for error in VALIDATOR.iter_errors(yaml.safe_load(text))]
 
 
+def objects(schema: Any) -> Iterator[Any]:
+    """The schemas of a mapping: of several, or of several types, all of them."""
+    if "properties" in schema:
+        yield schema
+    for inner in (*schema.get("anyOf", ()), *(schema[word] for word in ("then", "else") if word in schema)):
+        yield from objects(inner)
+
+
 def test_it_is_a_schema_and_has_every_setting() -> None:
     """Every key of the reference page is a property, with its sentence."""
     Draft202012Validator.check_schema(json_schema(Settings))
     for entry in settings_of(Settings):
         found: Any = json_schema(Settings)
         for part in entry.key.split("."):
-            found = next(each for each in (found, *found.get("anyOf", ())) if "properties" in each)
-            found = found["properties"][part.removesuffix("[]")]
+            word = part.removesuffix("[]")
+            found = next(each["properties"][word] for each in objects(found) if word in each["properties"])
             assert found["description"].startswith(entry.text) or part != entry.key.rpartition(".")[2]
             found = found["items"] if part.endswith("[]") else found
 
