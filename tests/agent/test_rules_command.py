@@ -206,7 +206,7 @@ def test_check_of_an_idle_comparison(capsys: pytest.CaptureFixture[str], tmp_pat
     [
         (None, "ours.yaml:2:9: warning: MY-01 has no test"),
         (TESTS.replace("MY-01", "BP-01"), "ours.yaml:2:9: warning: MY-01 has no test"),
-        ("tests: 5\n", "ours.test.yaml: warning: these tests cannot be played; 'mqvitals rules test' shows why"),
+        ("tests: 5\n", "ours.test.yaml: warning: these tests cannot be run; 'mqvitals rules test' shows why"),
     ],
 )
 def test_check_warns_of_a_rule_without_test(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from mqvitals_agent.commandline.runner import main
 from mqvitals_config.settings import Settings
+from mqvitals_rules.ruleset import pack
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.pack import shipped_packs
 from mqvitals_rules.testing import cases
@@ -168,6 +170,41 @@ def test_a_file_with_a_mistake(old: str, new: str, words: str, ours: Path, capsy
     ours.write_text(ours.read_text().replace(old, new, 1))
     assert main(["rules", "test", str(ours)]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_shipped_pack_with_a_mistake(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sentence with its place, no traceback."""
+    packs = dict(shipped_packs())
+    packs["logs.yaml"] = packs["logs.yaml"].replace("when: ", "when: nonsense + ", 1)
+    monkeypatch.setattr(pack, "shipped_packs", lambda: tuple(packs.items()))
+    assert main(["rules", "test", "logs"]) == 2
+    err = capsys.readouterr().err
+    assert "logs.yaml:11:11: log has no metric 'nonsense'" in err
+    assert "   11 |     when: nonsense + " in err
+    assert "Traceback" not in err
+
+
+def test_shipped_tests_with_a_mistake(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The test command shows it in its place, the check warns of it."""
+    tests = cases.shipped_tests()
+    tests["logs"] = "logs.test.yaml", tests["logs"][1].replace("name:", "nme:", 1)
+    monkeypatch.setattr(cases, "shipped_tests", lambda: tests)
+    assert main(["rules", "test", "logs"]) == 2
+    err = capsys.readouterr().err
+    assert "logs.test.yaml:4:5: tests[0].nme: unknown key; did you mean 'name'?" in err
+    assert "    4 |   - nme: " in err
+    assert main(["rules", "check"]) == 0
+    assert "logs.test.yaml: warning: these tests cannot be run" in capsys.readouterr().out
+
+
+def test_the_file_of_a_shipped_pack(capsys: pytest.CaptureFixture[str]) -> None:
+    """Named by its path it is that pack, not a second one with the same rules."""
+    path = str(files("mqvitals_rules") / "packs" / "logs.yaml")
+    rules = len(load_rule_config(Settings()).rules.rules)
+    assert main(["rules", "check", path]) == 0
+    assert capsys.readouterr().out == f"1 file: no problems found ({rules} rules in all)\n"
+    assert main(["rules", "test", path.replace(".yaml", ".test.yaml")]) == 0
+    assert capsys.readouterr().out.endswith("in 1 file: all passed\n")
 
 
 def test_a_file_without_tests(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,29 +1,22 @@
-"""``mqvitals rules``: checks rule files and runs their tests. ``rules_show`` lists and explains rules."""
+"""``mqvitals rules``: its actions, and the check of rule files."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli import rules_show
+from mqvitals_agent.cli import rules_show, rules_test
 from mqvitals_agent.commandline.arguments import add_zone_argument
 from mqvitals_agent.commandline.settings import explained, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem
-    from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.rule import Rule
     from mqvitals_rules.ruleset.ruleset import RuleSet
-    from mqvitals_rules.testing import Coverage, RuleTest
-    from mqvitals_rules.testing import RuleTestFailure as Unmet
-    from mqvitals_rules.testing.coverage import Condition, RuleCoverage
 
 
 CHECK_DESCRIPTION = """\
@@ -69,7 +62,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     ruleset = RuleSet(rules, KINDS)
     for path in files:
         warnings += _idle_parameters(path, rules)
-        warnings += _untested(path, Path(path).with_suffix(".test.yaml"), ruleset)
+        warnings += _untested(path, ruleset)
     if not arguments.files:
         warnings += _untested_packs(ruleset)
     if warnings:
@@ -97,18 +90,25 @@ def _readable(paths: Iterable[str]) -> None:
             continue  # a mistake in the file is reported with its place like the others
 
 
-def _untested(path: str, tests: Path, rules: RuleSet) -> Iterator[Problem]:
-    """The rules of a file that no test names."""
-    from mqvitals_config.problem import ConfigError, Place, Problem
+def _untested(path: str, rules: RuleSet) -> Iterator[Problem]:
+    """The rules of a file that its tests do not name."""
+    from mqvitals_config.problem import ConfigError
     from mqvitals_config.source import UnreadableError, read
 
+    tests = str(Path(path).with_suffix(".test.yaml"))
     own = [rule for rule in rules.rules if rule.id.place.path == path]
     try:
-        yield from _without_test(own, _tested_rules(str(tests), read(str(tests)), rules))
+        yield from _without_test(own, _tested_rules(tests, read(tests), rules))
     except UnreadableError:
         yield from _without_test(own, frozenset())
     except ConfigError:
-        yield Problem(Place(str(tests)), "", "warning: these tests cannot be played; 'mqvitals rules test' shows why")
+        yield _unusable_tests(tests)
+
+
+def _unusable_tests(path: str) -> Problem:
+    from mqvitals_config.problem import Place, Problem
+
+    return Problem(Place(path), "", "warning: these tests cannot be run; 'mqvitals rules test' shows why")
 
 
 def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
@@ -128,12 +128,18 @@ def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
 
 def _untested_packs(rules: RuleSet) -> Iterator[Problem]:
     """The shipped rules that no shipped test names, in any pack."""
+    from mqvitals_config.problem import ConfigError
     from mqvitals_rules.ruleset.pack import shipped_packs
     from mqvitals_rules.testing.cases import shipped_tests
 
+    named: set[str] = set()
+    for path, text in shipped_tests().values():
+        try:
+            named |= _tested_rules(path, text, rules)
+        except ConfigError:
+            yield _unusable_tests(path)
     packs = {path for path, _ in shipped_packs()}
-    named = frozenset[str]().union(*(_tested_rules(path, text, rules) for path, text in shipped_tests().values()))
-    return _without_test([rule for rule in rules.rules if rule.id.place.path in packs], named)
+    yield from _without_test([rule for rule in rules.rules if rule.id.place.path in packs], named)
 
 
 def _tested_rules(path: str, text: str, rules: RuleSet) -> frozenset[str]:
@@ -143,295 +149,10 @@ def _tested_rules(path: str, text: str, rules: RuleSet) -> frozenset[str]:
     return frozenset[str]().union(*(test.rules for test in decode_tests(path, text, rules)))
 
 
-def _without_test(own: Iterable[Rule], named: frozenset[str]) -> Iterator[Problem]:
+def _without_test(own: Iterable[Rule], named: Collection[str]) -> Iterator[Problem]:
     from mqvitals_config.problem import Problem
 
     return (Problem(rule.id.place, "", f"warning: {rule.id} has no test") for rule in own if rule.id not in named)
-
-
-_SIDE_WORDS = {True: "true", False: "false", None: "unknown"}
-
-
-def coverage_lines(coverages: Sequence[Coverage]) -> list[str]:
-    """A line for each rule and condition that tests leave out in part, and a line of counts."""
-    from mqvitals_agent.text.terminal import safe
-
-    rules = _covered_rules(coverages)
-    lines = ["", "Coverage"]
-    for rule in rules:
-        lines += [f"  {safe(line)}" for line in _gaps(rule)]
-    conditions = [condition for rule in rules for condition in rule.conditions]
-    both = sum({True, False} <= condition.sides for condition in conditions)
-    unknown = sum(None in condition.sides for condition in conditions)
-    lines.append(
-        f"{len(rules)} rules, {sum(rule.both_sides for rule in rules)} of them expected to fire and not to; "
-        f"{len(conditions)} conditions, {both} seen true and false, {unknown} unknown"
-    )
-    return lines
-
-
-def coverage_json(coverages: Sequence[Coverage]) -> dict[str, Any]:
-    """The same for programs."""
-    rules = _covered_rules(coverages)
-    return {
-        "rules": len(rules),
-        "both_sides": sum(rule.both_sides for rule in rules),
-        "by_rule": [
-            {
-                "rule": rule.rule,
-                "tests": rule.tests,
-                "fires": rule.fires,
-                "silent": rule.silent,
-                "unknown": rule.unknown,
-                "conditions": [
-                    {
-                        "where": condition.where,
-                        "condition": condition.text,
-                        **{word: side in condition.sides for side, word in _SIDE_WORDS.items()},
-                    }
-                    for condition in rule.conditions
-                ],
-            }
-            for rule in rules
-        ],
-    }
-
-
-def _covered_rules(coverages: Sequence[Coverage]) -> list[RuleCoverage]:
-    return [rule for coverage in coverages for rule in coverage.rules]
-
-
-def _gaps(rule: RuleCoverage) -> Iterator[str]:
-    if not rule.tests:
-        yield f"{rule.rule}: no test names it"
-        return
-    never = [
-        word
-        for word, found in (("to fire", rule.fires), ("not to fire", rule.silent), ("to be unknown", rule.unknown))
-        if not found
-    ]
-    if never:
-        yield f"{rule.rule}: never expected {' or '.join(never)}"
-    for condition in rule.conditions:
-        if condition.missing:
-            yield f"{rule.rule} {condition.where}: never {_missing(condition)}: {condition.text}"
-
-
-def _missing(condition: Condition) -> str:
-    return " or ".join(_SIDE_WORDS[side] for side in condition.missing)
-
-
-TEST_DESCRIPTION = """\
-Plays tests of rules ('mqvitals help rule-tests'). A FILE ends in .test.yaml; its tests see the shipped rules, those
-of the configuration with its thresholds, and those of a file beside it of the same stem: mine.test.yaml tests
-mine.yaml. A PACK is a shipped one by its name, such as buffer_pools, and is tested as it is shipped; without
-arguments all are. One line for each expectation that does not hold. Exit code 0 when all hold, 1 when one does not, 2
-when a test could not be played: a FILE cannot be read or is wrong, there is no such PACK, there are no tests.
-"""
-
-_SUFFIX = ".test.yaml"
-
-
-@dataclass(frozen=True, slots=True)
-class RuleTestSuite:
-    """A file of tests, with the rules that they see; ``covered``: whose coverage is asked for."""
-
-    path: str
-    tests: tuple[RuleTest, ...]
-    rules: RuleSet
-    covered: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class RuleTestResult:
-    """A test and what failed of it."""
-
-    path: str
-    test: RuleTest
-    failures: tuple[Unmet, ...]
-
-
-def add_test_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``rules test``."""
-    parser.add_argument(
-        "names", metavar="FILE|PACK", nargs="*", help="a file of tests, or a shipped pack (default: all of these)"
-    )
-    parser.add_argument(
-        "--coverage",
-        action="store_true",
-        help="list the rules and conditions, and the side of each, that no test covers",
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object, for programs")
-
-
-def run_test(arguments: argparse.Namespace) -> int:
-    """Play the tests; returns the exit code. Raises Failure."""
-    from mqvitals_rules.testing import run_test
-
-    suites = list(_suites(arguments))
-    coverages = _coverages(suites) if arguments.coverage else []
-    played: list[RuleTestResult] = []
-    for suite in suites:
-        coverage = next((each for each in coverages if each.of is suite.rules), None)
-        played += (
-            RuleTestResult(suite.path, test, tuple(run_test(test, suite.rules, coverage))) for test in suite.tests
-        )
-    if not played:
-        raise Failure("there are no tests", hint="'mqvitals help rule-tests' shows how they are written")
-    if arguments.json:
-        found = _results_json(played)
-        if arguments.coverage:
-            found["coverage"] = coverage_json(coverages)
-        print(json.dumps(found, indent=2))
-    else:
-        for line in (
-            *_failure_lines(played),
-            *(coverage_lines(coverages) if arguments.coverage else ()),
-            _summary(played),
-        ):
-            print(line)
-    return ExitCode.FOUND if any(each.failures for each in played) else ExitCode.DONE
-
-
-def _coverages(suites: Iterable[RuleTestSuite]) -> list[Coverage]:
-    """What takes note of what tests exercise: one for all suites that see the same rules."""
-    from mqvitals_rules.testing import Coverage
-
-    found: dict[int, Coverage] = {}
-    for suite in suites:
-        found.setdefault(id(suite.rules), Coverage(suite.rules)).want(suite.covered)
-    return list(found.values())
-
-
-def _suites(arguments: argparse.Namespace) -> Iterator[RuleTestSuite]:
-    from mqvitals_config.problem import did_you_mean
-    from mqvitals_rules.testing.cases import shipped_tests
-
-    shipped = shipped_tests()
-    rules = None
-    for name in arguments.names or shipped:
-        if not _is_file(name) and name in shipped:
-            rules = rules or _shipped_rules()
-            path, text = shipped[name]
-            covered = frozenset(str(rule.id) for rule in rules.rules if rule.topic == name)
-            yield RuleTestSuite(path, _decode_tests(path, text, rules), rules, covered)
-        elif _is_file(name) or os.path.lexists(name):
-            yield _site_suite(name, arguments)
-        else:
-            meant = did_you_mean(name, shipped).removeprefix("; ")
-            hint = f"the packs are {', '.join(shipped)}; the name of a file of tests ends in {_SUFFIX}"
-            raise Failure(f"there is no pack {name!r}", hint=meant or hint)
-
-
-def _is_file(name: str) -> bool:
-    return name.endswith(_SUFFIX) or os.sep in name
-
-
-def _shipped_rules() -> RuleSet:
-    from mqvitals_config.settings import Settings
-    from mqvitals_rules.ruleset.config import load_rule_config
-
-    return load_rule_config(Settings()).rules
-
-
-def _site_suite(path: str, arguments: argparse.Namespace) -> RuleTestSuite:
-    """The tests of a file of the site, with the rules in force there."""
-    from mqvitals_agent.commandline.settings import judging_of
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError, read
-
-    try:
-        text = read(path)
-    except UnreadableError as error:
-        raise Failure(str(error)) from error
-    except ConfigError as error:
-        raise _unusable_tests(path, error) from error
-    if not path.endswith(_SUFFIX):
-        where = Path(path).with_suffix(_SUFFIX)
-        raise Failure(f"{path}: the name of a file of tests ends in {_SUFFIX}", hint=f"its tests belong into {where}")
-    settings, beside = _with_rules_beside(settings_of(arguments), path)
-    rules = judging_of(settings).rules
-    tests = _decode_tests(path, text, rules)
-    if beside:
-        covered = frozenset(str(rule.id) for rule in rules.rules if rule.id.place.path == beside)
-    else:
-        covered = frozenset[str]().union(*(test.rules for test in tests))
-    return RuleTestSuite(path, tests, rules, covered)
-
-
-def _with_rules_beside(settings: Settings, path: str) -> tuple[Settings, str]:
-    """The settings with the rule file that the tests at ``path`` belong to, if it exists, and its name."""
-    from mqvitals_config.problem import LocatedText, Place
-
-    beside = path.removesuffix(_SUFFIX) + ".yaml"
-    if not Path(beside).exists():
-        return settings, ""
-    for named in settings.rules.files:
-        if os.path.realpath(named) == os.path.realpath(beside):
-            return settings, str(named)
-    rules = replace(settings.rules, files=(*settings.rules.files, LocatedText(beside, Place(path))))
-    return replace(settings, rules=rules), beside
-
-
-def _decode_tests(path: str, text: str, rules: RuleSet) -> tuple[RuleTest, ...]:
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.testing import decode_tests
-
-    try:
-        return decode_tests(path, text, rules)
-    except ConfigError as error:
-        raise _unusable_tests(path, error) from error
-
-
-def _unusable_tests(path: str, error: Any) -> Failure:
-    return Failure(
-        f"the tests of {path} cannot be played:\n{explained(error.problems)}", hint="see 'mqvitals help rule-tests'"
-    )
-
-
-def _failure_lines(played: Sequence[RuleTestResult]) -> Iterator[str]:
-    from mqvitals_agent.text.terminal import safe
-
-    for each in played:
-        yield from (safe(str(failure)) for failure in each.failures)
-
-
-def _summary(played: Sequence[RuleTestResult]) -> str:
-    failed = sum(bool(each.failures) for each in played)
-    unmet = sum(len(each.failures) for each in played)
-    files = len({each.path for each in played})
-    what = f"{len(played)} test{'s' * (len(played) != 1)} in {files} file{'s' * (files != 1)}"
-    if not failed:
-        return f"{what}: all passed"
-    return f"{what}: {len(played) - failed} passed, {failed} failed ({unmet} expectation{'s' * (unmet != 1)})"
-
-
-def _results_json(played: Sequence[RuleTestResult]) -> dict[str, Any]:
-    failed = sum(bool(each.failures) for each in played)
-    return {
-        "passed": len(played) - failed,
-        "failed": failed,
-        "tests": [
-            {
-                "file": each.path,
-                "line": each.test.place.line,
-                "name": each.test.name,
-                "passed": not each.failures,
-                "failures": [
-                    {
-                        "line": failure.place.line,
-                        "column": failure.place.column,
-                        "at_ms": failure.at,
-                        "expected": failure.expected,
-                        "actual": failure.actual,
-                        "why": failure.why,
-                    }
-                    for failure in each.failures
-                ],
-            }
-            for each in played
-        ],
-    }
 
 
 _EXPLAIN = """\
@@ -443,12 +164,12 @@ past alerts about the object.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``check``, ``test``, ``list`` and ``run_explain``."""
+    """Declare ``check``, ``test``, ``list`` and ``explain``."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = actions.add_parser("check", help="report the problems of rule files", description=CHECK_DESCRIPTION)
     add_check_arguments(check)
-    test = actions.add_parser("test", help="play tests of rules", description=TEST_DESCRIPTION)
-    add_test_arguments(test)
+    test = actions.add_parser("test", help="run tests of rules", description=rules_test.DESCRIPTION)
+    rules_test.add_arguments(test)
     listing = actions.add_parser("list", help="list the rules in force", description=rules_show.LIST_DESCRIPTION)
     rules_show.add_list_arguments(listing)
     explain = actions.add_parser("explain", help="explain a rule, or its verdict about an object", description=_EXPLAIN)
@@ -471,5 +192,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
         return rules_show.run_list(arguments)
     if arguments.action == "test":
-        return run_test(arguments)
+        return rules_test.run(arguments)
     return rules_show.run_explain(arguments)

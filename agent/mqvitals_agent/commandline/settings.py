@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.errors import ExitCode, Failure
@@ -92,14 +92,14 @@ def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
 
 
 def explained(problems: Iterable[Problem]) -> str:
-    """Each problem with the line of its file and a caret under the spot, also where the file is a shipped pack."""
+    """Each problem with the line of its file and a caret under the spot, also where the file is shipped."""
     from mqvitals_config.source import excerpt_source
     from mqvitals_config.source import explained as excerpts
     from mqvitals_rules.ruleset.pack import shipped_packs
+    from mqvitals_rules.testing.cases import shipped_tests
 
     def source(path: str) -> str | None:
-        text: Callable[[str], str | None] = dict(shipped_packs()).get
-        return text(path) or excerpt_source(path)
+        return excerpt_source(path) or dict((*shipped_packs(), *shipped_tests().values())).get(path)
 
     return excerpts(problems, source)
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from pathlib import PurePath
+from importlib.resources.abc import Traversable
+from pathlib import Path, PurePath
 from typing import Annotated, Final
 
 from mqvitals_config.decoder import decode
@@ -293,9 +294,13 @@ def _no_kind(text: LocatedText, key: str, kinds: Mapping[str, Kind]) -> Problem:
     return Problem(text.place, key, f"there is no kind of object {str(text)!r}{did_you_mean(text, kinds)}")
 
 
+def _shipped_folder() -> Traversable:
+    return files("mqvitals_rules") / "packs"
+
+
 def shipped_packs() -> tuple[tuple[str, str], ...]:
     """(file name, text) of every pack that comes with the product, in order of name."""
-    folder = files("mqvitals_rules") / "packs"
+    folder = _shipped_folder()
     names = sorted(
         entry.name
         for entry in folder.iterdir()
@@ -328,7 +333,7 @@ def read_rules(
         extra_files = ()
     for index, path in enumerate(extra_files):
         try:
-            packs.append((path, read(path)))
+            text = read(path)
         except UnreadableError as error:
             if isinstance(path, LocatedText):
                 problems.append(Problem(path.place, f"rules.files[{index}]", str(error)))
@@ -336,10 +341,20 @@ def read_rules(
                 problems.extend(error.problems)
         except ConfigError as error:
             problems.extend(error.problems)
+        else:
+            # A file that is a shipped pack itself takes its place: its rules do not occur twice.
+            packs = [each for each in packs if not _is_pack(path, each[0])]
+            packs.append((path, text))
     rules, found = decode_packs(packs, kinds, compiled)
     problems += found
     # A rule that cannot be read must not make those that name it look misspelt too.
     return rules, problems or unknown_causes(rules)
+
+
+def _is_pack(path: str, name: str) -> bool:
+    """Whether ``path`` is the file of the shipped pack with this file name."""
+    pack = _shipped_folder() / name
+    return PurePath(path).name == name and isinstance(pack, Path) and pack.samefile(path)
 
 
 def decode_packs(
