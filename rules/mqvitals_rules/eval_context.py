@@ -1,23 +1,24 @@
 """The context in which rules are evaluated: values of one object, those of related objects, and their past.
 
-``InstantContext`` has only the values of one moment. ``MessageIndex`` sorts console messages once by the object that
+``InstantContext`` has only the values of one moment; a formula needs no more. ``MessageIndex`` sorts console messages once by the object that
 they name, for all objects that are evaluated at the same moment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 from mqvitals_rules.expression.context import Context, enough
+from mqvitals_rules.expression.expression import compile_value
 from mqvitals_rules.expression.functions import delta
 from mqvitals_rules.history import MetricHistory, ObjectMessage, Point
 from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.members import MemberGroup, MemberIndex
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 
 class NoMembers:
@@ -80,6 +81,31 @@ class InstantContext:
     def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:  # noqa: ARG002
         """None."""
         return None
+
+
+Formula = Callable[[Callable[[str], Reported]], float | Absence]
+"""From a lookup of values by name to the number calculated from them, or why there is none."""
+_NOTHING_ELSE = InstantContext(lambda *_: Absence.NOT_RETURNED, now=0)
+
+
+def compile_formula(text: str, names: Iterable[str]) -> Formula:
+    """Arithmetic in the rule language on values that are called ``names``, such as the fields of a record.
+
+    There is no number when a value is absent, or none (the reason of the first one), or after a division by zero.
+    Raises ExpressionError: the text is malformed, or uses another name.
+    """
+    metrics = tuple(Metric(name, "", MetricType.GAUGE, "") for name in names)
+    calculation = compile_value(text, Kind("formula", "", "", metrics), {})
+    used = tuple(metric.name for metric in metrics if ("formula", metric.name) in calculation.names)
+
+    def calculate(value_of: Callable[[str], Reported]) -> float | Absence:
+        number = calculation.number(_NOTHING_ELSE, value_of)
+        if number is not None:
+            return number
+        # With every operand present, only a division by zero has no result.
+        return next((value for name in used if isinstance(value := value_of(name), Absence)), Absence.NOTHING_TO_TELL)
+
+    return calculate
 
 
 _when = attrgetter("ts")

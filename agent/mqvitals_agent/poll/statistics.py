@@ -24,6 +24,7 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Message, Parameter, PcfError, Value
 from mqvitals_agent.pcf.names import parameter_number
 from mqvitals_agent.poll.local_time import local_ms
+from mqvitals_rules.eval_context import Formula, compile_formula
 from mqvitals_rules.snapshot import ObjectName, Reading, Source, is_object_name
 from mqvitals_rules.vocabulary import channel, queue, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported, within_range
@@ -33,7 +34,6 @@ PROBE: Final = "STATISTICS"
 COMMAND: Final = mq.MQCMD_STATISTICS_Q
 """What exchanges with the statistics queue say that they asked; it is never put to a command server."""
 
-_TERM: Final = re.compile(r"(MQ\w+)(?:\[([01])\])?")
 _KINDS: Final[Mapping[int, tuple[Kind, int, int]]] = {
     mq.MQCMD_STATISTICS_MQI: (queue_manager.QUEUE_MANAGER_KIND, 0, 0),
     mq.MQCMD_STATISTICS_Q: (queue.QUEUE_KIND, mq.MQGACF_Q_STATISTICS_DATA, mq.MQCA_Q_NAME),
@@ -41,54 +41,82 @@ _KINDS: Final[Mapping[int, tuple[Kind, int, int]]] = {
 }
 """By command: kind of object, group that describes one, parameter that names it (0: the message itself)."""
 
-_WEIGHTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "nettime_avg_us": ("full_batches", "incomplete_batches"),
-    "nettime_min_us": ("full_batches", "incomplete_batches"),
-    "exittime_avg_us": ("full_batches", "incomplete_batches"),
-    "exittime_min_us": ("full_batches", "incomplete_batches"),
-    "msgs_per_batch": ("full_batches", "incomplete_batches"),
-}
-"""Whether something happened that an average, or a least, can be of, and how much."""
-
-_MEASURED: Final[Mapping[str, str]] = {
-    "nettime_avg_us": "nettime_max_us",
-    "nettime_min_us": "nettime_max_us",
-    "nettime_max_us": "nettime_max_us",
-    "exittime_avg_us": "exittime_max_us",
-    "exittime_min_us": "exittime_max_us",
-    "exittime_max_us": "exittime_max_us",
-}
-"""Times, and the longest of them: when that is 0, nothing was measured."""
-
 StatisticsValues = dict[str, Reported]
+_ValueFunction = Callable[[Mapping[int, Value]], Reported]
+_OPERAND: Final = re.compile(r"(MQ\w+)(?:\[([01])\])?")
+_AS_NAMES: Final = str.maketrans("[", "_", "]")
+"""``MQIAMO_PUTS[1]`` is ``MQIAMO_PUTS_1`` in the rule language."""
 
 
-class _Column(NamedTuple):
-    """How a metric is read: its name, and the parameters to add, each whole (None) or one half of its pair."""
+def _function(formula: str) -> _ValueFunction:
+    """From the parameters of a message to the value of a metric: of one parameter, or calculated in the rule language."""
+    operands = {
+        found[0].translate(_AS_NAMES): (parameter_number(found[1]), int(found[2]) if found[2] else None)
+        for found in _OPERAND.finditer(formula)
+    }
+    expression = formula.translate(_AS_NAMES)
+    if expression in operands:
+        number, half = operands[expression]
+        return lambda values: _number(values.get(number), half)
+    calculate = compile_formula(expression, operands)
 
-    name: str
-    terms: tuple[tuple[int, int | None], ...]
+    def value_of(values: Mapping[int, Value]) -> Reported:
+        numbers = {name: _number(values.get(number), half) for name, (number, half) in operands.items()}
+        return calculate(numbers.__getitem__)
+
+    return value_of
 
 
-def _columns(kind: Kind) -> tuple[_Column, ...]:
-    found = []
-    for metric in kind.metrics:
-        if metric.statistics:
-            terms = tuple(
-                (parameter_number(name), int(half) if half else None) for name, half in _TERM.findall(metric.statistics)
-            )
-            found.append(_Column(metric.name, terms))
-    return tuple(found)
-
-
-_COLUMNS: Final = {kind.name: _columns(kind) for kind, _, _ in _KINDS.values()}
-_COUNTERS: Final = {
-    kind.name: frozenset(m.name for m in kind.metrics if m.statistics and m.type is MetricType.COUNTER)
+_FUNCTIONS: Final = {
+    kind.name: tuple((m.name, _function(m.statistics)) for m in kind.metrics if m.statistics)
     for kind, _, _ in _KINDS.values()
 }
 _RATES: Final = {
     kind.name: tuple(m.name for m in kind.metrics if m.statistics and m.unit == "per_s")
     for kind, _, _ in _KINDS.values()
+}
+_ADDED: Final = {
+    kind.name: frozenset(m.name for m in kind.metrics if m.type is MetricType.COUNTER).union(_RATES[kind.name])
+    for kind, _, _ in _KINDS.values()
+}
+
+
+class _Average(NamedTuple):
+    """What a time, or another average, is calculated from: numbers that follow from the values of the same instance.
+
+    ``measured`` is 0 when there is none, ``weight`` is what it counts beside other instances (0: alike).
+    """
+
+    measured: Formula
+    weight: Formula
+
+
+def _averages(kind: Kind, **expressions: tuple[str, str]) -> Mapping[str, _Average]:
+    names = [metric.name for metric in kind.metrics if metric.statistics]
+    return {
+        name: _Average(compile_formula(measured, names), compile_formula(weight, names))
+        for name, (measured, weight) in expressions.items()
+    }
+
+
+_BATCHES: Final = "full_batches + incomplete_batches"
+_AVERAGES: Final = {
+    queue_manager.QUEUE_MANAGER_KIND.name: {},
+    queue.QUEUE_KIND.name: _averages(
+        queue.QUEUE_KIND,
+        qtime_avg_us_nonpersistent=("gets - persistent_gets", "gets - persistent_gets"),
+        qtime_avg_us_persistent=("persistent_gets", "persistent_gets"),
+    ),
+    channel.CHANNEL_KIND.name: _averages(
+        channel.CHANNEL_KIND,
+        nettime_avg_us=("nettime_max_us", _BATCHES),
+        nettime_min_us=("nettime_max_us", _BATCHES),
+        nettime_max_us=("nettime_max_us", "0"),
+        exittime_avg_us=("exittime_max_us", _BATCHES),
+        exittime_min_us=("exittime_max_us", _BATCHES),
+        exittime_max_us=("exittime_max_us", "0"),
+        msgs_per_batch=(_BATCHES, _BATCHES),
+    ),
 }
 
 
@@ -194,7 +222,7 @@ def _reported(message: Message, queue_manager_read: str) -> Iterable[tuple[Stati
     start = local_ms(top.get(mq.MQCAMO_START_DATE), top.get(mq.MQCAMO_START_TIME))
     end = local_ms(top.get(mq.MQCAMO_END_DATE), top.get(mq.MQCAMO_END_TIME))
     if not group:
-        yield StatisticsKey(whose, kind.name, "", start, end), _read(kind.name, top), False
+        yield StatisticsKey(whose, kind.name, "", start, end), _values(kind.name, top), False
         return
     for parameter in message.parameters:
         if parameter.id != group or parameter.type != mq.MQCFT_GROUP or type(parameter.value) is not tuple:
@@ -206,21 +234,11 @@ def _reported(message: Message, queue_manager_read: str) -> Iterable[tuple[Stati
         name = members.get(name_id)
         if type(name) is str and is_object_name(name):
             temporary = members.get(mq.MQIA_DEFINITION_TYPE) == mq.MQQDT_TEMPORARY_DYNAMIC
-            yield StatisticsKey(whose, kind.name, name, start, end), _read(kind.name, members), temporary
+            yield StatisticsKey(whose, kind.name, name, start, end), _values(kind.name, members), temporary
 
 
-def _read(kind: str, values: Mapping[int, Value]) -> StatisticsValues:
-    return {name: _sum(terms, values) for name, terms in _COLUMNS[kind]}
-
-
-def _sum(terms: Sequence[tuple[int, int | None]], values: Mapping[int, Value]) -> Reported:
-    total = 0
-    for number, half in terms:
-        found = _number(values.get(number), half)
-        if isinstance(found, Absence):
-            return found
-        total += found
-    return total
+def _values(kind: str, parameters: Mapping[int, Value]) -> StatisticsValues:
+    return {name: value_of(parameters) for name, value_of in _FUNCTIONS[kind]}
 
 
 def _number(value: Value | None, half: int | None) -> int | Absence:
@@ -247,11 +265,12 @@ def _together(kind: str, parts: Sequence[StatisticsValues]) -> StatisticsValues:
     """One object's values from those of its instances, or of several messages of one interval."""
     if len(parts) == 1:
         return parts[0]
-    return {name: _one(name, parts, count=name in _COUNTERS[kind] or name in _RATES[kind]) for name in parts[0]}
+    return {name: _one(kind, name, parts) for name in parts[0]}
 
 
-def _one(name: str, parts: Sequence[StatisticsValues], *, count: bool) -> Reported:
-    weights = [_weight(name, part) for part in parts]
+def _one(kind: str, name: str, parts: Sequence[StatisticsValues]) -> Reported:
+    average = _AVERAGES[kind].get(name)
+    weights = [0 if average is None else _positive(average.weight(part.__getitem__)) for part in parts]
     reported = [
         (value, weight)
         for part, weight in zip(parts, weights, strict=True)
@@ -260,39 +279,23 @@ def _one(name: str, parts: Sequence[StatisticsValues], *, count: bool) -> Report
     if not reported:
         return parts[0][name]
     numbers = [value for value, _ in reported]
-    if count:
+    if name in _ADDED[kind]:
         return sum(numbers)
     if "_min" in name:
         return min(numbers)
-    if "_avg" in name or name == "msgs_per_batch":
-        whole = sum(weight for _, weight in reported)
-        return round(sum(value * weight for value, weight in reported) / whole) if whole else max(numbers)
-    return max(numbers)
+    whole = sum(weight for _, weight in reported)
+    return round(sum(value * weight for value, weight in reported) / whole) if whole else max(numbers)
 
 
-def _weight(name: str, values: StatisticsValues) -> int:
-    if name.startswith("qtime_avg_us"):
-        return _got(name, values)
-    return sum(value for each in _WEIGHTS.get(name, ()) if type(value := values.get(each)) is int)
-
-
-def _got(name: str, values: StatisticsValues) -> int:
-    """How many messages were got that an average time on the queue is of."""
-    gets, persistent = values.get("gets"), values.get("persistent_gets")
-    if type(gets) is not int or type(persistent) is not int:
-        return 0
-    return persistent if name.endswith("_persistent") else gets - persistent
+def _positive(number: float | Absence) -> float:
+    return 0 if isinstance(number, Absence) else max(number, 0)
 
 
 def _settled(kind: str, values: StatisticsValues) -> StatisticsValues:
     """Without averages that are of nothing."""
-    if kind == queue.QUEUE_KIND.name:
-        empty = [name for name in values if name.startswith("qtime_avg_us") and not _got(name, values)]
-    else:
-        empty = [name for name, longest in _MEASURED.items() if values.get(longest) == 0]
-        if kind == channel.CHANNEL_KIND.name and not _weight("msgs_per_batch", values):
-            empty.append("msgs_per_batch")
-    for name in empty:
-        if type(values.get(name)) is int:
-            values[name] = Absence.NOTHING_TO_TELL
-    return values
+    missing: StatisticsValues = {}
+    for name, average in _AVERAGES[kind].items():
+        measured = average.measured(values.__getitem__)
+        if type(values[name]) is int and (isinstance(measured, Absence) or not measured):
+            missing[name] = measured or Absence.NOTHING_TO_TELL
+    return values | missing

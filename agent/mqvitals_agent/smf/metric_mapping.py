@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 from mqvitals_agent.smf.layout.field import Field, SectionLayout, Value
 from mqvitals_agent.smf.partial_sample import MERGE_RULES, MergeRule
 from mqvitals_agent.smf.record import EPOCH_US
-from mqvitals_rules.eval_context import InstantContext
-from mqvitals_rules.expression import compile_value
+from mqvitals_rules.eval_context import compile_formula
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 INTERVAL: Final = "QWHSDURN"
@@ -31,7 +30,6 @@ MetricFunction = Callable[[Fields, int | None], MetricValue]
 """From fields and the interval (microseconds, None: unknown) to a value or the reason of its absence."""
 
 _NAME: Final = re.compile("[A-Z][A-Z0-9_]*")
-_NO_CONTEXT: Final = InstantContext(lambda *_: Absence.NOT_RETURNED, now=0)
 
 
 class NamedField(NamedTuple):
@@ -58,18 +56,8 @@ def compiled(formula: str, fields: Mapping[str, NamedField]) -> MetricFunction:
     }
     if formula in readers:
         return readers[formula]
-    metrics = tuple(Metric(name, "", MetricType.GAUGE, "") for name in readers)
-    calculation = compile_value(formula, Kind("section", "", "", metrics), {})
-
-    def term(values: Fields, interval_us: int | None) -> MetricValue:
-        number = calculation.number(_NO_CONTEXT, lambda name: readers[name](values, interval_us))
-        if number is not None:
-            return number
-        operands = (reader(values, interval_us) for reader in readers.values())
-        # With every operand present, only a division by zero has no result.
-        return next((value for value in operands if isinstance(value, Absence)), Absence.NOTHING_TO_TELL)
-
-    return term
+    calculate = compile_formula(formula, readers)
+    return lambda values, interval_us: calculate(lambda name: readers[name](values, interval_us))
 
 
 def _interval(_: Fields, interval_us: int | None) -> MetricValue:

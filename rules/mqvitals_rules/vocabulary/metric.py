@@ -73,9 +73,9 @@ class Metric:
       of a pair as z/OS orders them; or those of a date and its time, separated by a blank.
     - ``command``: the command whose reply fills it (``INQUIRE_Q_STATUS``). ``mqsc``: the MQSC keyword. ``since``: the
       first command level, 0 when it always existed.
-    - ``smf``: the SMF field, or how several combine (``QPSTCBSL/QPSTNBUF``).
-    - ``statistics``: the parameter of a statistics message of a distributed queue manager; ``[0]`` and ``[1]`` are the
-      non-persistent and the persistent half of a pair, without an index both are added.
+    - ``smf``: the SMF field, or how several combine (``QPSTCBSL/QPSTNBUF``), in the rule language.
+    - ``statistics``: the parameter of a statistics message of a distributed queue manager, or how several combine;
+      ``[0]`` and ``[1]`` are the non-persistent and the persistent half of a pair, without an index both are added.
     - ``values``: the names of a state. ``special``: reported numbers that mean absence.
     - ``computed``: how the product derives it, in words; a probe has code for it, ``pcf`` names what it starts from.
     - ``declared``: it comes from the configuration, with ``default`` when undeclared (a state's number; None: absent as

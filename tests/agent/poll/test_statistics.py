@@ -15,11 +15,13 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message, group, integer, integers, integers64, string
 from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.pcf.names import parameter_number
 from mqvitals_agent.poll import statistics
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.simulator.answer import answer
 from mqvitals_rules.snapshot import Outcome, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.tables import KINDS
 
 AT = 1_592_217_748_500  # 2020-06-15 10:42:28.5 UTC
 START, END = 1_592_217_718_000, 1_592_217_748_000
@@ -222,6 +224,44 @@ def test_what_nothing_happened_for_has_no_average() -> None:
     assert {found.values[name] for name in ("nettime_avg_us", "nettime_min_us", "msgs_per_batch")} == {
         Absence.NOTHING_TO_TELL
     }
+
+
+SUMS = sorted(
+    {(metric.name, metric.statistics) for kind in KINDS.values() for metric in kind.metrics if "+" in metric.statistics}
+)
+
+
+@pytest.mark.parametrize(("name", "formula"), SUMS)
+def test_a_sum_is_that_of_its_parameters(name: str, formula: str) -> None:
+    """Of whole pairs or of one half of each; without one of its parameters it is absent for that reason."""
+    is_queue = KINDS["queue"].metric(name) is not None
+    parameters, expected = [], 0
+    for place, term in enumerate(formula.split("+")):
+        number, _, half = term.partition("[")
+        # Digits of their own for each number: no wrong sum is right by accident.
+        pair = (10 ** (2 * place), 10 ** (2 * place + 1))
+        if number.endswith("_FAILED"):
+            parameters.append(integer(parameter_number(number), pair[0]))
+            expected += pair[0]
+        else:
+            parameters.append(integers(parameter_number(number), pair))
+            expected += pair[int(half[0])] if half else sum(pair)
+
+    def value(present: Sequence[Parameter]) -> Reported:
+        members = (string(mq.MQCA_Q_NAME, "APP", 48), *present)
+        data = (
+            message(mq.MQCMD_STATISTICS_Q, group(mq.MQGACF_Q_STATISTICS_DATA, members))
+            if is_queue
+            else message(mq.MQCMD_STATISTICS_MQI, *present)
+        )
+        (record,) = statistics.read(exchange(data), Decoder()).records
+        return record.values[name]
+
+    found = value(parameters)
+    assert (found, type(found)) == (expected, int)
+    assert value(parameters[1:]) is Absence.NOT_RETURNED
+    uncollected = integers(parameters[1].id, (-1, 0)) if "[" not in formula else integers(parameters[1].id, (0, -1))
+    assert value([parameters[0], uncollected]) is Absence.NOT_COLLECTED
 
 
 def test_calls_are_those_of_the_queue_manager() -> None:
