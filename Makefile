@@ -48,11 +48,7 @@ docs: $(STAMP) ## write the generated pages
 	@$(BIN)/mqvitals rules list --markdown > docs/rules.md
 	@$(BIN)/mqvitals plan list --markdown > docs/plan.md
 	@$(BIN)/python -m mqvitals_config docs/configuration.md
-	@SOURCE_DATE_EPOCH=0 $(BIN)/argparse-manpage --module mqvitals_tui.main --function whole --project-name mqvitals \
-		--description "the vital signs of IBM MQ on z/OS" --manual-section 1 --manual-title "User Commands" \
-		--version "" --output docs/mqvitals.1
-# A page without a date; and a line that begins with an apostrophe would be a request to troff.
-	@sed -i -e '1s/"1970[^"]*"/""/' -e 's/^\x27/\\\&\x27/' docs/mqvitals.1
+	@$(BIN)/python docs/manual_page.py > docs/mqvitals.1
 
 screenshots: $(STAMP) ## make the pictures of the README anew
 	@$(BIN)/python docs/screenshots.py

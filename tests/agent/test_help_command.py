@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.cli.help_topic import as_text, topics
-from mqvitals_agent.commandline.runner import COMMANDS, main, whole_parser
+from mqvitals_agent.commandline.runner import COMMANDS, main
 from mqvitals_agent.text.terminal import cells
 
 SOURCES = Path(__file__).parents[2]
@@ -174,15 +174,3 @@ def test_bash_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert completed("mqvitals-agent", "stat") == ["status"]
     assert "--json" in completed("mqvitals-agent", "status", "--j")
     assert completed("mqvitals-agent", "status", "--store", "sto") == ["store.db"]
-
-
-def test_the_manual_page_is_complete() -> None:
-    """It has every command, as ``make docs`` writes it."""
-    page = (SOURCES / "docs/mqvitals.1").read_text("utf-8").replace("\\-", "-")
-    # Such a line would be a request to troff, and not be shown.
-    assert not [line for line in page.splitlines() if line.startswith("'")]
-    parser = whole_parser("mqvitals", COMMANDS)
-    (commands,) = (action for action in parser._actions if action.choices)
-    assert commands.choices is not None
-    for name in commands.choices:
-        assert f"\\fI\\,{name}\\/\\fR" in page, f"{name} is missing: run make docs"
