@@ -204,7 +204,7 @@ def store_inputs(
 ) -> tuple[dict[str, Given], list[str]]:
     """The inputs that are not ``given`` and that the store has, and a sentence about each. Raises Failure."""
     from mqvitals_agent.commandline.arguments import now_ms
-    from mqvitals_agent.plan_inputs import find_inputs, known_metrics, metrics_of
+    from mqvitals_agent.plan_inputs import ObjectValues, find_inputs
     from mqvitals_agent.store.reader import StoreReader
 
     path, text = asked.seen
@@ -217,8 +217,7 @@ def store_inputs(
             raise Failure(f"the store has seen no {name}", hint=hint)
         last = reader.last_ts()
         now = last if reader.meta().past and last is not None else now_ms()
-        known = known_metrics(reader, name, metrics_of(formula.name, name.kind), facts, now)
-    seen = find_inputs(formula, name.kind, known, given)
+        seen = find_inputs(formula, ObjectValues(reader, name, facts, now), given)
     missing = [each for each in seen if each.value is None and each.input.default is None]
     if missing:
         # All of them at once: who must give them should not find them one by one.

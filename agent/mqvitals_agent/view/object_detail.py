@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from mqvitals_agent.plan_inputs import KnownMetric, known_metrics
+from mqvitals_agent.plan_inputs import ObjectValues
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.severity import Health, health_of
@@ -19,7 +19,7 @@ from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
 from mqvitals_agent.view.trend import Trend, trend_of
 from mqvitals_agent.view.values import MAIN_METRIC, number_in
-from mqvitals_agent.view.what_if import what_if_metrics
+from mqvitals_agent.view.what_if import WhatIfInputs, read_what_if
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation
 from mqvitals_rules.lifecycle.alert import Alert
@@ -248,7 +248,7 @@ class ObjectDetail:
     tasks: tuple[Item, ...] = ()
     mqsc: str = ""
     console: ConsoleExcerpt = field(default_factory=ConsoleExcerpt)
-    planned: Mapping[str, KnownMetric] = field(default_factory=dict)
+    planned: WhatIfInputs = field(default_factory=WhatIfInputs)
     chartable: tuple[str, ...] = ()
     metric: str = ""
     trend: Trend | None = None
@@ -309,7 +309,9 @@ def read_object_detail(
         tasks=tasks,
         mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(looked),
         console=read_console(reader, name, (*firing, *below)[:_TOLD_BESIDE], data.now),
-        planned={} if stale else known_metrics(reader, name, what_if_metrics(name.kind), rules.facts, data.now),
+        planned=WhatIfInputs()
+        if stale
+        else read_what_if(ObjectValues(reader, name, rules.facts, data.now, answered_only=True)),
         chartable=chartable,
         metric=shown,
         trend=_trend(reader, name, shown, values, TimeRange(data.now - span_ms, data.now)) if shown else None,

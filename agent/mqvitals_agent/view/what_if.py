@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
-from mqvitals_agent.plan_inputs import KnownMetric, KnownValue, find_inputs, metrics_of
+from mqvitals_agent.plan_inputs import KnownValue, ObjectValues, find_inputs
 from mqvitals_agent.text.figure import duration_us, number, whole
 from mqvitals_agent.text.styled import Line, Tone, heading, line
 from mqvitals_agent.text.terminal import wrap
@@ -24,31 +25,36 @@ _FORMULAS: Mapping[str, tuple[Formula, ...]] = {
     "page_set": (page_set_capacity,),
     "channel_initiator": (chiadaps,),
 }
-_BESIDE: Mapping[str, tuple[str, ...]] = {"cf_structure": ("type",), "channel_initiator": ("adapters_started",)}
-_LEFT_OUT = frozenset({"msgs"})
+_BESIDE: Mapping[str, str] = {"cf_structure": "type", "channel_initiator": "adapters_started"}
+_LEFT_OUT = ("messages",)
 """Inputs from the history of counters, which these lines do not need."""
 
 
-def what_if_metrics(kind: str) -> frozenset[str]:
-    """The metrics that the lines of a kind of object are made from."""
-    asked = {metric for each in _FORMULAS.get(kind, ()) for metric in metrics_of(each.name, kind)}
-    return frozenset({*asked, *_BESIDE.get(kind, ())} - _LEFT_OUT)
+class WhatIfInputs(NamedTuple):
+    """The known inputs of the formulas of an object, by the formula's name, and its metric beside them, if known."""
+
+    formulas: Mapping[str, Mapping[str, Given]] = {}
+    beside: float | str | None = None
 
 
-def what_if_lines(kind: str, inputs: Mapping[str, KnownMetric], width: int) -> Iterator[Line]:
+def read_what_if(values: ObjectValues) -> WhatIfInputs:
+    """What the lines of an object are made from. Raises StoreError."""
+    kind = values.name.kind
+    formulas = {
+        formula.name: {
+            each.input.name: each.value
+            for each in find_inputs(formula, values, given=_LEFT_OUT)
+            if each.value is not None
+        }
+        for formula in _FORMULAS.get(kind, ())
+    }
+    beside = values.known(kind, _BESIDE[kind]) if kind in _BESIDE else None
+    return WhatIfInputs(formulas, beside.value if isinstance(beside, KnownValue) else None)
+
+
+def what_if_lines(kind: str, inputs: WhatIfInputs, width: int) -> Iterator[Line]:
     """A few lines, or none where the values are absent or stale."""
-    found = {name: each for name, each in inputs.items() if isinstance(each, KnownValue) and not each.silent}
-    match kind:
-        case "channel":
-            said = _channel(found)
-        case "cf_structure":
-            said = _structure(found)
-        case "page_set":
-            said = _page_set(found)
-        case "channel_initiator":
-            said = _initiator(found)
-        case _:
-            return
+    said = _SENTENCES[kind](inputs) if inputs.formulas else ()
     if not said:
         return
     *sentences, formula = said
@@ -60,31 +66,29 @@ def what_if_lines(kind: str, inputs: Mapping[str, KnownMetric], width: int) -> I
         yield line(each, Tone.FAINT)
 
 
-def _channel(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
+def _channel(inputs: WhatIfInputs) -> tuple[str, ...]:
     """The transfer time of a thousand messages with other batch sizes and the measured round trip."""
-    inputs = _inputs(batch_transfer_time, "channel", known, {"batch_msgs", "wait_us"})
-    if inputs is None:
+    found = _inputs(batch_transfer_time, inputs, {"batch_msgs", "wait_us"})
+    if found is None:
         return ()
-    now = int(inputs.pop("batch_msgs"))
-    inputs["messages"] = _MOVED
+    now = int(found["batch_msgs"])
     times = []
     for size in sorted({now, *_BATCHES}):
-        answer = batch_transfer_time(**inputs, batch_msgs=min(size, MOST_BATCH_MSGS))
+        answer = batch_transfer_time(**{**found, "messages": _MOVED, "batch_msgs": min(size, MOST_BATCH_MSGS)})
         times.append(f"BATCHSZ {size}{' (now)' if size == now else ''} {duration_us(answer.value or 0)}")
-    wait = duration_us(float(inputs["wait_us"]))
+    wait = duration_us(float(found["wait_us"]))
     return (
         f"{whole(_MOVED)} messages in full batches with a wait of {wait} (NETTIME and the partner) each: {', '.join(times)}",
         _source(batch_transfer_time),
     )
 
 
-def _structure(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
+def _structure(inputs: WhatIfInputs) -> tuple[str, ...]:
     """The number of further messages of average length that fit, and the size for twice as many."""
-    of_group = known.get("type")
-    if isinstance(of_group, KnownValue) and of_group.value != 0:
+    if inputs.beside not in (None, 0):
         return ()
-    grown = _inputs(cf_structure_size, "cf_structure", known, {"msg_bytes", "max_msgs"})
-    held = _inputs(cf_structure_messages, "cf_structure", known, {"size_kb", "user_bytes"})
+    grown = _inputs(cf_structure_size, inputs, {"msg_bytes", "max_msgs"})
+    held = _inputs(cf_structure_messages, inputs, {"size_kb", "user_bytes"})
     if grown is None or held is None:
         return ()
     now = int(grown["max_msgs"])
@@ -102,40 +106,39 @@ def _structure(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     )
 
 
-def _page_set(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
+def _page_set(inputs: WhatIfInputs) -> tuple[str, ...]:
     """The number of messages of average length that it holds at its current size."""
-    inputs = _inputs(page_set_capacity, "page_set", known, {"pages", "msg_bytes"})
-    most = None if inputs is None else _value(page_set_capacity, inputs)
-    if inputs is None or most is None:
+    found = _inputs(page_set_capacity, inputs, {"pages", "msg_bytes"})
+    most = None if found is None else _value(page_set_capacity, found)
+    if found is None or most is None:
         return ()
     return (
         (
-            f"with {whole(float(inputs['msg_bytes']))} bytes a message, as last put on average, its {whole(float(inputs['pages']))} pages "
+            f"with {whole(float(found['msg_bytes']))} bytes a message, as last put on average, its {whole(float(found['pages']))} pages "
             f"hold {whole(most)} messages"
         ),
         _source(page_set_capacity),
     )
 
 
-def _initiator(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
+def _initiator(inputs: WhatIfInputs) -> tuple[str, ...]:
     """The recommended number of adapters and the current one."""
-    inputs = _inputs(chiadaps, "channel_initiator", known, {"processors"})
-    now = known.get("adapters_started")
-    most = None if inputs is None else _value(chiadaps, inputs)
-    if inputs is None or most is None or not isinstance(now, KnownValue):
+    found = _inputs(chiadaps, inputs, {"processors"})
+    most = None if found is None else _value(chiadaps, found)
+    if found is None or most is None or inputs.beside is None:
         return ()
     return (
         (
-            f"CHIADAPS {number(most)} for persistent messages or AMS interception on {inputs['processors']} processors; "
-            f"{whole(float(now.value))} adapters now"
+            f"CHIADAPS {number(most)} for persistent messages or AMS interception on {found['processors']} processors; "
+            f"{whole(float(inputs.beside))} adapters now"
         ),
         _source(chiadaps),
     )
 
 
-def _inputs(formula: Formula, kind: str, known: Mapping[str, KnownMetric], needed: set[str]) -> dict[str, Given] | None:
+def _inputs(formula: Formula, inputs: WhatIfInputs, needed: set[str]) -> Mapping[str, Given] | None:
     """A formula's inputs that are known; None without one of those that are ``needed``."""
-    found = {each.input.name: each.value for each in find_inputs(formula, kind, known) if each.value is not None}
+    found = inputs.formulas[formula.name]
     return found if needed <= set(found) else None
 
 
@@ -149,3 +152,12 @@ def _value(formula: Formula, inputs: Mapping[str, Given]) -> float | None:
 
 def _source(formula: Formula) -> str:
     return f"{formula.name} --help shows more; {formula.source}"
+
+
+_SENTENCES: Mapping[str, Callable[[WhatIfInputs], tuple[str, ...]]] = {
+    "channel": _channel,
+    "cf_structure": _structure,
+    "page_set": _page_set,
+    "channel_initiator": _initiator,
+}
+"""The sentences of a kind of object, and the formula to ask for more; empty where an input is missing."""

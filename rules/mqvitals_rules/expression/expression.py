@@ -17,7 +17,7 @@ from mqvitals_rules.expression.compiler import (
 )
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.doubts import doubts
-from mqvitals_rules.expression.evaluation import CompiledParts, ExpressionEvaluation
+from mqvitals_rules.expression.evaluation import CompiledParts, ExpressionEvaluation, Missing
 from mqvitals_rules.expression.explanation import Explanation, explain, filled
 from mqvitals_rules.expression.functions import WindowUse
 from mqvitals_rules.expression.names import Names, Type, described, type_of, value_names, values_of
@@ -277,7 +277,7 @@ class Expression:
 class Calculation:
     """A number calculated from metrics. Make it with ``compile_value``."""
 
-    __slots__ = ("_compiled", "_parts", "_root", "names", "source", "windows")
+    __slots__ = ("_compiled", "_parts", "_root", "members", "names", "source", "windows")
 
     def __init__(self, source: LocatedText, root: Operand) -> None:
         self.source = source
@@ -285,9 +285,10 @@ class Calculation:
         self._parts = CompiledParts()
         self._compiled: Callable[..., float | None] | None = None
         self.names = names_of(root)
+        self.members = members_of(root)
         self.windows = windows_of(root)
 
-    def number(self, context: Context, value_of: Callable[[str], Reported | None]) -> float | None:
+    def number(self, context: Context, value_of: Callable[[str], Reported | None] = _NOTHING.get) -> float | None:
         """The number, or None; compiled, for callers that need it thousands of times.
 
         ``value_of``: as for ``judge``.
@@ -306,6 +307,10 @@ class Calculation:
         value = evaluation.value(self._root)
         assert not isinstance(value, str), "the checker lets only numbers be calculated"
         return evaluation.missing(self._root)[0].absence if value is None else value
+
+    def missing(self, context: Context) -> tuple[Missing, ...]:
+        """What makes it unknown; empty where there is a number."""
+        return ExpressionEvaluation(self.source, self._parts, context).missing(self._root)
 
 
 def compile_expression(
