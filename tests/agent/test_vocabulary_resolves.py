@@ -8,7 +8,6 @@ import pytest
 
 from mqvitals_agent.pcf import constants
 from mqvitals_agent.pcf.names import command_name, command_number, parameter_number
-from mqvitals_agent.poll.queries import PROBES
 from mqvitals_rules.vocabulary import tables
 from mqvitals_rules.vocabulary.metric import Kind, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -129,14 +128,21 @@ STATES: dict[str, tuple[str, dict[str, str]]] = {
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
 def test_parameters_exist(kind: Kind) -> None:
-    """Each parameter that a metric names has a number."""
-    named = {re.sub(r"\[[01]\]$", "", name) for metric in kind.metrics for name in metric.pcf.split()}
-    assert sorted(name for name in named if not _known(name)) == []
+    """Each parameter that a metric names, of an answer or of a statistics message, has a number."""
+    named = {
+        (metric.name, name)
+        for metric in kind.metrics
+        for name in re.findall(r"MQ\w+", f"{metric.pcf} {metric.statistics}")
+    }
+    assert sorted(each for each in named if not _known(each[1])) == []
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
 def test_commands_exist(kind: Kind) -> None:
     """Each answer that fills a metric is that of a command, and one that a probe asks for."""
+    # Here, so that a parameter without a constant fails the test above and not the import of this module.
+    from mqvitals_agent.poll.queries import PROBES
+
     for command in {metric.command for metric in kind.metrics} - {"", "CONNECTION", "COMMAND", "STORE"}:
         assert command_name(command_number(command)) == command
         assert command_number(command) in PROBES

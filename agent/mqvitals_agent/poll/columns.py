@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.constants import MQCFT_INTEGER, MQCFT_INTEGER_LIST, MQCFT_STRING
 from mqvitals_agent.pcf.message import MessageValues as Decoded
@@ -134,8 +135,8 @@ class MetricColumns:
         elsewhere = Absence.NOT_ON_ZOS if platform == "zos" else Absence.NOT_ON_DISTRIBUTED
         self._elsewhere: MetricValues = {m.name: elsewhere for m in metrics if m.platform not in ("all", platform)}
         here = [m for m in metrics if m.name not in self._elsewhere]
-        numbers, texts, self._pairs = _plain(here)
-        self.times = _times(here)
+        numbers, texts, self._pairs = _plain(kind, here)
+        self.times = _times(kind, here)
         self.wanted = frozenset(
             [number for _, number in (*numbers, *texts)]
             + [number for _, number, _ in self._pairs]
@@ -300,7 +301,22 @@ class MetricColumns:
         return row
 
 
+def metric_parameter(kind: Kind, metric: Metric, name: str) -> int:
+    """The number of a parameter that a metric of the vocabulary names. Raises Failure when it has no constant."""
+    try:
+        return parameter_number(name)
+    except KeyError:
+        raise Failure(
+            f"the metric {kind.name}.{metric.name} names the parameter {name}, which mqvitals_agent/pcf/constants.py"
+            " does not have",
+            hint="add the constant with the number of IBM's header files, or correct the metric in"
+            " mqvitals_rules/vocabulary",
+            code=ExitCode.BUG,
+        ) from None
+
+
 def _plain(
+    kind: Kind,
     metrics: Sequence[Metric],
 ) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], tuple[tuple[str, int, int], ...]]:
     numbers: list[tuple[str, int]] = []
@@ -310,7 +326,7 @@ def _plain(
         found = _PCF.fullmatch(metric.pcf)
         if metric.computed or found is None:
             continue
-        number = parameter_number(found[1])
+        number = metric_parameter(kind, metric, found[1])
         if found[2] is not None:
             pairs.append((metric.name, number, int(found[2])))
         elif metric.type is MetricType.TEXT:
@@ -320,14 +336,15 @@ def _plain(
     return tuple(numbers), tuple(texts), tuple(pairs)
 
 
-def _times(metrics: Sequence[Metric]) -> tuple[TimeColumns, ...]:
-    found: dict[str, dict[bool, str]] = {}
+def _times(kind: Kind, metrics: Sequence[Metric]) -> tuple[TimeColumns, ...]:
+    found: dict[str, list[Metric]] = {}
     for metric in metrics:
         if _TIMES.fullmatch(metric.pcf):
-            found.setdefault(metric.pcf, {})[metric.type is MetricType.TEXT] = metric.name
+            found.setdefault(metric.pcf, []).append(metric)
     made = []
-    for both, names in found.items():
-        date, time = map(parameter_number, both.split())
+    for both, of_time in found.items():
+        names = {metric.type is MetricType.TEXT: metric.name for metric in of_time}
+        date, time = (metric_parameter(kind, of_time[0], name) for name in both.split())
         made.append(TimeColumns(date, time, names.get(True, ""), names.get(False, "")))
     return tuple(made)
 

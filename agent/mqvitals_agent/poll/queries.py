@@ -13,8 +13,9 @@ from mqvitals_agent.connection.connection import Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer_filter, string_filter
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.pcf.names import command_name, parameter_number
+from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.poll import channel, log, qsg, queue, queue_manager, statistics, storage
+from mqvitals_agent.poll.columns import metric_parameter
 from mqvitals_agent.poll.cycle import command_form
 from mqvitals_agent.poll.probe import Probe, QueryOptions
 from mqvitals_config.collection import PollingSettings, parse_filter
@@ -274,7 +275,7 @@ def _keywords(kind: Kind) -> dict[str, tuple[int, dict[str, int], bool]]:
     """Filters of the kind's status: keyword to parameter, names of its states, and whether it is a text."""
     return {
         metric.mqsc: (
-            parameter_number(metric.pcf),
+            metric_parameter(kind, metric, metric.pcf),
             {name.lower(): value for name, value in metric.values.items()},
             metric.type is MetricType.TEXT,
         )

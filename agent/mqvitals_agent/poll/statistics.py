@@ -22,12 +22,12 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Message, Parameter, PcfError, Value
-from mqvitals_agent.pcf.names import parameter_number
+from mqvitals_agent.poll.columns import metric_parameter
 from mqvitals_agent.poll.local_time import local_ms
 from mqvitals_rules.eval_context import Formula, compile_formula
 from mqvitals_rules.snapshot import ObjectName, Reading, Source, is_object_name
 from mqvitals_rules.vocabulary import channel, queue, queue_manager
-from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported, within_range
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported, within_range
 
 PROBE: Final = "STATISTICS"
 """The name of the question, and of the readings."""
@@ -48,13 +48,13 @@ _AS_NAMES: Final = str.maketrans("[", "_", "]")
 """``MQIAMO_PUTS[1]`` is ``MQIAMO_PUTS_1`` in the rule language."""
 
 
-def _function(formula: str) -> _ValueFunction:
+def _function(kind: Kind, metric: Metric) -> _ValueFunction:
     """From the parameters of a message to the value of a metric: of one parameter, or calculated in the rule language."""
     operands = {
-        found[0].translate(_AS_NAMES): (parameter_number(found[1]), int(found[2]) if found[2] else None)
-        for found in _OPERAND.finditer(formula)
+        found[0].translate(_AS_NAMES): (metric_parameter(kind, metric, found[1]), int(found[2]) if found[2] else None)
+        for found in _OPERAND.finditer(metric.statistics)
     }
-    expression = formula.translate(_AS_NAMES)
+    expression = metric.statistics.translate(_AS_NAMES)
     if expression in operands:
         number, half = operands[expression]
         return lambda values: _number(values.get(number), half)
@@ -68,7 +68,7 @@ def _function(formula: str) -> _ValueFunction:
 
 
 _FUNCTIONS: Final = {
-    kind.name: tuple((m.name, _function(m.statistics)) for m in kind.metrics if m.statistics)
+    kind.name: tuple((m.name, _function(kind, m)) for m in kind.metrics if m.statistics)
     for kind, _, _ in _KINDS.values()
 }
 _RATES: Final = {

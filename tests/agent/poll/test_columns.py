@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.decoder import Decoder
@@ -15,6 +16,7 @@ from mqvitals_agent.poll import channel, queue
 from mqvitals_agent.poll.columns import MetricColumns, ParameterPicker
 from mqvitals_agent.poll.probe import Probe
 from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
+from mqvitals_rules.vocabulary.metric import Kind, answer, gauge
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
 CASES = (
@@ -80,3 +82,14 @@ def test_messages_that_differ_in_lengths_alone_share_their_layout() -> None:
     assert [each.values for each in found] == [
         {mq.MQCA_Q_NAME: name, mq.MQIA_CURRENT_Q_DEPTH: 3} for name in ("A", "A.LONGER.NAME")
     ]
+
+
+@pytest.mark.parametrize("pcf", ["MQIA_SPEED", "MQIACF_SPEED[1]", "MQCA_PUT_DATE MQCA_SPEED_TIME"])
+def test_a_metric_whose_parameter_has_no_constant_is_named(pcf: str) -> None:
+    """A developer who adds a metric reads which constant is missing, and where it belongs."""
+    kind = Kind("queue", "", "", answer("INQUIRE_Q", gauge("speed", "count", "", pcf=pcf)))
+    with pytest.raises(Failure) as failed:
+        MetricColumns(kind, "INQUIRE_Q")
+    assert failed.value.message.startswith("the metric queue.speed names the parameter MQ")
+    assert "pcf/constants.py" in failed.value.message
+    assert failed.value.code is ExitCode.BUG
