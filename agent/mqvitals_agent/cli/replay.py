@@ -132,12 +132,13 @@ def _play(
         interrupted = True
     for warning in recording.warnings:
         say(f"{recording.path.name}: {warning}")
-    for warning in _time_warnings(summary):
+    for warning in _warnings(summary):
         say(f"{recording.path.name}: {warning}")
     say(_summary(summary, interrupted=interrupted))
     if interrupted:
         return _INTERRUPTED
-    return ExitCode.FOUND if recording.damaged or summary.disordered else ExitCode.DONE
+    wrong = recording.damaged or summary.disordered or summary.without_replies
+    return ExitCode.FOUND if wrong else ExitCode.DONE
 
 
 def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[ReplayCycle], None]:
@@ -156,8 +157,8 @@ def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Cal
     return take
 
 
-def _time_warnings(summary: ReplaySummary) -> Iterator[str]:
-    """What is odd about the recording's times."""
+def _warnings(summary: ReplaySummary) -> Iterator[str]:
+    """What is wrong with the recording's times, and with exchanges that hold no answer."""
     from mqvitals_agent.text.figure import counted
     from mqvitals_rules.timestamps import iso
 
@@ -172,6 +173,13 @@ def _time_warnings(summary: ReplaySummary) -> Iterator[str]:
             f"{counted(summary.disordered, 'line')} {'is' if one else 'are'} dated earlier than a line before "
             f"{'it' if one else 'them'}, {'' if one else 'the first is '}line {summary.first_disordered}: "
             f"{'it counts' if one else 'they count'} to the cycle that was under way"
+        )
+    if summary.without_replies:
+        one = summary.without_replies == 1
+        yield (
+            f"{counted(summary.without_replies, 'exchange')} {'has' if one else 'have'} neither replies nor an error, "
+            f"{'' if one else 'the first is '}line {summary.first_without_replies}: "
+            f"{'it replays' if one else 'they replay'} as no answer"
         )
 
 

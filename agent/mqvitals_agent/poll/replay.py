@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.poll import statistics
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_rules.snapshot import Snapshot
 
@@ -49,7 +50,8 @@ class ReplaySummary:
     """What was replayed. ``unprobed`` counts commands that no probe reads, by name.
 
     ``disordered`` counts the exchanges dated earlier than one before them, ``first_disordered`` is the line of the
-    first. ``gap_count`` counts the jumps ahead, ``gaps`` holds the first of them.
+    first. ``gap_count`` counts the jumps ahead, ``gaps`` holds the first of them. ``without_replies`` counts the
+    commands with neither replies nor an error, ``first_without_replies`` is the line of the first.
     """
 
     cycles: int = 0
@@ -61,10 +63,12 @@ class ReplaySummary:
     first_disordered: int = 0
     gap_count: int = 0
     gaps: list[TimeJump] = field(default_factory=list)
+    without_replies: int = 0
+    first_without_replies: int = 0
 
 
 class ReplayPace:
-    """Waits until an exchange is due: as in life at speed 1, ``speed`` times as fast otherwise, not at all without one.
+    """Waits until an exchange is due: in real time at speed 1, ``speed`` times as fast otherwise, not at all without one.
 
     ``clock`` gives seconds that only grow, ``sleep`` waits for some.
     """
@@ -120,6 +124,9 @@ def replay(
             if created is not None and 0 <= exchange.at - created < interval_ms:
                 first = created
         _note_time(exchange, latest, interval_ms, summary)
+        if not (exchange.replies or exchange.error or exchange.command == statistics.COMMAND):
+            summary.without_replies += 1
+            summary.first_without_replies = summary.first_without_replies or exchange.line
         latest = max(latest, exchange.at)
         due = 1 + (exchange.at - first) // interval_ms
         if due > number:

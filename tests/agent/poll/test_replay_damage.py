@@ -158,6 +158,25 @@ def test_lines_out_of_order_are_told(lines: Lines, replay: Replay, tmp_path: Pat
     assert any("1 line is dated earlier than a line before it, line 4: it counts to" in text for text in said)
 
 
+def test_exchanges_without_bytes_are_reported(lines: Lines, replay: Replay) -> None:
+    """Nothing can be read from them; an empty statistics queue is another matter."""
+    header, *exchanges = lines
+    empty = [{**each, "replies": []} for each in exchanges if "error" not in each]
+    code, said = replay([header, *empty])
+    assert code == 1
+    assert any(
+        f"{len(empty)} exchanges have neither replies nor an error, the first is line 2: they replay as no answer"
+        in text
+        for text in said
+    )
+    code, said = replay([header, *exchanges, empty[0] | {"at": exchanges[-1]["at"]}])
+    assert code == 1
+    assert any("1 exchange has neither replies nor an error, line" in text for text in said)
+    code, said = replay([header, *({**each, "command": 165} for each in empty)])
+    assert code == 0
+    assert not any("neither replies nor an error" in text for text in said)
+
+
 def test_reversed_recording_is_told(lines: Lines, replay: Replay) -> None:
     """The wrong way round it is one cycle, which is said."""
     code, said = replay([lines[0], *reversed(lines[1:])])
