@@ -187,7 +187,7 @@ _NOT_STRETCHED = IntervalStretch()
 
 @dataclass(slots=True)
 class _Entry:
-    errand: ScheduledQuery
+    query: ScheduledQuery
     configured_ms: int
     asked: int | None = None
     under_way: bool = False
@@ -195,11 +195,11 @@ class _Entry:
 
 
 class Schedule:
-    """Remembers when each errand was asked last. A question that is still under way is not asked a second time."""
+    """Remembers when each query was asked last. A question that is still under way is not asked a second time."""
 
     def __init__(
         self,
-        errands: Iterable[ScheduledQuery],
+        queries: Iterable[ScheduledQuery],
         configured: Callable[[str], int],
         before: Schedule | None = None,
         *,
@@ -209,9 +209,9 @@ class Schedule:
 
         With ``anew`` everything is due, but for what is under way.
         """
-        self._entries = {errand: _Entry(errand, configured(errand.question)) for errand in errands}
-        for errand, old in () if before is None else before._entries.items():
-            entry = self._entries.get(errand)
+        self._entries = {query: _Entry(query, configured(query.question)) for query in queries}
+        for query, old in () if before is None else before._entries.items():
+            entry = self._entries.get(query)
             if entry is not None:
                 entry.under_way = old.under_way
                 entry.asked = None if anew and not old.under_way else old.asked
@@ -224,23 +224,23 @@ class Schedule:
         for entry in self._entries.values():
             if not entry.under_way and is_due(moment, entry.asked, entry.stretch.of(entry.configured_ms)):
                 entry.asked, entry.under_way = moment, True
-                found.append(entry.errand)
+                found.append(entry.query)
         return tuple(found)
 
-    def answered(self, errand: ScheduledQuery, elapsed_ms: int, *, silent: bool) -> str:
+    def answered(self, query: ScheduledQuery, elapsed_ms: int, *, silent: bool) -> str:
         """It was answered, or the wait for an answer ended (``silent``); returns why it is asked at another
         pace, if so.
         """
-        entry = self._entries.get(errand)
+        entry = self._entries.get(query)
         if entry is None:
             return ""  # what a reload has taken away may still be under way
         entry.under_way = False
         entry.stretch, reason = stretched_interval(entry.stretch, entry.configured_ms, elapsed_ms, silent=silent)
         return reason
 
-    def missed(self, errand: ScheduledQuery) -> None:
+    def missed(self, query: ScheduledQuery) -> None:
         """It could not be asked: it stays due."""
-        entry = self._entries.get(errand)
+        entry = self._entries.get(query)
         if entry is not None:
             entry.under_way, entry.asked = False, None
 
@@ -248,7 +248,7 @@ class Schedule:
         """The interval in force of each form of command: the shortest of its questions'."""
         found: dict[str, QueryInterval] = {}
         for entry in self._entries.values():
-            form = entry.errand.form
+            form = entry.query.form
             interval = QueryInterval(form, entry.stretch.of(entry.configured_ms), entry.stretch.doubled)
             before = found.get(form)
             if before is None or interval.interval_ms < before.interval_ms:

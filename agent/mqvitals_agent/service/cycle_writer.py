@@ -105,11 +105,11 @@ class CycleWriter:
         self,
         path: Path,
         settings: Settings,
-        judging: RuleConfig,
+        rule_config: RuleConfig,
         queue_managers: Sequence[str],
         *,
         source: str = "",
-        owed: BuildNotifications | None = None,
+        build_notifications: BuildNotifications | None = None,
         tap: ExchangeTap | None = None,
         changed: OnTransitions | None = None,
         steady_s: Callable[[], float] = time.monotonic,
@@ -118,10 +118,10 @@ class CycleWriter:
         self._steady_s = steady_s
         self._deletion_clock: DeletionClock | None = None
         self._settings = settings
-        self._judging = judging
+        self._rule_config = rule_config
         self._queue_managers = tuple(queue_managers)
         self._source = source
-        self._owed = owed
+        self._build_notifications = build_notifications
         self._tap = tap
         self._changed = changed
         self._collector = self._new_collector()
@@ -139,10 +139,10 @@ class CycleWriter:
     @property
     def store(self) -> Store:
         """The store's open file, for what only it can answer. Raises StoreError when it is not open, or away."""
-        return self.ledger.file
+        return self.resilient_store.file
 
     @property
-    def ledger(self) -> ResilientStore:
+    def resilient_store(self) -> ResilientStore:
         """The open store, which goes on without its file. Raises StoreError when it is not open."""
         if self._store is None:
             raise StoreError(f"the store {self._path} is not open")
@@ -185,7 +185,7 @@ class CycleWriter:
         """Take in a cycle. A snapshot that cannot be written waits; what keeps it from being written is in
         ``errors``.
         """
-        store = self.ledger
+        store = self.resilient_store
         self._began = self._now = batch.began
         self._correct(batch)
         errors: list[StoreError] = []
@@ -253,7 +253,7 @@ class CycleWriter:
 
         Raises StoreError while the store cannot be written: they are to be brought again.
         """
-        store = self.ledger
+        store = self.resilient_store
         store.check()
         if self._ingest is None:
             self._ingest = self._new_ingest()
@@ -279,14 +279,14 @@ class CycleWriter:
     def _steady_ms(self) -> int:
         return round(self._steady_s() * 1000)
 
-    def reload(self, settings: Settings, judging: RuleConfig, queue_managers: Sequence[str], *, anew: bool) -> None:
+    def reload(self, settings: Settings, rule_config: RuleConfig, queue_managers: Sequence[str], *, anew: bool) -> None:
         """Go on by other settings and rules; open alerts stay.
 
         With ``anew`` the queue managers are met for the first time.
 
         Raises StoreError when the store cannot be read: the settings are in force nevertheless.
         """
-        self._settings, self._judging, self._queue_managers = settings, judging, tuple(queue_managers)
+        self._settings, self._rule_config, self._queue_managers = settings, rule_config, tuple(queue_managers)
         self._ingest = None
         # The next step goes by the settings of now.
         self._retention = None
@@ -327,7 +327,7 @@ class CycleWriter:
         if self._meter is None:
             return snapshots
         try:
-            return self._meter.added(snapshots, self.ledger.state, self.deletion.reason)
+            return self._meter.added(snapshots, self.resilient_store.state, self.deletion.reason)
         except StoreError:
             return snapshots
 
@@ -376,9 +376,14 @@ class CycleWriter:
         self._collector.remember(reading.object for reading in snapshot.readings if reading.gone)
 
     def _new_ingest(self) -> Ingest:
-        store = self.ledger
+        store = self.resilient_store
         ingest = Ingest(
-            store, self._judging, self._owed, older=store.older, known=self._latest(), changed=self._changed
+            store,
+            self._rule_config,
+            self._build_notifications,
+            older=store.older,
+            known=self._latest(),
+            changed=self._changed,
         )
         store.latest = ingest.latest
         return ingest

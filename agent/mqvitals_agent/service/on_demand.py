@@ -110,9 +110,9 @@ class OnDemandRequests:
         try:
             found = await self._thread.run(lambda: self._store().requests.waiting(now))
         except StoreError as error:
-            self._say("read", str(error))
+            self._log_store("read", str(error))
             return ()
-        self._say("read", "")
+        self._log_store("read", "")
         return found
 
     async def _forget(self) -> None:
@@ -120,9 +120,9 @@ class OnDemandRequests:
         try:
             await self._thread.run(lambda: self._store().requests.delete_old(now))
         except StoreError as error:
-            self._say("removed", str(error))
+            self._log_store("removed", str(error))
         else:
-            self._say("removed", "")
+            self._log_store("removed", "")
 
     def _begun(self, requests: Sequence[StoredRequest]) -> list[tuple[str, ObjectName]]:
         """What is to be asked now; requests for what is under way join it."""
@@ -178,14 +178,14 @@ class OnDemandRequests:
             try:
                 await self._thread.run(lambda: self._store().requests.answer(numbers, text, now))  # noqa: B023 - used at once
             except StoreError as error:
-                self._say("answered", str(error))
+                self._log_store("answered", str(error))
             else:
-                self._say("answered", "")
+                self._log_store("answered", "")
                 return True
             await self._clock.sleep(self._look_ms)
         return False
 
-    def _say(self, what: str, problem: str) -> None:
+    def _log_store(self, what: str, problem: str) -> None:
         """Tell of a failing store once, and once that it is well again."""
         key = f"questions {what}"
         if problem:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -26,17 +27,16 @@ from mqvitals_agent.poll.queries import ScheduledQuery
 
 _T = TypeVar("_T")
 
-_FAREWELL_S = 0.3
-"""How long a cancelled call may take to end; one that does not is left behind."""
+_CANCEL_S = 0.3
+"""A cancelled call may take this long to end; it is abandoned after that."""
 
 
 async def with_timeout(
-    call: Coroutine[Any, Any, _T], clock: Clock, limit_ms: float, leftover: Callable[[_T], None] = lambda _: None
+    call: Coroutine[Any, Any, _T], clock: Clock, limit_ms: float, late: Callable[[_T], None] = lambda _: None
 ) -> _T:
-    """What the call returns, or raises. Raises TimeoutError when it takes longer than ``limit_ms`` by the clock.
+    """What the call returns or raises. Raises TimeoutError when it takes longer than ``limit_ms`` by the clock.
 
-    ``leftover`` gets what the call returns too late, after the limit or when the caller has been cancelled: however
-    late.
+    ``late`` gets what the call returns after the limit, or after the caller was cancelled.
     """
     work = asyncio.create_task(call)
     alarm = asyncio.create_task(clock.sleep(limit_ms))
@@ -50,16 +50,16 @@ async def with_timeout(
     finally:
         alarm.cancel()
         if not taken:
-            work.add_done_callback(lambda done: _too_late(done, leftover))
+            work.add_done_callback(lambda done: _on_late(done, late))
         if not work.done():
             work.cancel()
-            await asyncio.wait({work}, timeout=_FAREWELL_S)
+            await asyncio.wait({work}, timeout=_CANCEL_S)
 
 
-def _too_late(done: asyncio.Task[_T], leftover: Callable[[_T], None]) -> None:
+def _on_late(done: asyncio.Task[_T], late: Callable[[_T], None]) -> None:
     # Retrieving the exception keeps asyncio from reporting it.
     if not done.cancelled() and done.exception() is None:
-        leftover(done.result())
+        late(done.result())
 
 
 SHORTEST_MS = 1_000
@@ -68,8 +68,7 @@ STABLE_MS = 60_000
 """After a connection that lasted this long the next wait is short again."""
 
 Uniform = Callable[[float, float], float]
-"""Something between two numbers at random, such as ``random.uniform``."""
-
+"""A random number between two limits, such as ``random.uniform``."""
 
 REFUSED_REASONS = frozenset({2035, 2063, 2217})
 """Not authorized, security error, connection not authorized: RACF revokes a user id after a few wrong passwords."""
@@ -78,12 +77,11 @@ LONGEST_REFUSED_MS = 3_600_000
 
 
 def reconnect_wait_ms(failures: int, uniform: Uniform, reason: int = 0, interval_ms: int = LONGEST_MS) -> float:
-    """The wait after so many failures in a row (1 or more), the last of them for this reason.
+    """The wait after this many failures in a row (1 or more), the last of them for ``reason``.
 
-    Usually anything up to 1 s, 2 s, 4 s ... and at most the polling interval, or 60 s where that is longer: who comes
-    back is seen within an interval. All of it is chance, so that many agents do not come back to a queue manager at
-    one moment. Where the connection was refused it is 5, 10, 20 ... 60 minutes: what a person must mend is not
-    hammered at.
+    Usually a random time up to 1 s, 2 s, 4 s ... and at most the polling interval or 60 s, whichever is shorter: a
+    queue manager that is back is seen within an interval, and many agents do not reconnect at the same moment. After
+    a refused connection it is 5, 10, 20 ... 60 minutes, because only a person can correct that.
     """
     if reason in REFUSED_REASONS:
         return min(REFUSED_MS << min(failures - 1, 16), LONGEST_REFUSED_MS)
@@ -92,14 +90,14 @@ def reconnect_wait_ms(failures: int, uniform: Uniform, reason: int = 0, interval
 
 
 ON_DEMAND_WAIT_MS = 15_000
-"""Nobody who asks waits longer: a longer wait for the answer would only keep errands waiting."""
+"""A caller of ``ask`` waits no longer: a longer wait would only delay the scheduled queries."""
 ON_DEMAND_IN_A_ROW = 8
-"""So many questions are put one after another before an errand that waits has its turn."""
+"""After this many commands on demand in a row, a scheduled query has its turn."""
 
 
 @dataclass(eq=False, slots=True)
 class OnDemandCommand:
-    """A command, and the future of its exchange."""
+    """A query on demand, and the future of its exchange."""
 
     query: Query
     answer: asyncio.Future[Exchange]
@@ -111,7 +109,7 @@ class OnDemandCommand:
 
 
 class OnDemandQueue:
-    """The questions that wait for their turn at one queue manager."""
+    """The commands on demand that wait at one queue manager."""
 
     def __init__(self, queue_manager: str, clock: Clock) -> None:
         self._queue_manager = queue_manager
@@ -120,36 +118,36 @@ class OnDemandQueue:
         self._in_a_row = 0
 
     def __bool__(self) -> bool:
-        """True while a question waits."""
+        """True while a command waits."""
         return bool(self._waiting)
 
     def add(self, query: Query) -> OnDemandCommand:
-        """A new question, the last in the line."""
-        question = OnDemandCommand(query, asyncio.get_running_loop().create_future())
-        self._waiting.append(question)
-        return question
+        """Append a query."""
+        command = OnDemandCommand(query, asyncio.get_running_loop().create_future())
+        self._waiting.append(command)
+        return command
 
-    def withdraw(self, question: OnDemandCommand) -> None:
-        """Take a question back, unless its turn has come already."""
-        if question in self._waiting:
-            self._waiting.remove(question)
+    def withdraw(self, command: OnDemandCommand) -> None:
+        """Remove a command that still waits."""
+        if command in self._waiting:
+            self._waiting.remove(command)
 
-    def take(self, *, errands: bool) -> OnDemandCommand | None:
-        """The next question to be put; None where there is none, or ``errands`` wait and have waited long enough."""
-        if self._waiting and not (errands and self._in_a_row >= ON_DEMAND_IN_A_ROW):
+    def take(self, *, scheduled: bool) -> OnDemandCommand | None:
+        """The next command; None when none waits, or when ``scheduled`` queries wait and have their turn."""
+        if self._waiting and not (scheduled and self._in_a_row >= ON_DEMAND_IN_A_ROW):
             self._in_a_row += 1
             return self._waiting.popleft()
         self._in_a_row = 0
         return None
 
     def refuse(self, failure: MqiFailure) -> None:
-        """Tell all who wait that nothing can be asked."""
+        """Resolve every command that waits with this failure."""
         while self._waiting:
-            question = self._waiting.popleft()
-            question.resolve(self.unasked(question.query, failure))
+            command = self._waiting.popleft()
+            command.resolve(self.not_sent(command.query, failure))
 
-    def unasked(self, query: Query, failure: MqiFailure) -> Exchange:
-        """The exchange of a request that was not put."""
+    def not_sent(self, query: Query, failure: MqiFailure) -> Exchange:
+        """The exchange of a query that was not sent."""
         return Exchange(0, self._clock.now(), 0, self._queue_manager, query.command, query.request, error=failure)
 
 
@@ -158,30 +156,31 @@ _LOG = logging.getLogger(__name__)
 _NO_HOST = MqiFailure(2, 2538)
 _BROKEN = MqiFailure(2, 2009)
 _HUNG = 10
-"""An answer may be long, and only the wait for its next message is limited. After so many waits in all it has hung."""
+"""Only the wait for the next message of an answer is limited. After this many waits in all, the call hangs."""
 _CLOSE_S = 0.3
 
 
 class PollerListener(Protocol):
-    """Where a poller brings what it got."""
+    """Receives what a poller gets."""
 
     def connected(self, poller: Poller) -> None:
         """The queue manager has been reached."""
         ...
 
-    def arrived(self, poller: Poller, errand: ScheduledQuery | None, exchange: Exchange) -> None:
-        """An exchange has ended: of an errand, or (None) of an attempt to connect that failed."""
+    def arrived(self, poller: Poller, query: ScheduledQuery | None, exchange: Exchange) -> None:
+        """An exchange has ended: of a query, or (None) of an attempt to connect that failed."""
         ...
 
-    def missed(self, poller: Poller, errand: ScheduledQuery) -> None:
-        """An errand was not put: the queue manager cannot be reached."""
+    def missed(self, poller: Poller, query: ScheduledQuery) -> None:
+        """A query was not sent: the queue manager cannot be reached."""
         ...
 
 
 class Poller:
-    """One queue manager's errands, one at a time. ``run`` never returns by itself; what is not MQ's failure is raised.
+    """Sends one queue manager its queries, one at a time. ``run`` never returns by itself; it raises what is not MQ's
+    failure.
 
-    What ``ask`` sends goes before the errands that wait, over the same connection.
+    What ``ask`` sends goes before the queries that wait, over the same connection.
 
     ``failure`` is why the queue manager cannot be reached now, None when it can be or nothing is known yet.
     ``platform`` is what it runs on (``MQPL_...``), 0 when unknown.
@@ -207,7 +206,7 @@ class Poller:
         self._clock = clock
         self._uniform = uniform
         self._waiting: deque[ScheduledQuery] = deque()
-        self._questions = OnDemandQueue(self.name, clock)
+        self._on_demand = OnDemandQueue(self.name, clock)
         self._running: ScheduledQuery | None = None
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -215,60 +214,58 @@ class Poller:
 
     @property
     def busy(self) -> bool:
-        """True while an errand waits or is under way; questions of people do not count."""
+        """True while a scheduled query waits or is under way."""
         return self._running is not None or bool(self._waiting)
 
-    def offer(self, errands: Iterable[ScheduledQuery]) -> None:
-        """Add errands to those that wait."""
-        self._waiting.extend(errands)
+    def offer(self, queries: Iterable[ScheduledQuery]) -> None:
+        """Add queries to those that wait."""
+        self._waiting.extend(queries)
         self._wake.set()
 
     def withdraw_all(self) -> tuple[ScheduledQuery, ...]:
-        """Take back every errand that waits."""
+        """Take back every query that waits."""
         waiting = tuple(self._waiting)
         self._waiting.clear()
         return waiting
 
-    def withdraw(self, errand: ScheduledQuery) -> bool:
-        """Take back an errand; False when it is under way or was not there."""
-        if errand not in self._waiting:
+    def withdraw(self, query: ScheduledQuery) -> bool:
+        """Take back a query; False when it is under way or unknown."""
+        if query not in self._waiting:
             return False
-        self._waiting.remove(errand)
+        self._waiting.remove(query)
         return True
 
     async def ask(self, query: Query) -> Exchange:
-        """Put a request before the errands that wait; its exchange is for the caller alone, the listener does not get
-        it.
+        """Send a query before those that wait. Only the caller gets its exchange, the listener does not.
 
-        Where the queue manager cannot be reached, or the connection is lost or closed, the exchange with that error
-        comes at once. Whoever is cancelled takes the question back; when it is under way already, its answer is
-        thrown away.
+        If the queue manager cannot be reached, or the connection is lost or closed, the exchange with that error
+        returns at once. Cancelling removes the query; if it is under way already, its answer is dropped.
         """
         if self.failure is not None and not self.reached:
-            return self._questions.unasked(query, self.failure)
-        question = self._questions.add(query)
+            return self._on_demand.not_sent(query, self.failure)
+        command = self._on_demand.add(query)
         self._wake.set()
         try:
-            return await question.answer
+            return await command.answer
         finally:
-            self._questions.withdraw(question)
+            self._on_demand.withdraw(command)
 
     def give_up(self, failure: MqiFailure) -> None:
-        """The queue manager cannot be reached: what waits is not asked."""
+        """The queue manager cannot be reached: what waits is not sent."""
         self.failure = failure
         while self._waiting:
             self._listener.missed(self, self._waiting.popleft())
-        self._questions.refuse(failure)
+        self._on_demand.refuse(failure)
 
     async def run(self) -> None:
-        """Connect, ask, and begin again after a failure. Ends by being cancelled."""
+        """Connect, send queries, and reconnect after a failure, until cancelled."""
         try:
             await self._work()
         finally:
-            # Whoever asks of one that is left must not wait for what never comes.
+            # Callers of ``ask`` must not wait for an answer that never comes.
             self.failure = self.failure or _BROKEN
             self.reached = False
-            self._questions.refuse(_BROKEN)
+            self._on_demand.refuse(_BROKEN)
 
     async def _work(self) -> None:
         failures = 0
@@ -288,25 +285,20 @@ class Poller:
             await self._pause(reconnect_wait_ms(failures, self._uniform, reason, self.interval_ms))
 
     def try_again(self) -> None:
-        """Connect now, when it waits to: what kept it from that may have been mended."""
+        """Connect now instead of at the end of the wait: the cause may have been corrected."""
         self._hurry.set()
 
     async def _pause(self, ms: float) -> None:
         self._hurry.clear()
-        waits = [asyncio.create_task(self._clock.sleep(ms)), asyncio.create_task(self._hurried())]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for each in waits:
-                each.cancel()
-
-    async def _hurried(self) -> None:
-        await self._hurry.wait()
+        with suppress(TimeoutError):
+            await with_timeout(self._hurry.wait(), self._clock, ms)
 
     async def _connect(self) -> Connection | None:
         began, steady = self._clock.now(), self._clock.steady_s()
         try:
-            connection = await with_timeout(self._connector_call(), self._clock, self.answer_wait_ms, self._let_go)
+            connection = await with_timeout(
+                self.connector.connect(), self._clock, self.answer_wait_ms, self._close_late
+            )
         except ConnectError as error:
             failure, text = error.failure, error.text
         except TimeoutError:
@@ -321,7 +313,7 @@ class Poller:
             )
             self._listener.connected(self)
             return connection
-        self._tell(failure, text)
+        self._log_unreachable(failure, text)
         first = self.failure is None or bool(self._waiting)
         self.give_up(failure)
         if first:
@@ -329,79 +321,74 @@ class Poller:
             self._listener.arrived(self, None, Exchange(0, began, elapsed, self.name, error=failure))
         return None
 
-    async def _connector_call(self) -> Connection:
-        return await self.connector.connect()
-
     async def _converse(self, connection: Connection) -> None:
-        """Ask until the connection is lost."""
+        """Send what waits until the connection is lost."""
         while True:
-            while not self._waiting and not self._questions:
+            while not self._waiting and not self._on_demand:
                 self._wake.clear()
                 await self._wake.wait()
-            question = self._questions.take(errands=bool(self._waiting))
-            if question is not None:
-                going_on = await self._put(connection, question)
+            command = self._on_demand.take(scheduled=bool(self._waiting))
+            if command is not None:
+                connected = await self._send_command(connection, command)
             else:
-                going_on = await self._do(connection, self._waiting.popleft())
-            if not going_on:
+                connected = await self._send_query(connection, self._waiting.popleft())
+            if not connected:
                 return
 
-    async def _do(self, connection: Connection, errand: ScheduledQuery) -> bool:
-        """Put an errand; False when the connection was lost."""
-        self._running = errand
+    async def _send_query(self, connection: Connection, query: ScheduledQuery) -> bool:
+        """Send a scheduled query; False when the connection was lost."""
+        self._running = query
         try:
-            exchange = await self._ask(connection, errand, self.answer_wait_ms)
+            exchange = await self._ask(connection, query, self.answer_wait_ms)
         finally:
             self._running = None
         lost = self._lost(exchange)
-        self._listener.arrived(self, errand, exchange)
+        self._listener.arrived(self, query, exchange)
         if lost is not None:
             self.give_up(lost)
         return lost is None
 
-    async def _put(self, connection: Connection, question: OnDemandCommand) -> bool:
-        """Put a question; False when the connection was lost: that alone concerns the listener too."""
+    async def _send_command(self, connection: Connection, command: OnDemandCommand) -> bool:
+        """Send a command on demand; False when the connection was lost, which the listener gets too."""
         wait = min(self.answer_wait_ms, ON_DEMAND_WAIT_MS)
         try:
-            exchange = await self._ask(connection, question.query, wait)
+            exchange = await self._ask(connection, command.query, wait)
         except BaseException:
-            question.resolve(self._questions.unasked(question.query, _BROKEN))
+            command.resolve(self._on_demand.not_sent(command.query, _BROKEN))
             raise
         lost = self._lost(exchange)
-        question.resolve(exchange)
+        command.resolve(exchange)
         if lost is not None:
             self._listener.arrived(self, None, Exchange(0, exchange.at, exchange.elapsed_ms, self.name, error=lost))
             self.give_up(lost)
         return lost is None
 
     def _lost(self, exchange: Exchange) -> MqiFailure | None:
-        """Why the connection is of no more use after this exchange, if so."""
+        """Why the connection was lost, None when it was not."""
         error = exchange.error
         if error is None or error.reason not in CONNECTION_FAILURES:
             return None
         self.reached = False
-        self._tell(error, "the connection was lost")
+        self._log_unreachable(error, "the connection was lost")
         return error
 
     async def _ask(self, connection: Connection, query: Query, wait: int) -> Exchange:
         began, steady = self._clock.now(), self._clock.steady_s()
         try:
-            return await with_timeout(connection_call(connection, query, wait), self._clock, _HUNG * wait)
+            return await with_timeout(connection.ask(query, wait), self._clock, _HUNG * wait)
         except TimeoutError:
             elapsed = round((self._clock.steady_s() - steady) * 1000)
             return Exchange(0, began, elapsed, self.name, query.command, query.request, (), _BROKEN)
 
-    def _let_go(self, connection: Connection) -> None:
-        """A connection was made after the caller stopped waiting."""
+    def _close_late(self, connection: Connection) -> None:
+        """Close a connection that was made after the limit."""
         closing = asyncio.create_task(self._close(connection), name=f"late connection to {self.name}")
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
     async def _close(self, connection: Connection) -> None:
-        """Let go of a connection; one that does not end in time is left behind, and whatever MQ has against it
-        is only told.
-        """
-        closing = asyncio.create_task(_closed(connection))
+        """Close a connection, or abandon it when that takes too long. A failure of MQ is only logged."""
+        closing = asyncio.create_task(connection.close())
         try:
             await asyncio.wait({closing}, timeout=_CLOSE_S)
         finally:
@@ -419,7 +406,7 @@ class Poller:
             extra=as_change(f"close {self.name}", "queue_manager.close_failed", queue_manager=self.name),
         )
 
-    def _tell(self, failure: MqiFailure, text: str) -> None:
+    def _log_unreachable(self, failure: MqiFailure, text: str) -> None:
         name = reason_name(failure.reason) or "an unknown reason"
         _LOG.warning(
             f"{self.name} cannot be reached: {f'{text}, ' if text else ''}{name}",
@@ -427,12 +414,3 @@ class Poller:
                 f"connection {self.name}", "queue_manager.unreachable", queue_manager=self.name, reason=failure.reason
             ),
         )
-
-
-async def _closed(connection: Connection) -> None:
-    await connection.close()
-
-
-async def connection_call(connection: Connection, query: Query, wait: int) -> Exchange:
-    """Put one request and gather its answer."""
-    return await connection.ask(query, wait)

@@ -113,12 +113,12 @@ class PollerPool:
                     self._start(self._pollers[name], self._tasks)
         # In the order of the configuration: the first is the first to speak for the group.
         self._pollers = {name: self._pollers[name] for name in connector_of}
-        own = [errand for errand in wanted if not errand.of_group]
+        own = [query for query in wanted if not query.of_group]
         self._own = {
-            name: Schedule(self._errands_of(name) or own, configured, self._own.get(name), anew=anew)
+            name: Schedule(self._queries_of(name) or own, configured, self._own.get(name), anew=anew)
             for name in connector_of
         }
-        group = [errand for errand in wanted if errand.of_group]
+        group = [query for query in wanted if query.of_group]
         self._group = Schedule(group, configured, self._group, anew=anew)
         if self._group_member not in self._pollers:
             self._group_member = next(iter(self._pollers), "")
@@ -202,44 +202,44 @@ class PollerPool:
         self._offer_group({poller.name})
         return poller.busy
 
-    def answered(self, poller: Poller, errand: ScheduledQuery, exchange: Exchange) -> None:
-        """An errand has come to its end."""
+    def answered(self, poller: Poller, query: ScheduledQuery, exchange: Exchange) -> None:
+        """An query has come to its end."""
         if not self.holds(poller):
             return
-        table = self._group if errand.of_group else self._own[poller.name]
+        table = self._group if query.of_group else self._own[poller.name]
         error = exchange.error
         if error is not None and error.reason in CONNECTION_FAILURES:
-            table.missed(errand)
+            table.missed(query)
         else:
-            reason = table.answered(errand, exchange.elapsed_ms, silent=error is not None)
+            reason = table.answered(query, exchange.elapsed_ms, silent=error is not None)
             if reason:
                 _LOG.info(
-                    f"{errand.form} of {poller.name}: {reason}",
+                    f"{query.form} of {poller.name}: {reason}",
                     extra=as_event(
                         "question.interval",
                         queue_manager=poller.name,
-                        question=errand.question,
+                        question=query.question,
                         elapsed_ms=exchange.elapsed_ms,
                     ),
                 )
-        if errand.question == STATISTICS:
-            self._tell_statistics(poller, exchange)
-        if errand.of_group:
-            self._asked_of.pop(errand, None)
+        if query.question == STATISTICS:
+            self._log_statistics(poller, exchange)
+        if query.of_group:
+            self._asked_of.pop(query, None)
             if self._group_member == poller.name and (error is not None or is_refused(exchange)):
                 self._group_member = self._after(poller.name)
 
-    def missed(self, poller: Poller, errand: ScheduledQuery) -> None:
-        """An errand was not put."""
+    def missed(self, poller: Poller, query: ScheduledQuery) -> None:
+        """An query was not put."""
         if not self.holds(poller):
             return
-        if errand.of_group:
-            self._asked_of.pop(errand, None)
-            self._group.missed(errand)
+        if query.of_group:
+            self._asked_of.pop(query, None)
+            self._group.missed(query)
             if self._group_member == poller.name:
                 self._group_member = self._after(poller.name)
         else:
-            self._own[poller.name].missed(errand)
+            self._own[poller.name].missed(query)
 
     def intervals(self) -> Mapping[str, Sequence[QueryInterval]]:
         """The intervals in force, by queue manager; the group's for every member, since any may be asked."""
@@ -275,11 +275,11 @@ class PollerPool:
         task = self._running.pop(name, None)
         if task is not None:
             task.cancel()
-        for errand in [errand for errand, asked in self._asked_of.items() if asked == name]:
-            del self._asked_of[errand]
-            self._group.missed(errand)
+        for query in [query for query, asked in self._asked_of.items() if asked == name]:
+            del self._asked_of[query]
+            self._group.missed(query)
 
-    def _errands_of(self, name: str) -> tuple[ScheduledQuery, ...]:
+    def _queries_of(self, name: str) -> tuple[ScheduledQuery, ...]:
         """What a distributed queue manager is asked; nothing for those on z/OS, which are all asked the same."""
         if name not in self._distributed:
             return ()
@@ -298,16 +298,16 @@ class PollerPool:
         if distributed == (name in self._distributed):
             return
         (self._distributed.add if distributed else self._distributed.discard)(name)
-        for errand in poller.withdraw_all():
-            if errand.of_group:
-                self._asked_of.pop(errand, None)
-                self._group.missed(errand)
-        wanted = self._errands_of(name) or [errand for errand in zos_queries(self._polling) if not errand.of_group]
+        for query in poller.withdraw_all():
+            if query.of_group:
+                self._asked_of.pop(query, None)
+                self._group.missed(query)
+        wanted = self._queries_of(name) or [query for query in zos_queries(self._polling) if not query.of_group]
         self._own[name] = Schedule(wanted, self._configured)
         if self._moment:
             poller.offer(self._own[name].take_due(self._moment))
 
-    def _tell_statistics(self, poller: Poller, exchange: Exchange) -> None:
+    def _log_statistics(self, poller: Poller, exchange: Exchange) -> None:
         key, name, error = f"statistics {poller.name}", poller.name, exchange.error
         queue = statistics_queue(poller.connector)
         if error is None:
@@ -326,10 +326,10 @@ class PollerPool:
         """Group questions that wait behind another question since an earlier cycle: somebody else may answer
         them sooner.
         """
-        for errand, name in list(self._asked_of.items()):
-            if self._pollers[name].withdraw(errand):
-                del self._asked_of[errand]
-                self._group.missed(errand)
+        for query, name in list(self._asked_of.items()):
+            if self._pollers[name].withdraw(query):
+                del self._asked_of[query]
+                self._group.missed(query)
                 if self._group_member == name:
                     self._group_member = self._after(name)
 

@@ -138,7 +138,7 @@ class AgentRun:
         self._files = FileWatch(self._group.machine, self._reload)
         settings = self._config.settings
         self._outbox = Outbox(
-            lambda: self._service.ledger,
+            lambda: self._service.resilient_store,
             self._worker,
             settings.receivers,
             self._config.rule_config.rules,
@@ -182,7 +182,7 @@ class AgentRun:
             finally:
                 await self._end_tasks()
             self._count_missing()
-            left = self._service.left
+            left = self._service.final_state
             if self._code == ExitCode.DONE and (left.incidents or left.waiting or left.dropped or left.unwritten):
                 self._code = int(ExitCode.FOUND)
             self._last_line()
@@ -199,15 +199,15 @@ class AgentRun:
             targets.connectors,
             group.clock,
             source=group.source,
-            owed=self._outbox.pending,
+            build_notifications=self._outbox.pending,
             tap=None if self._options.record is None else self._record,
             stored=self._stored,
             uniform=group.uniform,
             usage_floor_ms=group.usage_floor_ms,
             worker=self._worker,
-            farewell=self._farewell,
+            before_close=self._drain,
             others=targets.others,
-            asking=group.machine,
+            requests_clock=group.machine,
         )
 
     def stop(self, reason: str, code: int = ExitCode.DONE, *, at_once: bool = True) -> None:
@@ -241,7 +241,7 @@ class AgentRun:
             self._until = until
             self.stop(f"the {format_duration(for_ms)} are over", at_once=False)
 
-    async def _farewell(self) -> None:
+    async def _drain(self) -> None:
         """Everything is stored and the store still open: send what can be sent, and log what waits for the next run."""
         if self._notifier is None:
             return
@@ -251,13 +251,13 @@ class AgentRun:
         if self._deliveries:
             await asyncio.wait(self._deliveries, timeout=_CANCEL_S)
         try:
-            owed = await self._outbox.counts()
+            pending = await self._outbox.counts()
         except StoreError:
             # The write before has logged it.
             return
-        count = sum(owed.values())
+        count = sum(pending.values())
         if count:
-            whose = ", ".join(f"{number} to {name}" for name, number in sorted(owed.items()))
+            whose = ", ".join(f"{number} to {name}" for name, number in sorted(pending.items()))
             text = f"notifications pending for the next run: {whose}"
             _LOG.warning(text, extra=as_event("notices.wait", notices=count))
 
@@ -347,7 +347,7 @@ class AgentRun:
         """Store what is wrong with the settings, for readers of the store."""
         refused = self._refused
         with suppress(StoreError, WorkerEndedError):
-            await self._worker.run(lambda: self._service.ledger.note_refused(refused))
+            await self._worker.run(lambda: self._service.resilient_store.note_refused(refused))
 
     async def _apply_config(self) -> tuple[str, tuple[str, ...]]:
         """Read the configuration and apply it. Returns what is wrong with it and the files with problems."""
@@ -440,7 +440,7 @@ class AgentRun:
         """A run of a given length stores every cycle of that time, or logs how many are missing."""
         if self._until is None or self._code != ExitCode.DONE:
             return
-        left_out, left = self._service.left_out(self._until), self._service.left
+        left_out, left = self._service.left_out(self._until), self._service.final_state
         unstored = left.dropped + left.waiting
         if not left_out and not unstored and self._snapshots:
             return

@@ -1,11 +1,11 @@
-"""The living agent: cycles on the interval's grid, one task a queue manager, one thread that stores."""
+"""The running agent: cycles on the interval's grid, one task for each queue manager, one thread that stores."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -40,61 +40,62 @@ _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 _PAUSE_MS = 75
-"""Between two steps of retention, so that it takes a quarter of the store's thread at most."""
+"""The pause between two steps of retention, which then takes a quarter of the store's thread at most."""
 
 
 class Service:
-    """Polls, judges and stores until ``stop``. It begins and stays up when no queue manager can be reached.
+    """Polls, evaluates rules and stores until ``stop``. It runs even when no queue manager can be reached.
 
-    ``source`` says in the store where its samples come from. ``owed`` tells the notices that alerts owe; ``stored``
-    is called in the event loop after each cycle. ``tap`` sees every exchange in the order of ``at``, in the worker's
-    thread; what it raises stops the agent. ``others`` are members of the group without a connector, asked about
-    through one that has one. ``farewell`` is called when all is stored, before the store is closed. ``uniform`` is
-    chance. ``usage_floor_ms`` is the least time between two DISPLAY USAGE. ``asking`` is the clock of people who put
-    questions into the store, the machine's; None: ``clock`` is that.
+    ``source`` describes the origin of samples in the store. ``build_notifications`` builds the notifications about
+    alerts. ``stored`` is called in the event loop after each cycle. ``tap`` gets every exchange in the order of
+    ``at``, in the worker's thread; what it raises stops the agent. ``others`` are members of the group without a
+    connector, polled through one that has one. ``before_close`` is called when everything is stored, before the store
+    is closed. ``uniform`` returns random numbers between two limits. ``usage_floor_ms`` is the least time between two
+    DISPLAY USAGE. ``requests_clock`` is the clock by which people put requests into the store, the machine's; None:
+    ``clock`` is that.
     """
 
     def __init__(
         self,
         settings: Settings,
-        judging: RuleConfig,
+        rule_config: RuleConfig,
         store_path: Path | str,
         connectors: Sequence[Connector],
         clock: Clock,
         *,
         source: str = "",
-        owed: BuildNotifications | None = None,
+        build_notifications: BuildNotifications | None = None,
         tap: ExchangeTap | None = None,
         stored: Callable[[StoredCycle], None] | None = None,
         uniform: Uniform = random.uniform,
         usage_floor_ms: int = USAGE_FLOOR_MS,
         worker: ThreadWorker | None = None,
-        farewell: Callable[[], Awaitable[None]] | None = None,
+        before_close: Callable[[], Awaitable[None]] | None = None,
         others: Sequence[str] = (),
-        asking: Clock | None = None,
+        requests_clock: Clock | None = None,
     ) -> None:
         """Raises ValueError for settings that ``poll.queries.polling_problems`` finds fault with."""
         self._settings = settings
         self._clock = clock
         self._stored = stored
         self._worker = worker or ThreadWorker(clock=clock)
-        self._asking = asking or clock
-        self._farewell = farewell
+        self._requests_clock = requests_clock or clock
+        self._before_close = before_close
         self._cycle_clock = CycleClock(settings.polling.interval)
         self._writer = CycleWriter(
             Path(store_path),
             settings,
-            judging,
+            rule_config,
             [*(each.queue_manager for each in connectors), *others],
             source=source,
-            owed=owed,
+            build_notifications=build_notifications,
             tap=tap,
             changed=log_alerts,
             steady_s=clock.steady_s,
         )
         self._pool = PollerPool(self, clock, uniform, usage_floor_ms)
         self._pool.plan(settings.polling, connectors, others, anew=True)
-        self._next: tuple[Settings, RuleConfig, Sequence[Connector], Sequence[str]] | None = None
+        self._next: tuple[Settings, RuleConfig, tuple[Connector, ...], tuple[str, ...]] | None = None
         self._connectors = tuple(connectors)
         self._others = tuple(others)
         self._arrived: list[Exchange] = []
@@ -104,7 +105,7 @@ class Service:
         self._stopping = False
         self._storing: asyncio.Task[None] | None = None
         self._cycle_stored = asyncio.Event()
-        self._left = StoreState()
+        self._state = StoreState()
         self._behind = False
 
     @property
@@ -116,44 +117,42 @@ class Service:
         return self._writer.store
 
     @property
-    def ledger(self) -> ResilientStore:
+    def resilient_store(self) -> ResilientStore:
         """The open store, which goes on without its file; as ``store`` otherwise."""
-        return self._writer.ledger
+        return self._writer.resilient_store
 
     @property
-    def left(self) -> StoreState:
-        """How the store was at the end."""
-        return self._left
+    def final_state(self) -> StoreState:
+        """The state of the store at the end."""
+        return self._state
 
     @property
     def header(self) -> RecordingHeader:
-        """The first line of a recording of this service; its time is right once the first exchange came
-        through ``tap``.
-        """
+        """The first line of a recording of this service. Its time is right once ``tap`` got the first exchange."""
         return RecordingHeader(
             created=self._cycle_clock.begin,
             name=self._settings.name or "",
-            queue_managers=(*(each.queue_manager for each in self._connectors), *self._others),
+            queue_managers=self._queue_managers,
             interval_s=self._settings.polling.interval / 1000,
         )
 
     def left_out(self, until: int) -> int:
-        """How many cycles the grid has had until a moment, ms UTC, that never began."""
+        """How many cycles of the grid until a moment, ms UTC, did not begin."""
         return self._cycle_clock.left_out(self._steady_ms() + until - self._clock.now())
 
     def stop(self) -> None:
-        """Ask for the end: no new questions, and ``run`` returns within a second, all that came being stored."""
+        """Send no more queries; ``run`` stores what has come and returns within a second."""
         self._stopping = True
         self._changed.set()
 
     def reload(
         self,
         settings: Settings,
-        judging: RuleConfig,
+        rule_config: RuleConfig,
         connectors: Sequence[Connector] | None = None,
         others: Sequence[str] = (),
     ) -> None:
-        """Go on by these settings and rules from the next cycle on; alerts stay as they are.
+        """Use these settings and rules from the next cycle on; alerts stay as they are.
 
         ``connectors`` and ``others`` are those of all queue managers now (None: as before): a connector that equals
         the one before keeps its connection. The store and the group's name stay the same. Raises ValueError as the
@@ -162,80 +161,60 @@ class Service:
         self._pool.check(settings.polling)
         if connectors is None:
             connectors, others = self._connectors, self._others
-        self._next = (settings, judging, tuple(connectors), tuple(others))
+        self._next = (settings, rule_config, tuple(connectors), tuple(others))
 
     async def run(self) -> None:
-        """Work until ``stop``. Raises StoreError when the store cannot be opened, and in a group whatever
-        is a mistake.
-        """
-        with ExitStack() as ending:
-            await self._run(ending)
-
-    async def _run(self, ending: ExitStack) -> None:
+        """Work until ``stop``. Raises StoreError when the store cannot be opened; bugs in an exception group."""
         begin = self._clock.now()
-        try:
+        with ExitStack() as ending:
+            ending.callback(self._worker.end)
             try:
                 last, last_ts = await self._worker.run(self._writer.open, begin)
             except BaseException:
-                # Whoever is cancelled meanwhile must not leave it open.
+                # Also when this task is cancelled meanwhile.
                 await self._worker.run(self._writer.close)
                 raise
             self._cycle_clock.start(begin, self._steady_ms(), last, last_ts)
             try:
                 async with asyncio.TaskGroup() as tasks:
                     self._pool.start(tasks)
-                    on_demand = self._answer_requests(tasks)
-                    folder = self._watch_folder(tasks)
-                    consoles = self._follow_consoles(tasks)
-                    retention = tasks.create_task(self._retain(), name="retention")
+                    beside = [tasks.create_task(work, name=name) for name, work in self._work_beside()]
                     await self._cycles(tasks)
-                    # The end comes at the moment at which it was asked for: nothing is waited for any more.
+                    # The end comes at the moment of ``stop``: time stands still while the last data are stored.
                     ending.enter_context(self._clock.hold())
-                    on_demand.cancel()
-                    retention.cancel()
-                    if folder is not None:
-                        folder.cancel()
-                    if consoles is not None:
-                        consoles.cancel()
+                    for task in beside:
+                        task.cancel()
                     self._pool.end()
             finally:
                 await self._finish()
-        finally:
-            self._worker.end()
 
-    def _answer_requests(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None]:
-        """Begin to answer requests in the store."""
-        group = self._settings.name or ""
-        requests = OnDemandRequests(self._pool, lambda: self.store, self._worker, group, self._asking, self._clock)
-        return tasks.create_task(requests.run(), name="questions")
+    def _work_beside(self) -> Iterator[tuple[str, Coroutine[None, None, None]]]:
+        """What runs beside the cycles until they end, each with its name."""
+        settings, clock, worker = self._settings, self._clock, self._worker
+        group = settings.name or ""
+        requests = OnDemandRequests(self._pool, lambda: self.store, worker, group, self._requests_clock, clock)
+        yield "requests", requests.run()
+        if settings.smf.watch is not None:
+            groups = GroupNames(dict.fromkeys(self._queue_managers, group) if group else {})
+            yield "SMF records", WatchedFolder(Path(settings.smf.watch), self._writer, worker, groups, clock).run()
+        if settings.console.follow:
+            yield "consoles", ConsoleWatch(settings, self._members, lambda: self.store, worker, clock).run()
+        yield "retention", self._retain()
 
-    def _watch_folder(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None] | None:
-        """Begin to look for SMF records where the settings say so."""
-        settings = self._settings
-        if settings.smf.watch is None:
-            return None
-        members = [*(each.queue_manager for each in self._connectors), *self._others]
-        groups = GroupNames(dict.fromkeys(members, str(settings.name)) if settings.name else {})
-        folder = WatchedFolder(Path(settings.smf.watch), self._writer, self._worker, groups, self._clock)
-        return tasks.create_task(folder.run(), name="SMF records")
-
-    def _follow_consoles(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None] | None:
-        """Begin to follow files of console lines where the settings say so."""
-        if not self._settings.console.follow:
-            return None
-        consoles = ConsoleWatch(self._settings, self._members, lambda: self.store, self._worker, self._clock)
-        return tasks.create_task(consoles.run(), name="consoles")
+    @property
+    def _queue_managers(self) -> tuple[str, ...]:
+        """The queue managers that are monitored now."""
+        return (*(each.queue_manager for each in self._connectors), *self._others)
 
     def _members(self) -> frozenset[str]:
-        """The queue managers that are watched now, and those that the settings name."""
-        named = (str(each.name) for each in self._settings.queue_managers)
-        return frozenset((*(each.queue_manager for each in self._connectors), *self._others, *named))
+        """The queue managers that are monitored now, and those that the settings name."""
+        return frozenset((*self._queue_managers, *(str(each.name) for each in self._settings.queue_managers)))
 
     async def _cycles(self, tasks: asyncio.TaskGroup) -> None:
         while not self._stopping:
             await self._reload()
             moment = self._cycle_clock.step(self._clock.now(), self._steady_ms())
-            self._tell_clock()
+            self._log_clock()
             self._awaited = self._pool.begin_cycle(moment)
             alarm = tasks.create_task(self._sleep_until(self._cycle_clock.next))
             try:
@@ -248,13 +227,12 @@ class Service:
                 alarm.cancel()
 
     async def _until(self, true: Callable[[], bool]) -> None:
-        """Wait until something is true, or the end was asked for."""
+        """Wait until something is true, or for ``stop``."""
         while not self._stopping and not true():
             await self._changed.wait()
             self._changed.clear()
 
     async def _sleep_until(self, moment: int) -> None:
-        """Until the next moment of the cycle."""
         while (rest := moment - self._steady_ms()) > 0:
             await self._clock.sleep(rest)
         self._changed.set()
@@ -266,27 +244,27 @@ class Service:
     async def _reload(self) -> None:
         if self._next is None:
             return
-        (settings, judging, connectors, others), self._next = self._next, None
+        (settings, rule_config, connectors, others), self._next = self._next, None
         await self._idle_store()
         settings = self._kept(settings)
-        before = [each.queue_manager for each in self._connectors], self._others
-        anew = ([each.queue_manager for each in connectors], tuple(others)) != before or any(
-            settings.time_zone_of(each.queue_manager) != self._settings.time_zone_of(each.queue_manager)
-            for each in connectors
+        before, connectors_before, others_before = self._settings, self._connectors, self._others
+        self._settings, self._connectors, self._others = settings, connectors, others
+        names = self._queue_managers
+        same = [each.queue_manager for each in connectors], others
+        anew = same != ([each.queue_manager for each in connectors_before], others_before) or any(
+            settings.time_zone_of(each.queue_manager) != before.time_zone_of(each.queue_manager) for each in connectors
         )
-        self._settings, self._connectors, self._others = settings, tuple(connectors), tuple(others)
         self._cycle_clock.change(settings.polling.interval)
         self._pool.plan(settings.polling, connectors, others, anew=anew)
-        names = [*(each.queue_manager for each in connectors), *others]
-        # One that is asked no more has no snapshot any more, whatever it still said.
+        # A queue manager that is no longer monitored has no snapshot, even if answers came.
         self._arrived = [exchange for exchange in self._arrived if exchange.queue_manager in names]
         try:
-            await self._worker.run(lambda: self._writer.reload(settings, judging, names, anew=anew))
+            await self._worker.run(lambda: self._writer.reload(settings, rule_config, names, anew=anew))
         except StoreError as error:
-            self._tell((error,), self._left)
+            self._log_state((error,), self._state)
 
     def _kept(self, settings: Settings) -> Settings:
-        """The settings, with those as before that only a new start can change; says which these are."""
+        """The settings with those of before that only a new start can change; logs which have changed."""
         before = self._settings
         pairs = (
             ("name", before.name, settings.name),
@@ -304,7 +282,7 @@ class Service:
         return replace(settings, name=before.name, store=store, smf=before.smf, console=before.console)
 
     async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:
-        """Give the cycle's exchanges to the worker. It may be one cycle behind; then this waits."""
+        """Give the cycle's exchanges to the worker, after it has stored those of the cycle before."""
         await self._idle_store()
         self._storing = tasks.create_task(self._store(self._batch()))
 
@@ -327,8 +305,8 @@ class Service:
 
     async def _store(self, batch: CycleExchanges) -> None:
         stored = await self._worker.run(self._writer.take, batch)
-        self._tell_incidents(stored)
-        self._tell(stored.errors, stored.state)
+        self._log_incidents(stored)
+        self._log_state(stored.errors, stored.state)
         if stored.unwatched:
             names = ", ".join(stored.unwatched)
             text = f"no longer monitored: {names}; their alerts have ended, their history stays"
@@ -353,16 +331,16 @@ class Service:
                 forget(_LOG, "retention")
                 if step.first:
                     self._announce_retention()
-                self._tell_deletion(self._writer.deletion)
+                self._log_deletion(self._writer.deletion)
                 more = step.more
                 await self._clock.sleep(_PAUSE_MS)
 
     def _is_storing(self) -> bool:
-        """Whether a cycle is being stored, or waits to be. May be asked in any thread."""
+        """Whether a cycle is being stored, or waits to be. Any thread may call it."""
         return self._storing is not None and not self._storing.done()
 
-    def _tell_deletion(self, deletion: DeletionDecision) -> None:
-        """Say once that deleting waits for the clock, and once more when it does not any more."""
+    def _log_deletion(self, deletion: DeletionDecision) -> None:
+        """Log once that deletion waits for the clock, and once that it goes on."""
         key = "retention clock"
         if deletion.reason:
             _LOG.warning(deletion.reason, extra=as_change(key, "store.retention_waits"))
@@ -388,20 +366,20 @@ class Service:
             self._storing = None
 
     async def _finish(self) -> None:
-        """Store what came last, let those who read and write beside us end, and close the store."""
+        """Store what came last, call ``before_close``, and close the store."""
         try:
             if self._arrived:
                 if self._handed == self._cycle_clock.number:
-                    # The cycle is stored already: what came after its end makes one of its own.
+                    # The cycle is stored already: what came later makes a cycle of its own.
                     self._cycle_clock.close(self._clock.now(), self._steady_ms())
                 await self._store(self._batch())
-            if self._farewell is not None:
-                await self._farewell()
+            if self._before_close is not None:
+                await self._before_close()
         finally:
-            self._left = await self._worker.run(self._writer.close)
-            self._tell_left(self._left)
+            self._state = await self._worker.run(self._writer.close)
+            self._log_unwritten(self._state)
 
-    def _tell(self, errors: Sequence[StoreError], state: StoreState) -> None:
+    def _log_state(self, errors: Sequence[StoreError], state: StoreState) -> None:
         text = "; ".join(dict.fromkeys(map(str, errors)))
         if text and state.trouble is not None:
             text += "; rules are still evaluated and alerts sent"
@@ -412,16 +390,16 @@ class Service:
                 "cycles are stored again",
                 extra=as_recovery("store", "store.recovered", waiting=state.waiting, dropped=state.dropped),
             )
-        if state.dropped > self._left.dropped:
+        if state.dropped > self._state.dropped:
             _LOG.error(
                 "the oldest cycles waiting for the store are dropped: there are too many",
                 extra=as_change("store dropped", "store.dropped", dropped=state.dropped),
             )
         elif not text:
             forget(_LOG, "store dropped")
-        self._left = state
+        self._state = state
 
-    def _tell_incidents(self, stored: StoredCycle) -> None:
+    def _log_incidents(self, stored: StoredCycle) -> None:
         for incident in stored.incidents:
             _LOG.error(incident.text, extra=as_event("store.damaged"))
         for kind, count in stored.refused.items():
@@ -430,7 +408,7 @@ class Service:
                 extra=as_change(f"store refused {kind}", "store.refused", refused=count),
             )
 
-    def _tell_left(self, state: StoreState) -> None:
+    def _log_unwritten(self, state: StoreState) -> None:
         if state.waiting or state.unwritten:
             _LOG.error(
                 f"the last writes to the store failed: snapshots lost: {state.waiting:,}, alerts and notifications not up"
@@ -438,8 +416,8 @@ class Service:
                 extra=as_event("store.unwritten", snapshots=state.waiting, alerts=state.unwritten),
             )
 
-    def _tell_clock(self) -> None:
-        """Say once that the clock was set, and once more when samples are dated by it again."""
+    def _log_clock(self) -> None:
+        """Log once that the clock was set, and once that samples are dated by it again."""
         cycle = self._cycle_clock
         behind = cycle.dating is DatingReason.BEHIND
         by = cycle.correction
@@ -462,32 +440,32 @@ class Service:
         self._behind = behind
 
     def connected(self, poller: Poller) -> None:
-        """A queue manager has been reached: it may be the first that can answer for the group."""
+        """A queue manager is connected: it may be the first that can answer for the group."""
         if not self._stopping and self._pool.connected(poller):
             self._awaited.add(poller.name)
 
-    def arrived(self, poller: Poller, errand: ScheduledQuery | None, exchange: Exchange) -> None:
+    def arrived(self, poller: Poller, query: ScheduledQuery | None, exchange: Exchange) -> None:
         """An exchange has ended."""
         if not self._pool.holds(poller):
             return
         self._arrived.append(self._timed(exchange))
-        if errand is not None:
-            self._pool.answered(poller, errand, exchange)
-        self._look(poller)
+        if query is not None:
+            self._pool.answered(poller, query, exchange)
+        self._note_idle(poller)
 
     def _timed(self, exchange: Exchange) -> Exchange:
-        """The exchange as of the clock of its cycle: what was set meanwhile counts from the next cycle on."""
+        """The exchange dated by the clock of its cycle: a correction meanwhile counts from the next cycle on."""
         now = self._cycle_clock.wall(self._steady_ms())
         if exchange.at <= now and abs(self._clock.now() - now) < CORRECTION_MS:
             return exchange
         return replace(exchange, at=max(now - exchange.elapsed_ms, self._cycle_clock.now))
 
-    def missed(self, poller: Poller, errand: ScheduledQuery) -> None:
-        """An errand was not put."""
-        self._pool.missed(poller, errand)
-        self._look(poller)
+    def missed(self, poller: Poller, query: ScheduledQuery) -> None:
+        """A query was not sent."""
+        self._pool.missed(poller, query)
+        self._note_idle(poller)
 
-    def _look(self, poller: Poller) -> None:
+    def _note_idle(self, poller: Poller) -> None:
         if not poller.busy:
             self._awaited.discard(poller.name)
         self._changed.set()

@@ -48,7 +48,7 @@ class _Reading:
     """A file being read, in a thread that may hang: whoever gives it up does not wait for it to be closed."""
 
     def __init__(self, path: str, now_us: int) -> None:
-        self.tally = ReadCounts()
+        self.counts = ReadCounts()
         self._path = path
         self._now_us = now_us
         self._open = ExitStack()
@@ -67,7 +67,7 @@ class _Reading:
         try:
             if self._steps is None:
                 stream = self._open.enter_context(open_smf(self._path))
-                self._steps = records_in_steps(stream, self.tally, self._now_us)
+                self._steps = records_in_steps(stream, self.counts, self._now_us)
             return list(islice(self._steps, _AT_ONCE))
         finally:
             with self._lock:
@@ -169,11 +169,11 @@ class WatchedFolder:
         reading = _Reading(self._paths[file], self._clock.now() * 1000)
         call = self._calls()
         try:
-            intake = await self._thread.run(self._intake)
+            ingest = await self._thread.run(self._ingest)
             while batch := await self._batch(call, reading):
                 if found := [record for record in batch if record is not None]:
-                    await self._in_turns(intake.add(found))
-            await self._in_turns(intake.finish())
+                    await self._in_turns(ingest.add(found))
+            await self._in_turns(ingest.finish())
             now = self._clock.now()
             await self._thread.run(lambda: self._writer.store.smf.add_file(file, now))
         except (OSError, SmfError) as error:
@@ -192,7 +192,7 @@ class WatchedFolder:
             _LOG.error(text, extra=as_change("smf store", "smf.store_failed"))
         else:
             forget(_LOG, "smf store")
-            self._tell(file.name, intake.result, reading.tally)
+            self._log_import(file.name, ingest.result, reading.counts)
         finally:
             reading.close()
 
@@ -200,7 +200,7 @@ class WatchedFolder:
         with self._clock.hold():
             return await call.run(reading.batch, ANSWER_S)
 
-    def _intake(self) -> RecordIngest:
+    def _ingest(self) -> RecordIngest:
         return RecordIngest(
             self._writer.store, self._writer.take_records, self._groups, at_once=_AT_ONCE, restarts=self._restarts
         )
@@ -215,15 +215,15 @@ class WatchedFolder:
         ends = self._steady() + TURN_S
         return any(self._steady() >= ends for _ in steps)
 
-    def _tell(self, name: str, taken: IngestResult, tally: ReadCounts) -> None:
+    def _log_import(self, name: str, taken: IngestResult, counts: ReadCounts) -> None:
         text = f"{name}: new records: {taken.new:,}, already imported: {taken.known:,}, samples: {taken.readings:,}"
         _LOG.info(
             text, extra=as_event("smf.read", file=name, records=taken.new, known=taken.known, samples=taken.readings)
         )
-        if tally.damage:
+        if counts.damage:
             _LOG.warning(
-                f"{name}: damaged records: {tally.lost:,}, the first at {tally.damage[0]}; 'mqvitals smf dump --summary' lists them",
-                extra=as_event("smf.damaged", file=name, damaged=tally.lost),
+                f"{name}: damaged records: {counts.lost:,}, the first at {counts.damage[0]}; 'mqvitals smf dump --summary' lists them",
+                extra=as_event("smf.damaged", file=name, damaged=counts.lost),
             )
         for restart in taken.restarts:
             _LOG.info(

@@ -184,8 +184,8 @@ class House:
         return next(script for script in self.scripts if script.queue_manager == name)
 
     def make(self, **options: Any) -> Service:
-        """A service over the scripts; random waits are the longest possible, and nobody asks unless ``asking`` is given."""
-        options.setdefault("asking", NobodyAsks())
+        """A service over the scripts; random waits are the longest possible, and nobody asks unless ``requests_clock`` is given."""
+        options.setdefault("requests_clock", NobodyAsks())
         return Service(
             self.settings,
             load_rule_config(self.settings),

@@ -49,7 +49,7 @@ class People:
 @asynccontextmanager
 async def asked(house: Any, **options: Any) -> AsyncIterator[tuple[Any, People]]:
     """A service beside which people ask, in the middle of its first interval."""
-    async with house.running(asking=house.clock, **options) as service:
+    async with house.running(requests_clock=house.clock, **options) as service:
         await house.clock.advance(10_500)
         yield service, People(house)
 
@@ -197,7 +197,7 @@ async def test_late_questions_are_not_asked(house: Any) -> None:
     people = People(house)
     number = people.ask()
     house.clock.set(house.clock.now() + 60_001)
-    async with house.running(asking=house.clock):
+    async with house.running(requests_clock=house.clock):
         await house.clock.advance(2_000)
     assert people.answer(number) is None
 

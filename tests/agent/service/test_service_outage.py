@@ -29,7 +29,7 @@ class Post:
         self.about_store: list[tuple[str, str]] = []
         self.numbers: list[int] = []
 
-    def owed(self, changes: Any) -> list[PendingNotification]:
+    def notifications_of(self, changes: Any) -> list[PendingNotification]:
         return [
             PendingNotification(
                 number,
@@ -45,14 +45,14 @@ class Post:
 
     def deliver(self, service: Service, now: int) -> None:
         """Send all that is due."""
-        for stored in service.ledger.notifications.due("ops", now, 100):
+        for stored in service.resilient_store.notifications.due("ops", now, 100):
             rule = stored.notification.payload.partition(" ")[0]
             if rule in {UNWRITABLE, BEGUN_ANEW}:
                 self.about_store.append((rule, stored.notification.status.value))
             else:
                 self.sent.append((stored.notification.payload, stored.notification.status.value))
             self.numbers.append(stored.id)
-            service.ledger.notifications.done(stored.id, now, NotificationOutcome.ACCEPTED)
+            service.resilient_store.notifications.done(stored.id, now, NotificationOutcome.ACCEPTED)
 
 
 UNWRITABLE, BEGUN_ANEW = "AGENT-10", "AGENT-11"
@@ -125,7 +125,7 @@ def full(service: Service) -> Iterator[None]:
 async def test_alerts_are_sent_while_the_disk_is_full(house: Any) -> None:
     """Start and end reach the receiver within two cycles, once each; with space again all of it is in the file, once."""
     post = Post()
-    async with house.running(owed=post.owed) as service:
+    async with house.running(build_notifications=post.notifications_of) as service:
         await cycles(house, service, post, 2)
         with full(service):
             house.of("QM03").down = 2059
@@ -153,16 +153,16 @@ async def test_an_outage_of_hundreds_of_cycles_is_bounded(house: Any, monkeypatc
     """Old snapshots are given up and counted; alerts and notices are not."""
     monkeypatch.setattr(resilient, "MAX_WAITING_READINGS", 300)
     post = Post()
-    async with house.running(owed=post.owed) as service:
-        service.ledger._most = 300
+    async with house.running(build_notifications=post.notifications_of) as service:
+        service.resilient_store._most = 300
         await cycles(house, service, post, 2)
         with full(service):
             for down in (2059, 0) * 3:
                 house.of("QM03").down = down
                 await cycles(house, service, post, 35)
             state = house.stored[-1].state
-            ledger = service.ledger
-            assert sum(len(each.snapshot.readings) for each in ledger._waiting) <= 300
+            store = service.resilient_store
+            assert sum(len(each.snapshot.readings) for each in store._waiting) <= 300
             assert state.dropped > 500
         await cycles(house, service, post, 3)
         assert stored(house) == BOTH * 3
@@ -243,7 +243,7 @@ async def test_a_store_that_is_damaged_while_the_agent_runs(
     """
     post = Post()
     house.of("QM03").down = 2059
-    async with house.running(owed=post.owed) as service:
+    async with house.running(build_notifications=post.notifications_of) as service:
         await cycles(house, service, post, 10)
         assert post.sent == BOTH[:1]
         with StoreReader.open(house.store) as reader:
@@ -274,7 +274,7 @@ async def test_a_store_that_is_damaged_while_the_agent_runs(
 async def test_a_file_of_somebody_else_in_the_stores_place_is_left_alone(house: Any) -> None:
     """It is no store: it is not renamed and not written; alerts are sent, and a new store begins when it has gone."""
     post = Post()
-    async with house.running(owed=post.owed) as service:
+    async with house.running(build_notifications=post.notifications_of) as service:
         await cycles(house, service, post, 2)
         house.store.rename(house.store.with_name("away.db"))
         house.store.write_text("a letter")
@@ -298,7 +298,7 @@ async def test_a_folder_that_is_renamed_and_comes_back(house: Any, tmp_path: Pat
     folder.mkdir()
     house.store = folder / "samples.db"
     post = Post()
-    async with house.running(owed=post.owed) as service:
+    async with house.running(build_notifications=post.notifications_of) as service:
         await cycles(house, service, post, 2)
         folder.rename(tmp_path / "elsewhere")
         house.of("QM03").down = 2059
@@ -316,7 +316,7 @@ async def test_a_folder_that_is_renamed_and_comes_back(house: Any, tmp_path: Pat
 async def test_another_program_keeps_the_store_locked(house: Any) -> None:
     """Longer than anybody waits: alerts are sent, the agent ends in time, and what it could not write it counts."""
     post = Post()
-    async with house.running(owed=post.owed) as service:
+    async with house.running(build_notifications=post.notifications_of) as service:
         await cycles(house, service, post, 2)
         other = sqlite3.connect(house.store, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")
@@ -326,7 +326,7 @@ async def test_another_program_keeps_the_store_locked(house: Any) -> None:
         assert "locked" in str(house.stored[-1].errors)
         begin = asyncio.get_running_loop().time()
     assert asyncio.get_running_loop().time() - begin < 5, "each transaction waits a quarter of a second at most"
-    assert service.left.waiting
+    assert service.final_state.waiting
     assert events(house)[-1] == "store.unwritten"
     other.close()
 
@@ -334,13 +334,13 @@ async def test_another_program_keeps_the_store_locked(house: Any) -> None:
 async def test_the_start_of_an_agent_after_an_outage(house: Any) -> None:
     """What an orderly end could still write is known to the next run: nothing is sent again."""
     post = Post()
-    async with house.running(owed=post.owed) as service:
+    async with house.running(build_notifications=post.notifications_of) as service:
         await cycles(house, service, post, 2)
         with full(service):
             house.of("QM03").down = 2059
             await cycles(house, service, post, 3)
     assert post.sent == BOTH[:1]
-    async with house.running(owed=post.owed) as service:
+    async with house.running(build_notifications=post.notifications_of) as service:
         await cycles(house, service, post, 3)
     assert post.sent == BOTH[:1]
     assert stored(house) == BOTH[:1]
@@ -359,7 +359,7 @@ async def test_a_snapshot_that_no_file_can_hold(house: Any, monkeypatch: pytest.
     monkeypatch.setattr(SnapshotWriter, "_write_snapshot", write)
     post = Post()
     house.of("QM03").down = 2059
-    async with house.running(owed=post.owed) as service:
+    async with house.running(build_notifications=post.notifications_of) as service:
         await cycles(house, service, post, 4)
         assert house.stored[-1].state.dropped == 1
         assert house.stored[-1].errors == ()

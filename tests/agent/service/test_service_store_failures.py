@@ -52,7 +52,7 @@ async def test_an_alert_that_ends_while_the_disk_is_full(house: Any, disk: Disk)
         return []
 
     house.of("QM03").down = 2059
-    async with house.running(owed=owing):
+    async with house.running(build_notifications=owing):
         await house.clock.advance(65_000)
         assert owed == steps(house) == [AlertState.FIRING]
         disk.full = True
