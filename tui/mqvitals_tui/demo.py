@@ -38,7 +38,9 @@ _PROGRAM = (sys.executable, "-P", "-m", "mqvitals_tui.main")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``mqvitals demo``."""
-    parser.add_argument("--scenario", metavar="S", default=SCENARIO, help="what happens (default: %(default)s)")
+    parser.add_argument(
+        "--scenario", metavar="S", default=SCENARIO, help="simulate this scenario (default: %(default)s)"
+    )
     parser.add_argument(
         "--interval",
         metavar=INTERVAL,
@@ -53,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="N times real time, or max: without waiting (default: 1; max without a terminal)",
     )
     parser.add_argument(
-        "--seed", metavar="N", default="1", help="another course of the scenario (default: %(default)s)"
+        "--seed", metavar="N", default="1", help="seed of the scenario's random numbers (default: %(default)s)"
     )
     parser.add_argument("--keep", metavar="FOLDER", help="keep the store and the agent's log in this folder")
     add_theme_argument(parser)

@@ -11,7 +11,7 @@ from mqvitals_agent.commandline.runner import run as run_command
 
 TOP_COMMANDS = (
     Command("top", "the full-screen interface on a store", "mqvitals_tui.top"),
-    Command("demo", "a simulated group with a bad morning, on the full-screen interface", "mqvitals_tui.demo"),
+    Command("demo", "the full-screen interface on a simulated group with problems", "mqvitals_tui.demo"),
 )
 
 

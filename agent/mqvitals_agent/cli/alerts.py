@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="a JSON list, oldest first; severity is the worst while open"
     )
     listing.add_argument(
-        "--full", action="store_true", help="with --json: also the rule's figure at its worst, and as it is now"
+        "--full", action="store_true", help="with --json: also the rule's figure at its worst, and its current one"
     )
     listing.add_argument(
         "--severity", choices=("critical", "warning", "info"), help="only those that have been as severe, or worse"

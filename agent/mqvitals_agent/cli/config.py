@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 INIT_DESCRIPTION = """\
-Writes a configuration file with the few settings that a first run needs: the queue managers and how they are reached,
+Writes a configuration file with the settings that a first run needs: the queue managers and their connections,
 the store, and a receiver of alerts. On a terminal it asks for what no flag gives; Enter takes the value in brackets.
 Passwords, tokens and addresses of webhooks stay in files of their own, which the settings only name. Nothing is
 connected to.
@@ -231,8 +231,8 @@ def _ask(question: str) -> str:
 _CHECK = """\
 Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot: first of
 the file's form, then, when that is right, of the rules, objects and states it names, and of the secrets, folders and
-files that it names, as the user who runs the command sees them. Then it says which Python package will connect to the
-queue managers, and warns of settings that this package cannot follow. Exit code 0 when there is no problem, with or
+files that it names, as the user who runs the command sees them. Then it shows which Python package will connect to the
+queue managers, and warns of settings that this package does not support. Exit code 0 when there is no problem, with or
 without warnings; 1 when there is one, 2 when the file cannot be read.
 """
 
@@ -242,8 +242,8 @@ is written.
 """
 
 _SHOW = """\
-Prints every setting in force with where it came from: a flag, an environment variable, FILE:LINE:COLUMN, or the
-default. Flags beat the environment, which beats the file. Secrets are never shown.
+Prints every setting in force with its origin: a flag, an environment variable, FILE:LINE:COLUMN, or the default. Flags
+override the environment, which overrides the file. Secrets are never shown.
 """
 
 
@@ -264,7 +264,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument(
         "--no-files",
         action="store_true",
-        help="leave out the secrets, folders and files that it names: they are elsewhere",
+        help="do not check the secrets, folders and files that it names: they are elsewhere",
     )
     subparsers.add_parser("schema", help="print the JSON Schema of a configuration file", description=_SCHEMA)
     show.add_argument("--json", action="store_true", help='print {"file", "settings": {KEY: {"value", "origin"}}}')

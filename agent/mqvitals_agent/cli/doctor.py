@@ -1,4 +1,4 @@
-"""``mqvitals doctor``: what a monitor may do at each queue manager, what it may not, and what to ask for."""
+"""``mqvitals doctor``: checks the connections, and which permissions the monitor has and lacks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Connects to each queue manager, opens the queues, sends each DISPLAY command once as the agent would, and reports what
-works and what is refused, with the permissions to ask for; which monitoring switches are off; what is wrong with the
-reply queue; how far the clocks are apart. Changes nothing at the queue managers. Exit code 0 when all works, 1 when
+works and what is refused, with the permissions to request; which monitoring switches are off; problems of the reply
+queue; the difference of the clocks. Changes nothing at the queue managers. Exit code 0 when all works, 1 when
 something is refused, fails or is advised, 2 when nothing could be examined: no package that connects, mistakes in the
 settings, no queue manager reached.
 """

@@ -1,4 +1,4 @@
-"""``mqvitals messages``: the console messages that a store remembers."""
+"""``mqvitals messages``: lists the console messages in a store."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
-Lists the console messages that the agent found in the files it follows (console.follow), oldest first. What came
-several times within one second is one entry with its count. 'mqvitals help console' describes how lines come to the
-agent, and which messages it recognises.
+Lists the console messages that the agent found in the files it follows (console.follow), oldest first. A message that
+occurs several times within one second is one entry with its count. 'mqvitals help console' describes how lines reach
+the agent, and which messages it recognises.
 """
 _MOST = 1_000
 

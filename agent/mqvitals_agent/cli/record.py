@@ -1,4 +1,4 @@
-"""``mqvitals record``: run the agent and keep every exchange, byte for byte."""
+"""``mqvitals record``: runs the agent and records every exchange, byte for byte."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from mqvitals_agent.redact.redactor import Redactor
 
 _DESCRIPTION = """\
-Runs the agent for a while and writes every exchange into a recording, a new file, compressed when its name ends in
-.gz. Its replay gives the same alerts. It holds names, addresses and user ids: --redact puts others in their place.
-Without --store the samples go into a temporary store that is deleted in the end. Signals and exit codes are the
-agent's.
+Runs the agent for the time of --for and writes every exchange into a recording, a new file, compressed when its name
+ends in .gz. Its replay gives the same alerts. It holds names, addresses and user ids: --redact replaces them. Without
+--store the samples are written to a temporary store that is deleted at the end. Signals and exit codes are those of
+the agent.
 """
 
 
@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``record``."""
     parser.description = _DESCRIPTION
     parser.add_argument("file", metavar="FILE", help="the recording to write, a new file")
-    parser.add_argument("--redact", action="store_true", help="write other names for those of the site")
+    parser.add_argument("--redact", action="store_true", help="replace the names of the site")
     parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
-    parser.add_argument("--store", metavar="PATH", help="keep the samples in this store too")
+    parser.add_argument("--store", metavar="PATH", help="write the samples to this store, and keep it")
     add_simulation_arguments(parser, limited=True)
     parser.add_argument("--log-format", choices=("text", "json"), help="how the log is written (log.format)")
 

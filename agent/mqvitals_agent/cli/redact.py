@@ -1,4 +1,4 @@
-"""``mqvitals redact``: a recording once more, without the names of its site."""
+"""``mqvitals redact``: copies a recording without the names of its site."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\
-Writes a recording once more, with other names for everything that a site has named: queue managers, queues, channels,
-users, jobs, hosts and addresses. Its replay gives the same alerts at the same times. The names cannot be found out
-from it: what made them is random and kept nowhere. Exit code 0, or 1 when the recording is damaged and lines had to
-be left out.
+Copies a recording and replaces every name that a site has given: of queue managers, queues, channels, users, jobs,
+hosts, and addresses. The replay of the copy gives the same alerts at the same times. The original names cannot be
+derived from the copy: the replacements depend on a random key that is not stored. Exit code 0, or 1 when the recording
+is damaged and lines were left out.
 """
 
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("file", metavar="FILE", help="the recording: JSON lines, plain or gzip")
     parser.add_argument(
-        "redacted", metavar="NEW", help="the redacted one, a new file, compressed when its name ends in .gz"
+        "redacted", metavar="NEW", help="the redacted copy, a new file, compressed when its name ends in .gz"
     )
 
 
@@ -76,6 +76,6 @@ def redactor_of(settings: Settings) -> Redactor:
 
 
 def print_summary(redactor: Redactor) -> None:
-    """Print to standard error what was redacted, and what still is in the recording."""
+    """Print to standard error what was replaced, and what is still in the recording."""
     for sentence in redactor.summary():
         say(sentence)

@@ -1,4 +1,4 @@
-"""``mqvitals replay``: play a recording into a store, judged by the rules as if it happened now."""
+"""``mqvitals replay``: plays a recording into a store, with the rules evaluated as if it happened now."""
 
 from __future__ import annotations
 

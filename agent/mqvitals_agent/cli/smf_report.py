@@ -9,11 +9,11 @@ from mqvitals_agent.commandline.output import complain, only_ascii
 from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
-Reads SMF data of z/OS (types 115 and 116) and writes a health check: what was read, what is right and wrong about
-each queue manager by the rules, worst first, each finding with its figures, advice and the document behind it; then
-the figures of buffer pools, page sets, log, channel initiator, channels and applications; and what is missing.
-Nothing is kept. Exit code 0 when nothing wrong was found, 1 when something was or a record is damaged, 2 when a file
-cannot be read.
+Reads SMF data of z/OS (types 115 and 116), evaluates the rules and writes a health check: the records that were read;
+for each queue manager the findings, worst first, with their figures, advice and source document, and the checks that
+are OK; the figures of buffer pools, page sets, log, channel initiator, channels and applications; and the data that
+are missing. Nothing is stored. Exit code 0 when there are no findings, 1 when there are some or a record is damaged,
+2 when a file cannot be read.
 """
 
 

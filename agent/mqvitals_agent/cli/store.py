@@ -1,4 +1,4 @@
-"""``mqvitals store check``: whether a store's file is whole, and what can be repaired in it."""
+"""``mqvitals store check``: checks the file of a store, and repairs it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.file.integrity import IntegrityReport
 
 _CHECK = """\
-Looks through all of a store: SQLite's own check, things in it that mqvitals does not make (triggers, views, indexes,
-tables), and rows dated outside any calendar or more than a day ahead of the clock. It may run beside an agent. Exit
-code 0: nothing is wrong, 1: something is. With --repair such things and rows are dropped, after a copy of the store
-was made beside it; no agent may be writing the store then. A file that SQLite finds damaged is not repaired.
+Checks the whole file of a store: SQLite's integrity check; triggers, views, indexes and tables that mqvitals does not
+create; rows dated outside any calendar or more than a day ahead of the clock. It may run beside an agent. Exit code 0
+when no problem is found, 1 when one is. --repair copies the store to a file beside it, then drops such objects and
+rows; no agent may be writing the store then. A file that SQLite reports as damaged is not repaired.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``store check``."""
     subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    check = subparsers.add_parser("check", help="look through all of a store's file", description=_CHECK)
+    check = subparsers.add_parser("check", help="check the whole file of a store", description=_CHECK)
     check.add_argument("path", metavar="PATH", help="the store")
-    check.add_argument("--repair", action="store_true", help="drop what cannot be kept, after a copy was made")
+    check.add_argument("--repair", action="store_true", help="copy the store, then drop these objects and rows")
 
 
 def run(arguments: argparse.Namespace) -> int:

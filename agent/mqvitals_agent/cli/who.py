@@ -27,8 +27,8 @@ _LONGEST_MS = 60_000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``who``."""
     parser.description = (
-        "Which applications have a queue open. The agent that writes the store asks the queue managers, once and now."
-        " Exit code 0: all queue managers answered; 1: some could not be asked; 2: none could."
+        "Lists the applications that have a queue open. The agent that writes the store asks the queue managers, once"
+        " and now. Exit code 0 when all queue managers answered, 1 when some could not be asked, 2 when none could."
     )
     parser.add_argument("queue", metavar="QUEUE", help="its name, or QM01/queue/NAME for that of one queue manager")
     parser.add_argument(
@@ -37,7 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_store_arguments(parser)
     parser.add_argument("--json", action="store_true", help="a list with one object for each queue of that name")
     parser.add_argument(
-        "--wait", metavar="DURATION", default="20s", help="for the answer, at most 60s (default: %(default)s)"
+        "--wait",
+        metavar="DURATION",
+        default="20s",
+        help="wait so long for the answer, at most 60s (default: %(default)s)",
     )
 
 

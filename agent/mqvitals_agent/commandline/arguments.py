@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 def add_store_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``--store`` and ``--config``."""
-    parser.add_argument("--store", metavar="FILE", help="the store (else MQVITALS_STORE, else store.path of the file)")
+    parser.add_argument("--store", metavar="FILE", help="the store (else MQVITALS_STORE, else store.path)")
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="the configuration file (else MQVITALS_CONFIG, else as 'mqvitals help configuration' says)",
+        help="the configuration file (else MQVITALS_CONFIG, else one of those in 'mqvitals help configuration')",
     )
 
 
@@ -212,7 +212,7 @@ def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a simulated group, of its pace and of the interval."""
     parser.add_argument("--scenario", metavar="S", help="simulate the group of this scenario")
     parser.add_argument(
-        "--seed", metavar="N", type=_seed, default=1, help="another course of the scenario (default: 1)"
+        "--seed", metavar="N", type=_seed, default=1, help="seed of the scenario's random numbers (default: 1)"
     )
     parser.add_argument(
         "--queues", metavar="N", type=_up_to(MOST_QUEUES), default=0, help="number of additional queues"
