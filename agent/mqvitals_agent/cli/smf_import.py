@@ -15,9 +15,8 @@ from mqvitals_agent.errors import ExitCode, Failure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
+    from mqvitals_agent.smf.ingest import IngestResult
     from mqvitals_agent.smf.partial_sample import GroupNames
-    from mqvitals_agent.smf.reader import ReadCounts
     from mqvitals_agent.smf.record import Record
     from mqvitals_agent.store.writer import Store
     from mqvitals_config.settings import Settings
@@ -78,30 +77,33 @@ def _instead(settings: Settings) -> str:
     return "let the agent read them: set smf.watch to a folder, and put the files there; or stop it first"
 
 
-def _import(files: Iterable[str], path: Path, settings: Settings, judging: RuleConfig) -> int:
+def _import(files: Iterable[str], store_path: Path, settings: Settings, judging: RuleConfig) -> int:
     from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_agent.review.store_review import update_advice
-    from mqvitals_agent.smf.ingest import RecordIngest
+    from mqvitals_agent.smf.ingest import RecordIngest, ingest_file
     from mqvitals_agent.smf.reader import ReadCounts
+    from mqvitals_agent.smf.restart import RestartDetector
     from mqvitals_agent.store.reader import StoreReader
 
     now = time.time_ns() // 1_000_000
-    with _opened(path, settings, now) as store, StoreReader.open(path) as older:
+    with _opened(store_path, settings, now) as store, StoreReader.open(store_path) as older:
         intake = Ingest(store, judging, older=older)
 
         def take(snapshot: Snapshot) -> None:
             # A clock of z/OS that is ahead of ours must not make the agent wait for it.
             intake.take((replace(snapshot, ts=min(snapshot.ts, now)),))
 
-        records = RecordIngest(store, take, groups_of(settings))
+        ingest = RecordIngest(store, take, groups_of(settings), restarts=RestartDetector())
         counts, failed, interrupted = ReadCounts(), False, False
         try:
-            for name in files:
-                failed |= not _read(name, records, counts, now)
-            update_advice(store, older, judging, records.result.owners)
+            for path in files:
+                if reason := ingest_file(path, ingest, counts, now * 1000, with_progress):
+                    say(f"{path}: {reason}")
+                    failed = True
+            update_advice(store, older, judging, ingest.result.owners)
         except KeyboardInterrupt:
             interrupted = True
-        for line in (*counts.lines(), *import_lines(records.result)):
+        for line in (*counts.lines(), *import_lines(ingest.result)):
             say(line)
         if interrupted:
             say("interrupted: what was read is kept; import the same files again for the rest")
@@ -124,25 +126,7 @@ def _opened(path: Path, settings: Settings, now: int) -> Store:
     )
 
 
-def _read(name: str, intake: RecordIngest, counts: ReadCounts, now: int) -> bool:
-    """Take in a file as of ``now`` (ms UTC); False, and said, when it cannot be read at all."""
-    from mqvitals_agent.smf.reader import open_smf, records
-    from mqvitals_agent.smf.record import SmfError
-
-    try:
-        with open_smf(name) as stream:
-            for _ in intake.ingest(_with_progress(name, records(stream, counts, now * 1000))):
-                pass
-    except OSError as error:
-        say(f"{name}: {error.strerror or error}")
-        return False
-    except SmfError as error:
-        say(f"{name}: {error}")
-        return False
-    return True
-
-
-def _with_progress(name: str, records: Iterable[Record]) -> Iterator[Record]:
+def with_progress(name: str, records: Iterable[Record]) -> Iterator[Record]:
     """The records; on a terminal, a line a second about how far they are."""
     talkative, told_at, count = sys.stderr.isatty(), time.monotonic(), 0
     for count, record in enumerate(records, 1):

@@ -32,13 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report; returns the exit code."""
-    import sqlite3
     import time
 
-    from mqvitals_agent.cli.smf_import import groups_of
+    from mqvitals_agent.cli.smf_import import groups_of, with_progress
     from mqvitals_agent.commandline.output import line_width
     from mqvitals_agent.commandline.settings import judging_of, settings_of
     from mqvitals_agent.review.smf_report import health_check
+    from mqvitals_agent.store.error import StoreError, StoreErrorKind
     from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
     from mqvitals_agent.text.terminal import safe
 
@@ -53,10 +53,12 @@ def run(arguments: argparse.Namespace) -> int:
             groups_of(settings),
             now_us=time.time_ns() // 1000,
             ascii_only=arguments.ascii or not _shows_blocks(),
+            progress=with_progress,
         )
-    except sqlite3.Error as error:
+    except (OSError, StoreError) as error:
+        why = "the disk is full" if getattr(error, "kind", None) is StoreErrorKind.FULL else str(error)
         raise Failure(
-            f"the temporary files cannot be written: {error}", hint="name a directory with room in TMPDIR"
+            f"the temporary files cannot be written: {why}", hint="name a directory with room in TMPDIR"
         ) from error
     for path, reason in report.unreadable:
         complain(safe(f"mqvitals: {path}: {reason}"))

@@ -1,19 +1,83 @@
-"""The files of a health check: what was read of each queue manager, gaps between intervals, and records that are
-missing.
+"""The files of a health check in a temporary store: what was read of each queue manager, gaps between intervals, and
+records that are missing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from mqvitals_agent.review.sample_spool import IntervalUs, SampleSpool
+from mqvitals_agent.smf.ingest import IngestResult, PassOn, RecordIngest, ingest_file
 from mqvitals_agent.smf.partial_sample import GroupNames
-from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
-from mqvitals_agent.smf.record import Record, SmfError
-from mqvitals_agent.smf.sampler import Sampler, UnnamedObjects
+from mqvitals_agent.smf.reader import ReadCounts
+from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.restart import Restart, guarded_restarts
+from mqvitals_agent.store.writer import Store
+
+IntervalUs = tuple[int, int]
+"""Beginning and end of an interval, microseconds since 1970 UTC."""
+
+
+@contextmanager
+def temporary_store() -> Iterator[Store]:
+    """A store in the temporary directory, deleted in the end. Raises OSError and StoreError."""
+    with (
+        TemporaryDirectory(prefix="mqvitals-report-", ignore_cleanup_errors=True) as folder,
+        Store.open(Path(folder) / "report.db", records=True) as store,
+    ):
+        yield store
+
+
+class RecordIntervals:
+    """The intervals and sequence numbers of records, in a temporary table of the store's connection.
+
+    All methods raise StoreError.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._database = store.database
+        with self._database.writing() as connection:
+            connection.execute(
+                "CREATE TEMP TABLE interval(system TEXT, owner TEXT, type INTEGER, subtype INTEGER, began INTEGER,"
+                " ended INTEGER, number INTEGER)"
+            )
+            connection.execute("CREATE INDEX temp.interval_began ON interval(owner, type, subtype, began, ended)")
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Add records that have an end."""
+        with self._database.writing() as connection:
+            connection.executemany(
+                "INSERT INTO interval VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (each.sysid, each.ssid, each.type, each.subtype, each.start_us, each.end_us, each.sequence[1])
+                    for each in records
+                    if each.end_us is not None
+                ],
+            )
+
+    def spans(self, owner: str, kind: int, subtype: int) -> Iterator[IntervalUs]:
+        """The intervals of a queue manager's records of a type and subtype, in the order of their beginnings."""
+        with self._database.reading() as connection:
+            yield from connection.execute(
+                "SELECT DISTINCT began, ended FROM interval"
+                " WHERE owner = ? AND type = ? AND subtype = ? AND began NOT NULL ORDER BY began, ended",
+                (owner, kind, subtype),
+            )
+
+    def restarts(self) -> Iterator[tuple[Restart, int]]:
+        """The restarts of queue managers, as ``guarded_restarts``."""
+        with self._database.reading() as connection:
+            yield from guarded_restarts(
+                connection.execute(
+                    "SELECT DISTINCT system, owner, ended, number, began FROM interval"
+                    " ORDER BY system, owner, ended, number, began"
+                )
+            )
 
 
 @dataclass(slots=True)
@@ -51,20 +115,18 @@ class RecordSource:
 
 @dataclass(slots=True)
 class ReportInput:
-    """The files and what they hold, in their order. ``repeated`` records came more than once and count once.
+    """The files and what they hold, in their order.
 
-    ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why. ``unnamed``: objects without a
-    usable name. ``ungrouped``: by queue manager, how many structures, data sets and shared queues its records hold
-    without the group's name.
+    ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why. Records that came more than
+    once are ``ingested.known`` and count once; samples without the name of their group are ``ingested.left_out``.
     """
 
     groups: GroupNames
+    intervals: RecordIntervals
+    ingested: IngestResult
     counts_by_file: list[tuple[str, ReadCounts]] = field(default_factory=list)
     sources: dict[str, RecordSource] = field(default_factory=dict)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
-    repeated: int = 0
-    unnamed: UnnamedObjects = field(default_factory=UnnamedObjects)
-    ungrouped: Counter[str] = field(default_factory=Counter)
 
     @property
     def records(self) -> int:
@@ -84,29 +146,34 @@ class ReportInput:
         return (min(first), max(last)) if first and last else None
 
 
-def read_files(paths: Iterable[str], spool: SampleSpool, groups: GroupNames, now_us: int | None = None) -> ReportInput:
-    """Read files into ``spool``; ``groups`` learns the names in records. Raises sqlite3.Error.
+def read_files(
+    paths: Iterable[str], store: Store, groups: GroupNames, now_us: int | None = None, progress: PassOn | None = None
+) -> ReportInput:
+    """Read files into ``store``; ``groups`` learns the names in records. Raises StoreError.
 
-    ``now_us``: as for ``reader.records``.
+    ``now_us`` and ``progress``: as for ``ingest_file``.
     """
-    sampler = Sampler(groups)
-    report_input = ReportInput(groups, unnamed=sampler.unnamed)
+    intervals = RecordIntervals(store)
+    sources: dict[str, RecordSource] = {}
+
+    def on_new(records: Sequence[Record]) -> None:
+        intervals.add(records)
+        for record in records:
+            sources.setdefault(record.ssid, RecordSource(record.ssid)).take(record)
+
+    ingest = RecordIngest(store, None, groups, on_new=on_new)
+    report_input = ReportInput(groups, intervals, ingest.result, sources=sources)
     for path in paths:
         counts = ReadCounts()
         report_input.counts_by_file.append((path, counts))
-        try:
-            with open_smf(path) as stream:
-                for record in records(stream, counts, now_us):
-                    _take(record, report_input, sampler, spool)
-        except SmfError as error:
-            report_input.unreadable.append((path, str(error)))
-        except OSError as error:
-            report_input.unreadable.append((path, error.strerror or str(error)))
+        if reason := ingest_file(path, ingest, counts, now_us, progress):
+            report_input.unreadable.append((path, reason))
     return report_input
 
 
 def left_out(report_input: ReportInput) -> Iterator[str]:
     """What the report leaves out, a sentence for each reason."""
+    ingested = report_input.ingested
     skipped, unknown = Counter[int](), Counter[tuple[int, int]]()
     for _, counts in report_input.counts_by_file:
         skipped.update(counts.skipped)
@@ -117,30 +184,21 @@ def left_out(report_input: ReportInput) -> Iterator[str]:
     if unknown:
         listed = ", ".join(f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(unknown.items()))
         yield f"For IBM's use, or newer than this program: {listed}."
-    if report_input.repeated:
-        yield f"Came more than once, as where dumps overlap, and counted once: {report_input.repeated:,}."
+    if ingested.known:
+        yield f"Came more than once, as where dumps overlap, and counted once: {ingested.known:,}."
     if report_input.damaged:
         yield f"Damaged: {report_input.damaged:,}, listed below."
-    if report_input.ungrouped:
-        listed = ", ".join(f"{name} {count:,}" for name, count in sorted(report_input.ungrouped.items()))
+    if ingested.left_out:
+        listed = ", ".join(f"{name} {count:,}" for name, count in sorted(ingested.left_out.items()))
         yield (
             f"Structures, data sets and shared queues, because the name of the queue-sharing group is unknown: {listed}."
             " Give the 115-231 records with them, or set name in the configuration."
         )
-    if report_input.unnamed.count:
-        more = report_input.unnamed.count - len(report_input.unnamed.first)
-        listed = "; ".join(map(str, report_input.unnamed.first)) + (f"; and {more:,} more" if more else "")
-        yield f"Objects with invalid names: {report_input.unnamed.count:,}. {listed}."
-
-
-def _take(record: Record, report_input: ReportInput, sampler: Sampler, spool: SampleSpool) -> None:
-    if not spool.is_new(record):
-        report_input.repeated += 1
-        return
-    report_input.sources.setdefault(record.ssid, RecordSource(record.ssid)).take(record)
-    spool.put_span(record)
-    for total in sampler.partial_samples(record):
-        spool.put(total)
+    unnamed = ingested.unnamed
+    if unnamed.count:
+        more = unnamed.count - len(unnamed.first)
+        listed = "; ".join(map(str, unnamed.first)) + (f"; and {more:,} more" if more else "")
+        yield f"Objects with invalid names: {unnamed.count:,}. {listed}."
 
 
 MOST_GAPS: Final = 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 
 from mqvitals_agent.review.evaluation import (
@@ -16,10 +15,19 @@ from mqvitals_agent.review.evaluation import (
     reasons,
     result_of,
 )
-from mqvitals_agent.review.sample_spool import SampleSpool
-from mqvitals_agent.review.smf_input import RecordSource, ReportInput, intervals_of, left_out, missing, read_files
+from mqvitals_agent.review.smf_input import (
+    RecordIntervals,
+    RecordSource,
+    ReportInput,
+    intervals_of,
+    left_out,
+    missing,
+    read_files,
+    temporary_store,
+)
 from mqvitals_agent.review.smf_tables import count, figures, release, when, zone
 from mqvitals_agent.review.smf_totals import PeriodTotals
+from mqvitals_agent.smf.ingest import PassOn, stored_snapshots
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import STDIN
 from mqvitals_agent.smf.restart import Restart, guarded
@@ -65,19 +73,20 @@ def health_check(
     *,
     now_us: int | None = None,
     ascii_only: bool = False,
+    progress: PassOn | None = None,
 ) -> HealthCheck:
-    """Examine files. Raises sqlite3.Error when the temporary files cannot be written.
+    """Examine files. Raises OSError and StoreError when the temporary files cannot be written.
 
     ``groups``: under which names the things of groups stand; by default as the records say. ``now_us``: now,
     microseconds since 1970 UTC, by which records of the future are refused. ``ascii_only``: no character beyond ASCII
-    comes from this program.
+    comes from this program. ``progress``: as for ``ingest_file``.
     """
-    with closing(SampleSpool()) as spool:
-        report_input = read_files(paths, spool, groups or GroupNames(), now_us)
+    with temporary_store() as store:
+        report_input = read_files(paths, store, groups or GroupNames(), now_us, progress)
         span = TimeRange(*(0, 0) if report_input.period is None else (each // 1000 for each in report_input.period))
         judge, totals = IntervalEvaluator(config), PeriodTotals(span)
-        restarts = sorted(spool.restarts(), key=lambda each: each[0].since_us)
-        for snapshot in spool.snapshots(report_input.groups, ungrouped=report_input.ungrouped):
+        restarts = sorted(report_input.intervals.restarts(), key=lambda each: each[0].since_us)
+        for snapshot in stored_snapshots(store):
             judge.take(_without_rates(snapshot, restarts, report_input))
             totals.take(snapshot)
         owners = sorted({*report_input.sources, *totals.owners()})
@@ -88,7 +97,7 @@ def health_check(
             blocks += figures(totals, owner, span, ascii_only=ascii_only)
             source = report_input.sources.get(owner)
             if source is not None:
-                blocks += _quality(source, config, spool)
+                blocks += _quality(source, config, report_input.intervals)
         if dropped := tuple(left_out(report_input)):
             blocks += [Heading(2, "What was left out"), Items(dropped)]
         blocks += _damage(report_input)
@@ -271,11 +280,11 @@ def _names(checks: Iterable[Check]) -> str:
     )
 
 
-def _quality(source: RecordSource, config: RuleConfig, spool: SampleSpool) -> Iterator[Block]:
+def _quality(source: RecordSource, config: RuleConfig, intervals: RecordIntervals) -> Iterator[Block]:
     yield Heading(3, "Records and gaps")
     rows, gaps = [], []
     for (kind, subtype), number in sorted(source.records.items()):
-        found = intervals_of(spool.spans(source.name, kind, subtype))
+        found = intervals_of(intervals.spans(source.name, kind, subtype))
         row = ("-", "-", "-")
         if found is not None:
             shortest, longest = duration_us(found.shortest_us), duration_us(found.longest_us)

@@ -22,7 +22,7 @@ from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.service.cycle_writer import CycleWriter
 from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
 from mqvitals_agent.smf.partial_sample import GroupNames
-from mqvitals_agent.smf.reader import ReadCounts, open_smf, records_in_steps
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, read_error, records_in_steps
 from mqvitals_agent.smf.record import Record, SmfError
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.error import StoreError
@@ -177,10 +177,9 @@ class WatchedFolder:
             now = self._clock.now()
             await self._thread.run(lambda: self._writer.store.smf.add_file(file, now))
         except (OSError, SmfError) as error:
-            why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             self._failed.add(file)
             _LOG.error(
-                f"{file.name} in {self._folder} cannot be read: {why}; copy it there again, in binary",
+                f"{file.name} in {self._folder} cannot be read: {read_error(error)}; copy it there again, in binary",
                 extra=as_event("smf.failed", file=file.name),
             )
         except NoAnswerError:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 from mqvitals_agent.smf.kinds import APPLICATION
 from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
-from mqvitals_agent.smf.record import Record, identity_of
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, read_error, records
+from mqvitals_agent.smf.record import Record, SmfError, identity_of
 from mqvitals_agent.smf.restart import Restart, RestartDetector
 from mqvitals_agent.smf.sampler import Sampler, UnnamedObjects, is_queue_manager
 from mqvitals_agent.smf.snapshots import (
@@ -26,18 +29,232 @@ from mqvitals_agent.smf.snapshots import (
     processor_time,
     reading,
     snapshots,
-    top_names,
 )
-from mqvitals_agent.store.rows.smf_records import ALONE, SmfPart
+from mqvitals_agent.store.rows.smf_records import ALONE, WAITING, SmfPart
 from mqvitals_agent.store.rows.smf_records import REST as WITHIN_REST
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
+AT_ONCE: Final = 400
+"""The number of records that are merged before they are written."""
 PROBE: Final = "SMF 116-1"
+_RECORDS_A_STEP: Final = 20
 _NAMES_AT_ONCE: Final = 40
 
 WriteSnapshot = Callable[[Snapshot], object]
 """Evaluates the rules for a snapshot and stores it."""
+
+PassOn = Callable[[str, Iterable[Record]], Iterable[Record]]
+"""Gets the path of a file and its records, and passes them on."""
+
+
+@dataclass(slots=True)
+class IngestResult:
+    """How many records were new and how many known before, and how many readings of which owners were stored.
+
+    ``unnamed`` are objects left out because of their names, ``restarts`` the restarts that the records show.
+    ``left_out`` counts the samples that wait for the name of their group, by queue manager.
+    """
+
+    new: int = 0
+    known: int = 0
+    readings: int = 0
+    owners: set[str] = field(default_factory=set)
+    left_out: dict[str, int] = field(default_factory=dict)
+    unnamed: UnnamedObjects = field(default_factory=UnnamedObjects)
+    restarts: list[Restart] = field(default_factory=list)
+
+
+class RecordIngest:
+    """Stores the samples of records, each snapshot with ``write``: ``add`` records, and call ``finish`` after the last.
+
+    Both yield after each small piece of work and raise StoreError; what was written stays, and the next call completes
+    it. ``write`` None: all parts are kept, not only those that other records complete, and nothing else is stored;
+    ``stored_snapshots`` returns them in the order of time. ``restarts`` has seen the records before these, where
+    several files are read one after another; None: restarts are not detected. ``on_new`` gets the records that were
+    not known before.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        write: WriteSnapshot | None,
+        groups: GroupNames,
+        *,
+        applications: int = TOP_APPLICATIONS,
+        at_once: int = AT_ONCE,
+        restarts: RestartDetector | None = None,
+        on_new: Callable[[Sequence[Record]], object] = len,
+    ) -> None:
+        self._store = store
+        self._write = write
+        self._groups = groups
+        self._sampler = Sampler(groups, restarts)
+        self._applications = applications
+        self._at_once = at_once
+        self._on_new = on_new
+        self._buffer: dict[bytes, Record] = {}
+        self._waiting = set(store.smf.waiting())
+        self.result = IngestResult(unnamed=self._sampler.unnamed)
+        if restarts is not None:
+            restarts.found = self.result.restarts
+
+    def add(self, records: Iterable[Record]) -> Iterator[None]:
+        """Store some of the records. Raises also what reading them raises."""
+        for count, record in enumerate(records, 1):
+            identity = identity_of(record)
+            if identity in self._buffer:
+                self.result.known += 1
+            self._buffer[identity] = record
+            if len(self._buffer) >= self._at_once:
+                yield from self._write_buffer()
+            elif count % _RECORDS_A_STEP == 0:
+                yield
+
+    def finish(self) -> Iterator[None]:
+        """Store the rest, and rank the applications."""
+        yield from self._write_buffer()
+        self.result.left_out = self._store.smf.waiting() if self._waiting else {}
+        if self._write is not None:
+            yield from rank_applications(self._store, self._write_snapshot, self._applications)
+
+    def _write_buffer(self) -> Iterator[None]:
+        buffer, self._buffer = self._buffer, {}
+        known = self._store.smf.known(buffer)
+        self.result.known += len(known)
+        new: dict[bytes, Record] = {}
+        samples: list[PartialSample] = []
+        for count, (identity, record) in enumerate(buffer.items(), 1):
+            if identity in known:
+                self._sampler.skip(record)
+            else:
+                new[identity] = record
+                samples += self._sampler.partial_samples(record)
+            if count % _RECORDS_A_STEP == 0:
+                yield
+        self.result.new += len(new)
+        self._on_new(tuple(new.values()))
+        yield from self._place_waiting()
+        done = [(identity, (record.end_us or 0) // 1000) for identity, record in new.items()]
+        yield from self._store_samples(map(self._with_group, samples), done)
+        # A record without samples still says that its queue manager writes records.
+        covered: dict[str, tuple[int, int]] = {}
+        for record in new.values():
+            if record.end_us is not None and is_queue_manager(record.ssid):
+                ended = record.end_us // 1000
+                first, last = covered.get(record.ssid, (ended, ended))
+                covered[record.ssid] = min(first, ended), max(last, ended)
+        self._store.keep_owners(covered)
+        self.result.owners.update(covered)
+
+    def _with_group(self, sample: PartialSample) -> PartialSample:
+        """The sample with its group as owner; it waits under its queue manager while the group is unknown."""
+        assigned = self._groups.assign(sample)
+        if assigned is not None:
+            return assigned
+        self._waiting.add(sample.member)
+        return sample.of_group(WAITING + sample.member)
+
+    def _place_waiting(self) -> Iterator[None]:
+        """Give the samples that wait to their groups, as far as these are known now."""
+        for member in sorted(self._waiting):
+            group = self._groups.of(member)
+            if group is None:
+                continue
+            while parts := self._store.smf.waiting_parts(member, self._at_once):
+                samples = (PartialSample.from_json(*key, data).of_group(group) for key, data in parts.items())
+                yield from self._store_samples(samples, placed=parts)
+            self._waiting.remove(member)
+
+    def _store_samples(
+        self,
+        samples: Iterable[PartialSample],
+        done: Iterable[tuple[bytes, int]] = (),
+        placed: Iterable[SampleKey] = (),
+    ) -> Iterator[None]:
+        """Merge samples with the parts in the store, write them, and note the records as done and parts as placed."""
+        merged: dict[SampleKey, PartialSample] = {}
+        for sample in samples:
+            merge_into(merged, sample)
+        kept = [key for key, each in merged.items() if each.joint or self._write is None or _waits(each)]
+        for key, data in self._store.smf.parts(kept).items():
+            added, merged[key] = merged[key], PartialSample.from_json(*key, data)
+            merge_into(merged, added)
+        if self._write is not None:
+            shown = (each for each in merged.values() if each.object.kind != "application" and not _waits(each))
+            for snapshot in snapshots(shown):
+                self._write_snapshot(snapshot)
+                yield
+        # If this fails, the same records make the same samples again.
+        self._store.smf.add_records(done, [_part(merged[key]) for key in kept], placed)
+        yield
+
+    def _write_snapshot(self, snapshot: Snapshot) -> None:
+        assert self._write is not None
+        self._write(snapshot)
+        self.result.readings += len(snapshot.readings)
+        self.result.owners.add(snapshot.owner)
+
+
+def _waits(sample: PartialSample) -> bool:
+    return sample.object.owner.startswith(WAITING)
+
+
+def _part(sample: PartialSample) -> SmfPart:
+    used = processor_time(sample.fields) if sample.object.kind == "application" else 0
+    return SmfPart(sample.object, sample.probe, sample.ts, used, sample.to_json())
+
+
+def ingest_file(
+    path: str,
+    ingest: RecordIngest,
+    counts: ReadCounts,
+    now_us: int | None,
+    progress: PassOn | None = None,
+) -> str:
+    """Store the records of a file; returns why it cannot be read to its end, empty when it can. Raises StoreError.
+
+    ``now_us``: as for ``reader.records``. ``progress`` sees the records on their way.
+    """
+    reason = ""
+    try:
+        with open_smf(path) as stream:
+            found = records(stream, counts, now_us)
+            for _ in ingest.add(found if progress is None else progress(path, found)):
+                pass
+    except (OSError, SmfError) as error:
+        reason = read_error(error)
+    for _ in ingest.finish():
+        pass
+    return reason
+
+
+def stored_snapshots(store: Store, count: int = TOP_APPLICATIONS) -> Iterator[Snapshot]:
+    """All samples of an ingest that kept every part, the oldest first; those that wait for their group are left out.
+
+    Raises StoreError. ``count`` applications of a queue manager and day stand by themselves.
+    """
+    day, first = -1, dict[str, frozenset[str]]()
+    for ts, each in groupby(store.smf.parts_in_order(), key=itemgetter(0)):
+        if ts // DAY_MS != day:
+            day = ts // DAY_MS
+            first.clear()
+        merged: dict[SampleKey, PartialSample] = {}
+        for _, name, probe, data in each:
+            part = PartialSample.from_json(name, probe, ts, data)
+            if _waits(part):
+                continue
+            if name.kind == "application":
+                if name.owner not in first:
+                    first[name.owner] = _top_applications(store, name.owner, day, count)
+                if name.name not in first[name.owner]:
+                    part = as_rest(part)
+            merge_into(merged, part)
+        yield from snapshots(merged.values())
+
+
+def _top_applications(store: Store, owner: str, day: int, count: int) -> frozenset[str]:
+    return store.smf.top_applications(owner, day * DAY_MS, (day + 1) * DAY_MS, count)
 
 
 def rank_applications(store: Store, write: WriteSnapshot, count: int) -> Iterator[None]:
@@ -51,17 +268,13 @@ def rank_applications(store: Store, write: WriteSnapshot, count: int) -> Iterato
 
 def _rank_day(store: Store, write: WriteSnapshot, owner: str, day: int, count: int) -> Iterator[None]:
     bounds = day * DAY_MS, (day + 1) * DAY_MS
-    uses = store.smf.application_uses(owner, *bounds)
-    used: dict[str, int] = defaultdict(int)
+    first = _top_applications(store, owner, day, count)
     within: dict[int, list[str]] = defaultdict(list)
-    for use in uses:
-        used[use.name] += use.used
-    first = top_names(used, count)
     alone: dict[int, list[str]] = defaultdict(list)
     changed: set[int] = set()
     standings: dict[int, list[tuple[str, int, int]]] = defaultdict(list)
     fallen: set[str] = set()
-    for use in uses:
+    for use in store.smf.application_uses(owner, *bounds):
         standing = ALONE if use.name in first else WITHIN_REST
         if standing == WITHIN_REST:
             within[use.ts].append(use.name)
@@ -125,158 +338,3 @@ def _rest(store: Store, owner: str, ts: int, names: Sequence[str]) -> Generator[
 def _write_samples(write: WriteSnapshot, owner: str, ts: int, samples: list[PartialSample]) -> None:
     if samples:
         write(Snapshot(owner, group=False, cycle=0, ts=ts, readings=tuple(map(reading, samples))))
-
-
-AT_ONCE: Final = 400
-"""The number of records that are merged before they are written."""
-_RECORDS_A_STEP: Final = 20
-_MOST_WAITING: Final = 2_000
-
-
-@dataclass(slots=True)
-class IngestResult:
-    """How many records were new and how many known before, and how many readings of which owners were stored.
-
-    ``unnamed`` are objects left out because of their names, ``restarts`` the restarts that the records show.
-    ``left_out`` are queue managers of an unknown group, with the number of records that wait for a later import.
-    """
-
-    new: int = 0
-    known: int = 0
-    readings: int = 0
-    owners: set[str] = field(default_factory=set)
-    left_out: dict[str, int] = field(default_factory=dict)
-    unnamed: UnnamedObjects = field(default_factory=UnnamedObjects)
-    restarts: list[Restart] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Waiting:
-    identity: bytes
-    ts: int
-    samples: list[PartialSample]
-
-
-class RecordIngest:
-    """Writes the samples of records into ``store``, each snapshot with ``write``.
-
-    ``restarts`` has seen the records before these, where several files are read one after another.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        write: WriteSnapshot,
-        groups: GroupNames,
-        *,
-        applications: int = TOP_APPLICATIONS,
-        at_once: int = AT_ONCE,
-        restarts: RestartDetector | None = None,
-    ) -> None:
-        self._store = store
-        self._write = write
-        self._groups = groups
-        self._restarts = restarts if restarts is not None else RestartDetector()
-        self._restarts.found = []
-        self._sampler = Sampler(groups, self._restarts)
-        self._applications = applications
-        self._at_once = at_once
-        self._buffer: dict[bytes, Record] = {}
-        self._waiting: list[_Waiting] = []
-        self.result = IngestResult(unnamed=self._sampler.unnamed, restarts=self._restarts.found)
-
-    def ingest(self, records: Iterable[Record]) -> Iterator[None]:
-        """Write all records; yields after each small piece of work.
-
-        Raises StoreError, and what reading the records raises; what was written stays, and the next call completes it.
-        """
-        yield from self.add(records)
-        yield from self.finish()
-
-    def add(self, records: Iterable[Record]) -> Iterator[None]:
-        """Write some of the records, as ``ingest`` does; call ``finish`` after the last."""
-        for count, record in enumerate(records, 1):
-            identity = identity_of(record)
-            if identity in self._buffer:
-                self.result.known += 1
-            self._buffer[identity] = record
-            if len(self._buffer) >= self._at_once:
-                yield from self._write_buffer()
-            elif count % _RECORDS_A_STEP == 0:
-                yield
-
-    def finish(self) -> Iterator[None]:
-        """Write the rest, as ``ingest`` does."""
-        yield from self._write_buffer()
-        for each in self._waiting:
-            self._leave_out(each)
-        self._waiting.clear()
-        yield from rank_applications(self._store, self._write_snapshot, self._applications)
-
-    def _leave_out(self, each: _Waiting) -> None:
-        """Count it, but do not note it as read: a later import completes it."""
-        member = each.samples[0].member
-        self.result.left_out[member] = self.result.left_out.get(member, 0) + 1
-
-    def _write_buffer(self) -> Iterator[None]:
-        buffer, self._buffer = self._buffer, {}
-        known = self._store.smf.known(buffer)
-        merged: dict[SampleKey, PartialSample] = {}
-        done: list[tuple[bytes, int]] = []
-        ready = self._waiting
-        self._waiting = []
-        covered: dict[str, tuple[int, int]] = {}
-        for count, (identity, record) in enumerate(buffer.items(), 1):
-            if identity in known:
-                self.result.known += 1
-                self._sampler.skip(record)
-            else:
-                samples = list(self._sampler.partial_samples(record))
-                ready.append(_Waiting(identity, (record.end_us or 0) // 1000, samples))
-                self.result.new += 1
-                if record.end_us is not None and is_queue_manager(record.ssid):
-                    ended = record.end_us // 1000
-                    first, last = covered.get(record.ssid, (ended, ended))
-                    covered[record.ssid] = min(first, ended), max(last, ended)
-            if count % _RECORDS_A_STEP == 0:
-                yield
-        for each in ready:
-            assigned = [self._groups.assign(sample) for sample in each.samples]
-            whole = None not in assigned
-            for sample in assigned:
-                # A sample of one record may be written again once the rest of the record has its group; a merged one
-                # may not.
-                if sample is not None and (whole or not sample.joint):
-                    merge_into(merged, sample)
-            if whole:
-                done.append((each.identity, each.ts))
-            elif len(self._waiting) < _MOST_WAITING:
-                self._waiting.append(each)
-            else:
-                self._leave_out(each)
-        yield from self._store_merged(merged, done)
-        # A record without samples still says that its queue manager writes records.
-        self._store.keep_owners(covered)
-        self.result.owners.update(covered)
-
-    def _store_merged(self, merged: dict[SampleKey, PartialSample], done: list[tuple[bytes, int]]) -> Iterator[None]:
-        joint = [key for key, sample in merged.items() if sample.joint]
-        for (name, probe, ts), data in self._store.smf.parts(joint).items():
-            merge_into(merged, PartialSample.from_json(name, probe, ts, data))
-        shown = (sample for sample in merged.values() if sample.object.kind != "application")
-        for snapshot in snapshots(shown):
-            self._write_snapshot(snapshot)
-            yield
-        # If this fails, the same records make the same samples again.
-        self._store.smf.add_records(done, [_part(merged[key]) for key in joint])
-        yield
-
-    def _write_snapshot(self, snapshot: Snapshot) -> None:
-        self._write(snapshot)
-        self.result.readings += len(snapshot.readings)
-        self.result.owners.add(snapshot.owner)
-
-
-def _part(sample: PartialSample) -> SmfPart:
-    used = processor_time(sample.fields) if sample.object.kind == "application" else 0
-    return SmfPart(sample.object, sample.probe, sample.ts, used, sample.to_json())

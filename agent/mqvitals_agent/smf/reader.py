@@ -157,6 +157,11 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
     return buffered
 
 
+def read_error(error: OSError | SmfError) -> str:
+    """Why a file cannot be read."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
 class RecordFilter:
     """Records of these queue managers (none: all) with intervals that ended from ``begin`` to ``end``, both included.
 

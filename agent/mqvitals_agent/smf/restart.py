@@ -7,8 +7,10 @@ lately``. The channel initiator numbers nothing: its records follow the queue ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from mqvitals_agent.smf.kinds import mapping_of
@@ -97,6 +99,23 @@ class RestartDetector:
         if has_interval and (not ends or ended_us > ends[-1] + _TOGETHER_US):
             ends.append(ended_us)
         return True
+
+
+def guarded_restarts(records: Iterable[tuple[str, str, int, int, int | None]]) -> Iterator[tuple[Restart, int]]:
+    """Restarts, each with the time (microseconds) until which rates and increases are absent.
+
+    ``records`` are system, queue manager, end, number and beginning of each, in this order.
+    """
+    for (system, queue_manager), each in groupby(records, key=itemgetter(0, 1)):
+        detector = RestartDetector()
+        guards: list[int] = []
+        for _, _, ended, number, began in each:
+            is_guarded = detector.take(system, queue_manager, ended, number, began)
+            if len(detector.found) > len(guards):
+                guards.append(ended)
+            elif is_guarded:
+                guards[-1] = ended
+        yield from zip(detector.found, guards, strict=True)
 
 
 def guarded(reading: Reading) -> Reading:

@@ -51,11 +51,6 @@ def processor_time(fields: Mapping[str, Value | None]) -> int:
     return min(sum(value for key in _TIMES if isinstance(value := fields.get(key), int)), _MOST)
 
 
-def top_names(used: Mapping[str, int], count: int) -> frozenset[str]:
-    """The ``count`` names with the highest use; of equal ones those first in the alphabet."""
-    return frozenset(sorted(used, key=lambda name: (-used[name], name))[:count])
-
-
 def as_rest(sample: PartialSample) -> PartialSample:
     """A part of an application's sample as a part of ``REST``, without its job and queue."""
     fields = {key: None if key in _OWN else value for key, value in sample.fields.items()}

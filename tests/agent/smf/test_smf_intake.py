@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -39,9 +40,13 @@ def take(path: Path, *data: bytes, applications: int = 2, at_once: int = 3, grou
             applications=applications,
             at_once=at_once,
         )
-        for _ in intake.ingest(parse(each) for each in data):
-            pass
+        ingest_all(intake, data)
         return intake.result
+
+
+def ingest_all(intake: RecordIngest, data: Iterable[bytes]) -> None:
+    for _ in chain(intake.add(parse(each) for each in data), intake.finish()):
+        pass
 
 
 def content(path: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -223,13 +228,31 @@ def test_records_alone_make_an_owner(smf: Any, tmp_path: Path) -> None:
 
 
 def test_a_group_that_is_not_known_yet(smf: Any, tmp_path: Path) -> None:
-    """What belongs to it is left out and told, and a later import that knows the name completes it."""
+    """What belongs to it waits in the store and is counted; an import that knows the name shows it, without the records."""
     path = tmp_path / "s.db"
-    record = structure(smf, 1, "MQ01")
-    assert take(path, record, groups={}).left_out == {"MQ01": 1}
-    assert take(path, record).left_out == {}
+    records = [structure(smf, 1, "MQ01"), structure(smf, 2, "MQ02")]
+    assert take(path, *records, groups={}).left_out == {"MQ01": 1, "MQ02": 1}
+    with StoreReader.open(path) as reader:
+        assert not reader.objects()
+    assert take(path, *records, groups={"MQ01": "PRDQSG"}).left_out == {"MQ02": 1}
+    assert take(path).left_out == {}
     with StoreReader.open(path) as reader:
         assert [str(row.name) for row in reader.objects()] == ["PRDQSG/cf_structure/APPL1"]
+        assert reader.current(ObjectName("PRDQSG", "cf_structure", "APPL1"))["full_count"].value == 3
+    take(tmp_path / "whole.db", *records)
+    assert content(path) == content(tmp_path / "whole.db")
+
+
+def test_a_group_that_a_later_record_names(smf: Any, tmp_path: Path) -> None:
+    """However many samples wait for it: the last record of the file tells the group of all before it."""
+    path, seconds = tmp_path / "s.db", 60_000_000
+    data = bytearray(smf.section(64, {20: (4, 10)}))
+    data[16:20] = smf.ebcdic("QSGA", 4)
+    before = [structure(smf, 1, "MQ01", at_us=number * seconds) for number in range(30)]
+    taken = take(path, *before, smf.record(115, 231, {1: [bytes(data)]}), groups={}, at_once=4)
+    assert taken.left_out == {}
+    with StoreReader.open(path) as reader:
+        assert len(reader.samples(ObjectName("QSGA", "cf_structure", "APPL1"), "full_count", Source.SMF)) == 30
 
 
 def test_a_failing_store_loses_no_record(many: Sequence[bytes], tmp_path: Path) -> None:
@@ -246,15 +269,10 @@ def test_a_failing_store_loses_no_record(many: Sequence[bytes], tmp_path: Path) 
     with Store.open(path) as store:
         intake = RecordIngest(store, write, GroupNames(GROUPS), applications=2)
         with pytest.raises(StoreError):
-            _exhaust(intake.ingest(parse(each) for each in many))
+            ingest_all(intake, many)
     take(path, *many)
     take(tmp_path / "whole.db", *many)
     assert content(path) == content(tmp_path / "whole.db")
-
-
-def _exhaust(steps: Iterable[None]) -> None:
-    for _ in steps:
-        pass
 
 
 def test_records_differ_by_all_that_they_hold(smf: Any) -> None:

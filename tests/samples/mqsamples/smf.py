@@ -17,7 +17,6 @@ from mqvitals_agent.smf.snapshots import (
     merge_into,
     processor_time,
     snapshots,
-    top_names,
 )
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
@@ -65,7 +64,7 @@ def ranked(totals: Iterable[PartialSample], count: int) -> list[PartialSample]:
         used: dict[str, int] = defaultdict(int)
         for total in each:
             used[total.object.name] += processor_time(total.fields)
-        first = top_names(used, count)
+        first = sorted(used, key=lambda name: (-used[name], name))[:count]
         rest: dict[tuple[ObjectName, int], PartialSample] = {}
         for total in each:
             if total.object.name in first:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from heapq import merge
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -14,7 +15,14 @@ from mqvitals_rules.snapshot import ObjectName
 ALONE, REST, NEW = 1, 2, 0
 """Where an application stands: by itself, within the rest, or nowhere yet."""
 
+WAITING: Final = "/"
+"""A part whose group is unknown has this and its queue manager as owner: no queue manager has a slash in its name."""
+
+PartKey = tuple[ObjectName, str, int]
+"""Object, probe and end of the interval (ms UTC)."""
+
 _AT_ONCE: Final = 500
+_OF_GROUPS_UNKNOWN: Final = f"owner >= '{WAITING}' AND owner < '{chr(ord(WAITING) + 1)}'"
 
 
 class SmfFile(NamedTuple):
@@ -39,11 +47,10 @@ class SmfPart(NamedTuple):
 
 
 class ApplicationUse(NamedTuple):
-    """An application in an interval: its name, the end, its processor time, and where it stands."""
+    """An application in an interval: its name, the end, and where it stands."""
 
     name: str
     ts: int
-    used: int
     shown: int
 
 
@@ -77,8 +84,8 @@ class SmfRepository:
                 found.update(bytes(row[0]) for row in rows)
         return frozenset(found)
 
-    def parts(self, keys: Iterable[tuple[ObjectName, str, int]]) -> dict[tuple[ObjectName, str, int], str]:
-        """The sums of several records so far, by object, probe and end of the interval."""
+    def parts(self, keys: Iterable[PartKey]) -> dict[PartKey, str]:
+        """The sums of several records so far."""
         found = {}
         with self._database.reading() as connection:
             for name, probe, ts in keys:
@@ -90,9 +97,53 @@ class SmfRepository:
                     found[name, probe, ts] = text(row[0])
         return found
 
-    def add_records(self, identities: Iterable[tuple[bytes, int]], parts: Iterable[SmfPart]) -> None:
-        """Store that records (identity, end in ms UTC) were read, and the sums with them."""
+    def parts_in_order(self) -> Iterator[tuple[int, ObjectName, str, str]]:
+        """End, object, probe and sum of all parts, the oldest first."""
+
+        def of_kind(owner: str, kind: str) -> Iterator[tuple[int, ObjectName, str, str]]:
+            rows = connection.execute(
+                "SELECT ts, name, probe, data FROM smf_part WHERE owner = ? AND kind = ? ORDER BY ts", (owner, kind)
+            )
+            return (
+                (integer(ts), ObjectName(owner, kind, text(name)), text(probe), text(data))
+                for ts, name, probe, data in rows
+            )
+
+        with self._database.reading() as connection:
+            following = "SELECT owner, kind FROM smf_part WHERE (owner, kind) > (?, ?) ORDER BY owner, kind LIMIT 1"
+            found = [("", "")]
+            while row := connection.execute(following, found[-1]).fetchone():
+                found.append((text(row[0]), text(row[1])))
+            # Each is in the order of the table's key: nothing needs to be sorted.
+            yield from merge(*(of_kind(*each) for each in found[1:]))
+
+    def waiting(self) -> dict[str, int]:
+        """The number of parts whose group is unknown, by queue manager."""
+        with self._database.reading() as connection:
+            rows = connection.execute(f"SELECT owner, count(*) FROM smf_part WHERE {_OF_GROUPS_UNKNOWN} GROUP BY owner")  # noqa: S608
+            return {text(owner).removeprefix(WAITING): integer(count) for owner, count in rows}
+
+    def waiting_parts(self, queue_manager: str, count: int) -> dict[PartKey, str]:
+        """At most ``count`` parts of a queue manager whose group was unknown."""
+        owner = WAITING + queue_manager
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT kind, name, probe, ts, data FROM smf_part WHERE owner = ? LIMIT ?", (owner, count)
+            )
+            return {
+                (ObjectName(owner, text(kind), text(name)), text(probe), integer(ts)): text(data)
+                for kind, name, probe, ts, data in rows
+            }
+
+    def add_records(
+        self, identities: Iterable[tuple[bytes, int]], parts: Iterable[SmfPart], placed: Iterable[PartKey] = ()
+    ) -> None:
+        """Store that records (identity, end in ms UTC) were read, and the sums with them; delete those ``placed``."""
         with self._database.writing() as connection:
+            connection.executemany(
+                "DELETE FROM smf_part WHERE owner = ? AND kind = ? AND name = ? AND probe = ? AND ts = ?",
+                [(*name, probe, ts) for name, probe, ts in placed],
+            )
             connection.executemany("INSERT OR IGNORE INTO smf_record(id, ts) VALUES(?, ?)", identities)
             connection.executemany(
                 "INSERT INTO smf_part(owner, kind, name, probe, ts, used, shown, data) VALUES(?, ?, ?, ?, ?, ?, 0, ?)"
@@ -101,19 +152,30 @@ class SmfRepository:
                 [(*each.object, each.probe, each.ts, each.used, each.data) for each in parts],
             )
 
+    def top_applications(self, owner: str, first: int, last: int, count: int) -> frozenset[str]:
+        """The ``count`` applications with most processor time that have ``first`` <= end < ``last``, ms UTC.
+
+        Of equal ones those first in the alphabet.
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT name FROM smf_part WHERE owner = ? AND kind = 'application' AND ts >= ? AND ts < ?"
+                " GROUP BY name ORDER BY total(used) DESC, name LIMIT ?",
+                (owner, first, last, count),
+            )
+            return frozenset(text(name) for (name,) in rows)
+
     def application_uses(self, owner: str, first: int, last: int) -> list[ApplicationUse]:
         """The applications of a queue manager with ``first`` <= end < ``last``, ms UTC; a negative place has
         changed since.
         """
         with self._database.reading() as connection:
             rows = connection.execute(
-                "SELECT name, ts, used, shown FROM smf_part"
+                "SELECT name, ts, shown FROM smf_part"
                 " WHERE owner = ? AND kind = 'application' AND ts >= ? AND ts < ? ORDER BY ts, name",
                 (owner, first, last),
             )
-            return [
-                ApplicationUse(text(name), integer(ts), integer(used), integer(shown)) for name, ts, used, shown in rows
-            ]
+            return [ApplicationUse(text(name), integer(ts), integer(shown)) for name, ts, shown in rows]
 
     def unplaced_applications(self, day_ms: int) -> list[tuple[str, int]]:
         """Queue managers and days (since 1970, ``day_ms`` long) with applications that have changed."""

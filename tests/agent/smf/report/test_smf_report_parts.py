@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from hypothesis import strategies as st
 
 from mqsamples.smf import readings
 from mqvitals_agent.review.evaluation import compared_value
-from mqvitals_agent.review.sample_spool import SampleSpool
-from mqvitals_agent.review.smf_input import Intervals, intervals_of, read_files
+from mqvitals_agent.review.smf_input import Intervals, intervals_of, read_files, temporary_store
 from mqvitals_agent.review.smf_totals import ObjectTotals
+from mqvitals_agent.smf.ingest import stored_snapshots
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import ReadCounts, records
 from mqvitals_agent.text.document import escaped
@@ -31,14 +30,14 @@ SECOND = 1_000_000
 
 @pytest.mark.parametrize("applications", [200, 0])
 def test_disk_and_memory_tell_the_same(every_section: Path, applications: int) -> None:
-    """What was put aside on disk comes back as the samples that are made in memory, also where applications are added up."""
+    """What was stored comes back as the samples that are made in memory, also where applications are added up."""
     path = str(every_section)
     with Path(path).open("rb") as stream:
         expected = list(readings(records(stream, ReadCounts()), applications=applications))
-    with closing(SampleSpool()) as staging:
-        evidence = read_files([path], staging, GroupNames())
-        assert list(staging.snapshots(evidence.groups, applications)) == expected
-    assert evidence.repeated == 0
+    with temporary_store() as store:
+        evidence = read_files([path], store, GroupNames())
+        assert list(stored_snapshots(store, applications)) == expected
+    assert evidence.ingested.known == 0
 
 
 def test_repeated_records(smf: Any, tmp_path: Path) -> None:
@@ -47,10 +46,10 @@ def test_repeated_records(smf: Any, tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_bytes(data)
     other.write_bytes(smf.spanned(data, 100, 30))
-    with closing(SampleSpool()) as staging:
-        evidence = read_files([str(one), str(other)], staging, GroupNames())
-        snapshots = list(staging.snapshots(evidence.groups))
-    assert (evidence.repeated, evidence.records, len(snapshots)) == (1, 2, 1)
+    with temporary_store() as store:
+        evidence = read_files([str(one), str(other)], store, GroupNames())
+        snapshots = list(stored_snapshots(store))
+    assert (evidence.ingested.known, evidence.records, len(snapshots)) == (1, 2, 1)
 
 
 def test_intervals() -> None:

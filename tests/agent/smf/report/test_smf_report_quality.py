@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,31 @@ def test_a_file_that_is_not_there(
     assert code == ExitCode.FAILED
     assert "none.smf: No such file or directory" in flat(text)
     assert "Buffer pools" in text
+
+
+def test_the_temporary_files(
+    report: Run, file: Make, pools: Make, smf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are in TMPDIR and are deleted in the end; when they cannot be written a sentence says what to do."""
+    path = file(*(pools(number, smf.pool()) for number in range(40)))
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    report(path)
+    assert not list(folder.iterdir())
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(Failure) as failure:
+            report(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert failure.value.message.startswith("the temporary files cannot be written: ")
+    assert "TMPDIR" in failure.value.hint
+    assert not list(folder.iterdir())
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with pytest.raises(Failure, match="the temporary files cannot be written: .*none"):
+        report(path)
 
 
 def test_storage_records_alone_judge_nothing(report: Run, file: Make, smf: Any) -> None:
