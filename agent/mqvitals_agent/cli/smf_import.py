@@ -149,8 +149,8 @@ def import_lines(taken: IngestResult) -> list[str]:
     lines += taken.unnamed.lines()
     for queue_manager, count in sorted(taken.left_out.items()):
         lines.append(
-            f"{queue_manager}: structures and shared queues of {counted(count, 'record')} are left out, because the name"
-            " of its queue-sharing group is unknown: set name in the configuration, or give its 115-231 records"
-            " with them, and import again"
+            f"{queue_manager}: {counted(count, 'sample')} of structures and shared queues cannot be shown, because the name"
+            " of its queue-sharing group is unknown: import its 115-231 records, or set name in the configuration and"
+            " import any file again"
         )
     return lines

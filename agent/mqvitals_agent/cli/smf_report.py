@@ -56,7 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
             progress=with_progress,
         )
     except (OSError, StoreError) as error:
-        why = "the disk is full" if getattr(error, "kind", None) is StoreErrorKind.FULL else str(error)
+        why = error.message if isinstance(error, StoreError) else error
+        if getattr(error, "kind", None) is StoreErrorKind.FULL:
+            why = "the disk is full"
         raise Failure(
             f"the temporary files cannot be written: {why}", hint="name a directory with room in TMPDIR"
         ) from error

@@ -234,9 +234,9 @@ class WatchedFolder:
                 f"{name}: objects left out for their names: {taken.unnamed.count:,}, the first at {taken.unnamed.first[0]}",
                 extra=as_event("smf.unnamed", file=name, objects=taken.unnamed.count),
             )
-        for queue_manager in sorted(taken.left_out):
+        for queue_manager, count in sorted(taken.left_out.items()):
             _LOG.warning(
-                f"{queue_manager}: structures and shared queues of SMF records are left out, because the name of its"
-                " queue-sharing group is unknown: set name in the configuration, and 'touch' the file",
+                f"{queue_manager}: {count:,} samples of structures and shared queues cannot be shown, because the name of"
+                " its queue-sharing group is unknown: set name in the configuration, and 'touch' the file",
                 extra=as_change(f"smf group {queue_manager}", "smf.group_unknown", queue_manager=queue_manager),
             )

@@ -197,7 +197,7 @@ def test_the_temporary_files(
     assert "TMPDIR" in failure.value.hint
     assert not list(folder.iterdir())
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
-    with pytest.raises(Failure, match="the temporary files cannot be written: .*none"):
+    with pytest.raises(Failure, match=r"the temporary files cannot be written: .*none"):
         report(path)
 
 
