@@ -11,8 +11,10 @@ from difflib import get_close_matches
 from fnmatch import translate
 from pathlib import Path
 from re import compile as compile_pattern
+from typing import Any
 
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError, store_error
+from mqvitals_agent.store.error import UnknownNameError
+from mqvitals_agent.store.file.database import closed_on_error, explained
 from mqvitals_agent.store.file.integrity import count_invalid_times
 from mqvitals_agent.store.file.schema import (
     ALERTS_FROM,
@@ -76,12 +78,8 @@ class StoreReader:
         Raises StoreError: no such file, no permission, no store, empty, a newer or older structure, damaged.
         """
         path = Path(path).resolve()
-        connection = open_reader(path)
-        try:
+        with closed_on_error(open_reader(path)) as connection:
             return cls(path, connection, kinds, limit_s)
-        except StoreError:
-            connection.close()
-            raise
 
     def close(self) -> None:
         """Close the store; a second call does nothing."""
@@ -191,11 +189,7 @@ class StoreReader:
         with self._query() as connection:
             self._number(connection, name)
             first, last = FIRST if since is None else since, LAST if until is None else until
-            history = self._history(name.kind)
-            found = {Source.POLL: history.samples(connection, name, metric, first=first, last=last)}
-            for source in history.sources(connection, name):
-                found[source] = history.samples(connection, name, metric, source, first=first, last=last)
-            source, samples = covering(found, first - 1)
+            source, samples = covering(self._by_source(connection, name, metric, first=first, last=last), first - 1)
             kept_from = self._deleted(connection, name, first)
         points = tuple((ts, value) for ts, _, value in samples)
         return Series(name, metric, known.unit, points, tuple(each[1] for each in samples), source, kept_from)
@@ -228,12 +222,20 @@ class StoreReader:
 
         Raises UnknownNameError for an unknown metric.
         """
-        found = {Source.POLL: self.samples(name, metric, first=first, last=last, newest=newest_of)}
+        self._metric(name.kind, metric)
         with self._query() as connection:
-            sources = self._history(name.kind).sources(connection, name)
-        for source in sources:
-            found[source] = self.samples(name, metric, source, first=first, last=last, newest=newest_of)
+            found = self._by_source(
+                connection, name, metric, first=first, last=last, newest=newest_of, polled_only=True
+            )
         return covering(found, first - 1) if newest_of is None else newest(found)
+
+    def _by_source(
+        self, connection: sqlite3.Connection, name: ObjectName, metric: str, **selection: Any
+    ) -> dict[Source, list[Sample]]:
+        """The samples of each source, as ``HistoryQuery.samples`` selects them."""
+        history = self._history(name.kind)
+        sources = (Source.POLL, *history.sources(connection, name))
+        return {source: history.samples(connection, name, metric, source, **selection) for source in sources}
 
     def hour_means(
         self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
@@ -424,11 +426,8 @@ class StoreReader:
     def _query(self) -> Iterator[sqlite3.Connection]:
         ends = time.monotonic() + self._limit_s
         self._connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
-        try:
+        with explained(self.path, "reading"):  # rows are decoded inside the query
             yield self._connection
-        except (sqlite3.Error, *UNDECODABLE) as error:
-            # Rows are decoded inside the query.
-            raise store_error(self.path, error, "reading") from error
 
     def _kind(self, kind: str) -> Kind:
         known = self._kinds.get(kind)

@@ -7,14 +7,14 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent import __version__
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, store_error
-from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.error import StoreError, StoreErrorKind, store_error
+from mqvitals_agent.store.file.database import StoreDatabase, explained, roll_back, transaction
 from mqvitals_agent.store.file.integrity import count_invalid_times, drop_invalid_times
 from mqvitals_agent.store.file.schema import (
     PAGE_SIZE,
@@ -127,29 +127,18 @@ class Store:
         path = Path(path).resolve()
         tables = tables_of(kinds)
         make_file(path, mode)
-        lock = WriterLock(path)
-        connection: sqlite3.Connection | None = None
-        try:
+        with explained(path, "reading"), ExitStack() as opened:
+            lock = WriterLock(path)
+            opened.callback(lock.release)
             connection = open_writer(path, tables.values(), page_size=page_size, busy_ms=busy_ms)
-            _write_meta(
-                path,
-                connection,
-                mode=_mode(replay=replay, records=records),
-                source=source,
-                group=group,
-                created=created,
-            )
+            opened.callback(connection.close)
+            mode_of = REPLAY if replay else RECORDS if records else LIVE
+            _write_meta(path, connection, mode=mode_of, source=source, group=group, created=created)
             if shared_with:
                 give_to_group(path, shared_with)
-            repaired = _repair(connection, tables)
-            return cls(path, lock, connection, kinds, repaired)
-        except BaseException as error:
-            if connection is not None:
-                connection.close()
-            lock.release()
-            if isinstance(error, (sqlite3.Error, *UNDECODABLE)):
-                raise store_error(path, error, "reading") from error
-            raise
+            store = cls(path, lock, connection, kinds, _repair(connection, tables))
+            opened.pop_all()
+        return store
 
     def write(
         self,
@@ -419,23 +408,16 @@ class Store:
     def _undo(self) -> None:
         """Roll back. What is in memory may be ahead of the file then: it is read again before the next snapshot."""
         self._in_doubt = True
-        self.database.roll_back()
+        roll_back(self._connection)
 
 
 def _repair(connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> Counter[str]:
     """Delete rows with invalid times; returns their number by table."""
     if not count_invalid_times(connection, tables.values()):
         return Counter()
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         found = count_invalid_times(connection, tables.values(), deep=True)
         drop_invalid_times(connection, tables.values())
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-        raise
     return found
 
 
@@ -471,10 +453,6 @@ def without_long_numbers(snapshot: Snapshot) -> tuple[Snapshot, int]:
     return replace(snapshot, readings=readings), count
 
 
-def _mode(*, replay: bool, records: bool) -> str:
-    return REPLAY if replay else RECORDS if records else LIVE
-
-
 def _write_meta(
     path: Path, connection: sqlite3.Connection, *, mode: str, source: str, group: str, created: int
 ) -> None:
@@ -494,6 +472,5 @@ def _write_meta(
         facts["group"] = group
     if not before:
         facts = {"source": source, "group": group, "created": iso(created) if created else "", **facts}
-    connection.execute("BEGIN IMMEDIATE")
-    connection.executemany("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", list(facts.items()))
-    connection.execute("COMMIT")
+    with transaction(connection):
+        connection.executemany("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", list(facts.items()))

@@ -12,8 +12,8 @@ from sqlite_utils import Database
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.database import StoreDatabase
-from mqvitals_agent.store.file.migration import migrate, migrations
-from mqvitals_agent.store.file.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
+from mqvitals_agent.store.file.migration import STRUCTURE, migrate, migrations
+from mqvitals_agent.store.file.schema import APPLICATION_ID, PAGE_SIZE
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.notifications import (
     KEEP_MS,
@@ -339,7 +339,7 @@ def test_a_store_of_structure_1_is_brought_up_to_date(path: Path, make: Any) -> 
     db.conn.execute(f"PRAGMA page_size = {PAGE_SIZE}")
     db.conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.conn.execute("PRAGMA journal_mode = WAL")
-    migrations.apply(db, stop_before="structure_2")
+    migrations().apply(db, stop_before="structure_2")
     db.conn.execute("INSERT INTO meta VALUES('mode', 'live')")
     db.conn.execute("INSERT INTO object VALUES(1, 'QM01', 'queue', 'APPL.IN', 5, NULL)")
     db.conn.execute(
@@ -362,7 +362,7 @@ def test_a_store_of_structure_1_is_brought_up_to_date(path: Path, make: Any) -> 
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert [str(row.name) for row in reader.objects()] == ["QM01/queue/APPL.IN"]
     # Once more changes nothing.
-    migrate(path, application_id=APPLICATION_ID, structure=STRUCTURE, page_size=PAGE_SIZE)
+    migrate(path, application_id=APPLICATION_ID, page_size=PAGE_SIZE)
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert len(reader.notifications()) == 1
 
@@ -372,7 +372,7 @@ def test_a_store_of_structure_2_is_brought_up_to_date(path: Path, make: Any) -> 
     db = Database(path)
     db.conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.conn.execute("PRAGMA journal_mode = WAL")
-    migrations.apply(db, stop_before="structure_3")
+    migrations().apply(db, stop_before="structure_3")
     db.conn.execute("INSERT INTO meta VALUES('mode', 'live')")
     db.conn.execute(
         "INSERT INTO alert VALUES(7, 'Q-03', 'QM01', 'queue', 'APPL.IN', '', 'QM01', 'queue', 'APPL.IN',"

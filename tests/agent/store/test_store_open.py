@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.file.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
+from mqvitals_agent.store.file.migration import STRUCTURE
+from mqvitals_agent.store.file.schema import APPLICATION_ID, PAGE_SIZE
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import StoreMeta
 from mqvitals_agent.store.rows.tables import KindTables

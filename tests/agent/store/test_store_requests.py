@@ -14,8 +14,8 @@ import pytest
 from sqlite_utils import Database
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.file.migration import migrations
-from mqvitals_agent.store.file.schema import APPLICATION_ID, STRUCTURE
+from mqvitals_agent.store.file.migration import STRUCTURE, migrations
+from mqvitals_agent.store.file.schema import APPLICATION_ID
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.requests import ANSWER_WAIT_MS, KEEP_MS, WHO, RequestClient, StoredRequest
 from mqvitals_agent.store.writer import Store
@@ -114,7 +114,7 @@ def test_no_store_is_made(path: Path) -> None:
 def test_a_replay_answers_nobody(path: Path, make: Any) -> None:
     """A replay has no queue managers to ask: that is said at once."""
     Store.open(path, replay=True, kinds=make.kinds).close()
-    with pytest.raises(StoreError, match="holds a replay: no queue manager stands behind it"):
+    with pytest.raises(StoreError, match="holds a replay: it has no queue manager to ask"):
         RequestClient.open(path)
 
 
@@ -134,7 +134,7 @@ def test_a_store_of_structure_3_is_brought_up_to_date(path: Path, make: Any) -> 
     db = Database(path)
     db.conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.conn.execute("PRAGMA journal_mode = WAL")
-    migrations.apply(db, stop_before="structure_4")
+    migrations().apply(db, stop_before="structure_4")
     db.conn.execute("INSERT INTO meta VALUES('mode', 'live')")
     db.conn.execute("INSERT INTO object VALUES(1, 'QM01', 'queue', 'APPL.IN', 5, NULL)")
     db.conn.execute("PRAGMA user_version = 3")

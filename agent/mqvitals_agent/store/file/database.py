@@ -1,4 +1,4 @@
-"""A connection with its transactions, which the repositories of a store share."""
+"""A connection with its transactions, which the repositories of a store share, and what every connection needs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,45 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mqvitals_agent.store.error import UNDECODABLE, store_error
+
+
+@contextmanager
+def explained(path: Path, doing: str) -> Iterator[None]:
+    """Errors of SQLite and of decoding, met while ``doing`` (``reading``, ``writing``) a store, become StoreError."""
+    try:
+        yield
+    except (sqlite3.Error, *UNDECODABLE) as error:
+        raise store_error(path, error, doing) from error
+
+
+@contextmanager
+def closed_on_error(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """The connection, which is closed only when anything is raised."""
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction; what is raised within rolls it back. Raises sqlite3.Error."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    """Roll back the open transaction, if there is one. Never fails."""
+    if connection.in_transaction:
+        # When the disk is full SQLite may have rolled back by itself.
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
 
 
 class StoreDatabase:
@@ -27,37 +66,18 @@ class StoreDatabase:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """The connection, for queries. Raises StoreError."""
-        with self._explained("reading"):
+        with explained(self.path, "reading"):
             yield self.connection
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction; what is raised within rolls it back. Raises StoreError."""
-        with self._explained("writing"), self.transaction():
+        with explained(self.path, "writing"), self.transaction():
             yield self.connection
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """As ``writing``, but raises sqlite3.Error and whatever is raised within."""
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self.connection):
             yield
-            self.connection.execute("COMMIT")
-        except BaseException:
-            self.roll_back()
-            raise
         self._committed()
-
-    def roll_back(self) -> None:
-        """Roll back the open transaction, if there is one. Never fails."""
-        if self.connection.in_transaction:
-            # When the disk is full SQLite may have rolled back by itself.
-            with suppress(sqlite3.Error):
-                self.connection.execute("ROLLBACK")
-
-    @contextmanager
-    def _explained(self, doing: str) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, *UNDECODABLE) as error:
-            raise store_error(self.path, error, doing) from error

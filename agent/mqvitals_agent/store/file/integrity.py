@@ -10,12 +10,13 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, store_error
+from mqvitals_agent.store.file.database import explained, transaction
 from mqvitals_agent.store.file.schema import ForeignObject, foreign_objects, open_as_it_is
 from mqvitals_agent.store.file.store_file import WriterLock
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, POLL, KindTables, tables_of
@@ -147,7 +148,7 @@ def _count(connection: sqlite3.Connection, rows: str, bounds: Mapping[str, int])
     return int(connection.execute(f"SELECT count(*) FROM {rows}", bounds).fetchone()[0])
 
 
-_ALERT_TIMES = ("since", "updated", "started", "ended", "good_since")
+_ALERT_TIMES = _TIMES["alert"]
 
 
 def is_ahead_of_clock(connection: sqlite3.Connection, snapshot: Snapshot) -> bool:
@@ -194,13 +195,8 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
     run("UPDATE owner SET first_ts = min(first_ts, :ts), last_ts = :ts WHERE name = :owner", bounds)
 
 
-def date_alerts(connection: sqlite3.Connection, ts: int, latest: int) -> None:
-    """Date alerts and notices ``ts`` at most that lie further ahead than ``latest``, both ms UTC.
-
-    The caller owns the transaction.
-
-    Raises sqlite3.Error.
-    """
+def _date_alerts_ahead(connection: sqlite3.Connection, ts: int, latest: int) -> None:
+    """Date alerts and notices ``ts`` at most that lie further ahead than ``latest``, both ms UTC."""
     bounds = {"ts": ts, "latest": latest, "last": LAST_MOMENT}
     ahead = f"max({', '.join(f'coalesce({column}, 0)' for column in _ALERT_TIMES)})"
     _date_alerts(connection, f"{ahead} BETWEEN :latest + 1 AND :last", bounds)
@@ -272,13 +268,8 @@ def repair(path: Path, now: int) -> tuple[Path, IntegrityReport]:
                     "restore a copy, or move it away and let the agent start a new one",
                 )
             copy = _copy(path, connection, now)
-            try:
+            with explained(path, "writing"):
                 _drop(connection, before, now)
-            except sqlite3.Error as error:
-                with suppress(sqlite3.Error):
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                raise store_error(path, error, "writing") from error
             return copy, _look(path, connection, now)
     finally:
         lock.release()
@@ -289,11 +280,10 @@ def _look(path: Path, connection: sqlite3.Connection, now: int) -> IntegrityRepo
         found = tuple(foreign_objects(connection))
         damage = tuple(str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS:d})"))
         damage = () if damage == ("ok",) else damage
-        there = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         if damage or any(each.type in {"table", "view"} for each in found):
             # What stands in a table's place is not asked anything.
             return IntegrityReport({}, damage, found)
-        tables = [each for each in tables_of(KINDS).values() if each.history in there and each.current in there]
+        tables = _existing_tables(connection)
         names = ("owner", "object", "snapshot", "alert", "notice", *(each.history for each in tables))
         rows = {name: int(connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]) for name in names}
         impossible = count_invalid_times(connection, tables, deep=True)
@@ -304,6 +294,11 @@ def _look(path: Path, connection: sqlite3.Connection, now: int) -> IntegrityRepo
             return IntegrityReport({}, (" ".join(str(error).split()),))
         raise store_error(path, error, "reading") from error
     return IntegrityReport({name: count for name, count in rows.items() if count}, damage, found, +impossible, +ahead)
+
+
+def _existing_tables(connection: sqlite3.Connection) -> list[KindTables]:
+    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return [each for each in tables_of(KINDS).values() if each.history in there and each.current in there]
 
 
 def _copy(path: Path, connection: sqlite3.Connection, now: int) -> Path:
@@ -325,16 +320,12 @@ def _copy(path: Path, connection: sqlite3.Connection, now: int) -> Path:
 
 
 def _drop(connection: sqlite3.Connection, found: IntegrityReport, now: int) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    for each in found.strangers:
-        if each.type in {"trigger", "view", "index", "table"}:
-            quoted = each.name.replace('"', '""')
-            connection.execute(f'DROP {each.type} IF EXISTS "{quoted}"')
-    connection.execute("COMMIT")
-    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    tables = [each for each in tables_of(KINDS).values() if each.history in there and each.current in there]
-    connection.execute("BEGIN IMMEDIATE")
-    date_alerts(connection, now, now + AHEAD_MS)
-    drop_invalid_times(connection, tables, latest=min(now + AHEAD_MS, LAST_MOMENT))
-    connection.execute("COMMIT")
+    with transaction(connection):
+        for each in found.strangers:
+            if each.type in {"trigger", "view", "index", "table"}:
+                quoted = each.name.replace('"', '""')
+                connection.execute(f'DROP {each.type} IF EXISTS "{quoted}"')
+    with transaction(connection):
+        _date_alerts_ahead(connection, now, now + AHEAD_MS)
+        drop_invalid_times(connection, _existing_tables(connection), latest=min(now + AHEAD_MS, LAST_MOMENT))
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,59 +1,22 @@
-"""The structure of the store, step by step. Metric columns are no part of it: they follow the vocabulary (``table``).
+"""The structure of the store, step by step. Metric columns are no part of it: they follow the vocabulary.
 
-The steps are plain SQL on whatever has ``execute``, so that they also make a database in memory (``made``).
-sqlite_utils, which takes longer to import than a whole query, is loaded only when a store is made, or is of an older
-structure.
+The steps are plain SQL, so that they also make a database in memory. sqlite_utils, which takes longer to import than a
+whole query, is loaded only when a store is made, or is of an older structure.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from sqlite_utils import Database, Migrations
 
-_Step = TypeVar("_Step", bound=Callable[[Any], None])
-
-
-class _Steps:
-    """The steps in their order. ``@migrations()`` registers one, as ``sqlite_utils.Migrations`` does."""
-
-    def __init__(self) -> None:
-        self._steps: list[Callable[[Any], None]] = []
-
-    def __call__(self) -> Callable[[_Step], _Step]:
-        def register(step: _Step) -> _Step:
-            self._steps.append(step)
-            return step
-
-        return register
-
-    def apply(self, db: Database, *, stop_before: str | None = None) -> None:
-        """Take every step that a store has not taken yet. Raises sqlite3.Error."""
-        from sqlite_utils import Migrations
-
-        registered = Migrations("mqvitals_store")
-        for step in self._steps:
-            registered()(step)
-        registered.apply(db, stop_before=stop_before)
-
-    def made(self, connection: sqlite3.Connection) -> sqlite3.Connection:
-        """Give an empty database all tables and indexes of the newest structure. Raises sqlite3.Error."""
-        for step in self._steps:
-            step(connection)
-        return connection
-
-
-migrations = _Steps()
-
-
-@migrations()
-def structure_1(db: Database) -> None:
-    """Objects, what was asked about them, snapshots, alerts."""
-    for statement in (
+STRUCTURES: tuple[tuple[str, ...], ...] = (
+    # Objects, what was asked of them, snapshots, alerts.
+    (
         "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
         """CREATE TABLE owner(name TEXT PRIMARY KEY, is_group INTEGER NOT NULL,
             first_ts INTEGER NOT NULL, last_ts INTEGER NOT NULL, last_cycle INTEGER NOT NULL, clock_ms INTEGER
@@ -82,14 +45,9 @@ def structure_1(db: Database) -> None:
         "CREATE INDEX alert_transition_alert ON alert_transition(alert_id)",
         """CREATE TABLE unknown_count(owner TEXT NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL,
             count INTEGER NOT NULL, PRIMARY KEY(owner, rule, reason)) STRICT, WITHOUT ROWID""",
-    ):
-        db.execute(statement)
-
-
-@migrations()
-def structure_2(db: Database) -> None:
-    """Notices: what receivers are owed about alerts."""
-    for statement in (
+    ),
+    # Notifications about alerts, which receivers get.
+    (
         """CREATE TABLE notice(id INTEGER PRIMARY KEY, alert_id INTEGER NOT NULL REFERENCES alert(id),
             receiver TEXT NOT NULL, status TEXT NOT NULL, severity TEXT NOT NULL, fingerprint TEXT NOT NULL,
             made_ts INTEGER NOT NULL, payload TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
@@ -97,47 +55,28 @@ def structure_2(db: Database) -> None:
         "CREATE INDEX notice_owed ON notice(receiver, id) WHERE done_ts IS NULL",
         "CREATE INDEX notice_done ON notice(done_ts) WHERE done_ts IS NOT NULL",
         "CREATE INDEX notice_alert ON notice(alert_id)",
-    ):
-        db.execute(statement)
-
-
-@migrations()
-def structure_3(db: Database) -> None:
-    """Receivers that are known, and since when a notice has been refused."""
-    for statement in (
+    ),
+    # Known receivers, and since when a notification has been refused.
+    (
         "ALTER TABLE notice ADD COLUMN refused_ts INTEGER",
         "UPDATE notice SET refused_ts = done_ts WHERE outcome = 'refused'",
         "CREATE INDEX notice_refused ON notice(receiver, outcome) WHERE refused_ts IS NOT NULL",
         """CREATE TABLE receiver(name TEXT PRIMARY KEY, since_ts INTEGER NOT NULL, accepted_ts INTEGER,
             failing_ts INTEGER, error TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID""",
-    ):
-        db.execute(statement)
-
-
-@migrations()
-def structure_4(db: Database) -> None:
-    """Questions that the agent answers."""
-    for statement in (
+    ),
+    # Requests that the agent answers.
+    (
         """CREATE TABLE request(id INTEGER PRIMARY KEY, question TEXT NOT NULL, owner TEXT NOT NULL, kind TEXT NOT NULL,
             name TEXT NOT NULL, asked_ts INTEGER NOT NULL, answered_ts INTEGER, answer TEXT) STRICT""",
         "CREATE INDEX request_waits ON request(asked_ts) WHERE answered_ts IS NULL",
-    ):
-        db.execute(statement)
-
-
-@migrations()
-def structure_5(db: Database) -> None:
-    """Records: the ends of the samples that no poll told, by which they are found."""
-    db.execute(
+    ),
+    # Records: the ends of the samples that are not of polls, by which they are found.
+    (
         """CREATE TABLE record(object_id INTEGER NOT NULL, source INTEGER NOT NULL, ts INTEGER NOT NULL,
-            PRIMARY KEY(object_id, source, ts)) STRICT, WITHOUT ROWID"""
-    )
-
-
-@migrations()
-def structure_6(db: Database) -> None:
-    """SMF files and records that were read, and sums of several records."""
-    for statement in (
+            PRIMARY KEY(object_id, source, ts)) STRICT, WITHOUT ROWID""",
+    ),
+    # SMF files and records that were read, and sums of several records.
+    (
         """CREATE TABLE smf_file(name TEXT PRIMARY KEY, size INTEGER NOT NULL, changed_ns INTEGER NOT NULL,
             ts INTEGER NOT NULL) STRICT, WITHOUT ROWID""",
         "CREATE TABLE smf_record(id BLOB PRIMARY KEY, ts INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -147,27 +86,15 @@ def structure_6(db: Database) -> None:
         "CREATE INDEX smf_part_object ON smf_part(owner, kind, name, ts)",
         "CREATE INDEX smf_part_new ON smf_part(owner, ts) WHERE shown <= 0",
         "CREATE INDEX smf_part_rest ON smf_part(owner, ts) WHERE shown = 2",
-    ):
-        db.execute(statement)
-
-
-@migrations()
-def structure_7(db: Database) -> None:
-    """On which of its last polls a pending alert's condition held, since when a firing one's has been over, and what
-    explains it.
-    """
-    for statement in (
+    ),
+    # On which of its last polls a pending alert's condition held, since when a firing one's has been over, and what explains it.
+    (
         "ALTER TABLE alert ADD COLUMN recent_polls INTEGER NOT NULL DEFAULT 1",
         "ALTER TABLE alert ADD COLUMN good_since INTEGER",
         "ALTER TABLE alert ADD COLUMN cause TEXT",
-    ):
-        db.execute(statement)
-
-
-@migrations()
-def structure_8(db: Database) -> None:
-    """Console messages, and the files that they come from."""
-    for statement in (
+    ),
+    # Console messages, and the files that they come from.
+    (
         """CREATE TABLE message(id INTEGER PRIMARY KEY, owner TEXT NOT NULL, code TEXT NOT NULL, kind TEXT NOT NULL,
             name TEXT NOT NULL, bucket INTEGER NOT NULL, variant INTEGER NOT NULL, ts INTEGER NOT NULL,
             last_ts INTEGER NOT NULL, count INTEGER NOT NULL, system TEXT NOT NULL, job TEXT NOT NULL, text TEXT NOT NULL,
@@ -179,48 +106,60 @@ def structure_8(db: Database) -> None:
             mark TEXT NOT NULL, state TEXT NOT NULL, problem TEXT NOT NULL, ts INTEGER NOT NULL) STRICT, WITHOUT ROWID""",
         """CREATE TABLE console_owner(path TEXT NOT NULL, owner TEXT NOT NULL, PRIMARY KEY(path, owner)
             ) STRICT, WITHOUT ROWID""",
-    ):
-        db.execute(statement)
-
-
-@migrations()
-def structure_9(db: Database) -> None:
-    """Means of whole hours, of the metrics whose baseline rules ask for."""
-    db.execute(
+    ),
+    # Means of whole hours, of the metrics whose baseline rules ask for.
+    (
         """CREATE TABLE hour_mean(hour INTEGER NOT NULL, kind TEXT NOT NULL, metric TEXT NOT NULL, object_id INTEGER NOT NULL,
-            mean REAL NOT NULL, weight INTEGER NOT NULL, PRIMARY KEY(hour, kind, metric, object_id)) STRICT, WITHOUT ROWID"""
-    )
-
-
-@migrations()
-def structure_10(db: Database) -> None:
-    """The figure of an alert's rule: now, and at its worst."""
-    for statement in (
+            mean REAL NOT NULL, weight INTEGER NOT NULL, PRIMARY KEY(hour, kind, metric, object_id)) STRICT, WITHOUT ROWID""",
+    ),
+    # The figure of an alert's rule: now, and at its worst.
+    (
         "ALTER TABLE alert ADD COLUMN value_now TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE alert ADD COLUMN worst_value TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE alert ADD COLUMN worst_number REAL",
-    ):
-        db.execute(statement)
-
-
-@migrations()
-def structure_11(db: Database) -> None:
-    """Ways to the oldest ended alerts and SMF records, which are deleted first."""
-    for statement in (
+    ),
+    # Ways to the oldest ended alerts and SMF records, which are deleted first.
+    (
         "CREATE INDEX alert_ended ON alert(ended) WHERE state = 'resolved'",
         "CREATE INDEX smf_record_ts ON smf_record(ts)",
-    ):
-        db.execute(statement)
+    ),
+    # The beginning by which receivers know an alert, where the clock has been corrected since.
+    ("ALTER TABLE alert ADD COLUMN identity INTEGER",),
+)
+"""The statements of each structure."""
+
+STRUCTURE = len(STRUCTURES)
+"""The version of the tables that are not made from the vocabulary."""
 
 
-@migrations()
-def structure_12(db: Database) -> None:
-    """The beginning by which receivers know an alert, where the clock has been corrected since."""
-    db.execute("ALTER TABLE alert ADD COLUMN identity INTEGER")
+def make_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Give an empty database all tables and indexes of the newest structure. Raises sqlite3.Error."""
+    for statements in STRUCTURES:
+        _run(connection, statements)
+    return connection
 
 
-def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
-    """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
+def _run(database: sqlite3.Connection | Database, statements: Iterable[str]) -> None:
+    for statement in statements:
+        database.execute(statement)
+
+
+def migrations() -> Migrations:
+    """The structures as migrations, each in a transaction of its own."""
+    from sqlite_utils import Migrations
+
+    found = Migrations("mqvitals_store")
+    for number, statements in enumerate(STRUCTURES, start=1):
+
+        @found(name=f"structure_{number}")
+        def step(db: Database, statements: Iterable[str] = statements) -> None:
+            _run(db, statements)
+
+    return found
+
+
+def migrate(path: Path, *, application_id: int, page_size: int) -> None:
+    """Bring the file at ``path`` (empty, or a store of an older structure) to ``STRUCTURE``. Raises sqlite3.Error.
 
     The caller holds the writer's lock. The mark that this is a store is written first: a process that dies in between
     leaves an empty file, or a store that the next writer completes.
@@ -233,7 +172,7 @@ def migrate(path: Path, *, application_id: int, structure: int, page_size: int) 
         db.conn.execute(f"PRAGMA page_size = {page_size:d}")
         db.conn.execute(f"PRAGMA application_id = {application_id:d}")
         db.conn.execute("PRAGMA journal_mode = WAL")
-        migrations.apply(db)
-        db.conn.execute(f"PRAGMA user_version = {structure:d}")
+        migrations().apply(db)
+        db.conn.execute(f"PRAGMA user_version = {STRUCTURE:d}")
     finally:
         db.close()

@@ -12,13 +12,15 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, store_error
-from mqvitals_agent.store.file.migration import migrations
+from mqvitals_agent.store.error import StoreError, StoreErrorKind
+from mqvitals_agent.store.file.database import closed_on_error, explained, transaction
+from mqvitals_agent.store.file.migration import STRUCTURE, make_tables, migrate
 from mqvitals_agent.store.rows.tables import KindTables, text
 
 _OF_A_KIND = re.compile(r"(sample|current)_[a-z][a-z0-9_]*")
@@ -82,14 +84,11 @@ def _ours(kind: str, name: str, sql: object, known: Mapping[tuple[str, str], str
 @cache
 def _known() -> Mapping[tuple[str, str], str]:
     """(type, name) -> SQL of all that the migrations make."""
-    connection = migrations.made(sqlite3.connect(":memory:", isolation_level=None))
-    try:
+    with closing(make_tables(sqlite3.connect(":memory:", isolation_level=None))) as connection:
         return {
             (kind, name): _words(sql)
             for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql NOT NULL")
         }
-    finally:
-        connection.close()
 
 
 def _words(sql: object) -> str:
@@ -121,9 +120,6 @@ def give_to_group(path: Path, group: str) -> None:
 APPLICATION_ID = 0x6D717674
 """``mqvt``: in the header of every store, so that tools and we ourselves know the file."""
 
-STRUCTURE = 12
-"""The version of the tables that are not made from the vocabulary; counts up with each migration."""
-
 PAGE_SIZE = 16384
 """Measured, see docs/store.md."""
 
@@ -150,50 +146,38 @@ def open_writer(
 
     Raises StoreError.
     """
-    try:
-        version = _version(path)
-        if version < STRUCTURE:
-            from mqvitals_agent.store.file.migration import migrate
-
-            migrate(path, application_id=APPLICATION_ID, structure=STRUCTURE, page_size=page_size)
-        connection = _connect(path, "rw", busy_ms=busy_ms)
-    except (sqlite3.Error, *UNDECODABLE) as error:
-        raise store_error(path, error, "writing") from error
-    try:
-        # A commit survives the death of the process; the last ones before a power cut may be lost, the file is never
-        # broken.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -32768")
-        # Some builds overwrite what is deleted with zeros, on disk too: twice the log for nothing, as no secret is stored.
-        connection.execute("PRAGMA secure_delete = FAST")
-        _add_columns(connection, tables)
-    except (sqlite3.Error, *UNDECODABLE) as error:
-        connection.close()
-        raise store_error(path, error, "writing") from error
+    with explained(path, "writing"):
+        if _version(path) < STRUCTURE:
+            migrate(path, application_id=APPLICATION_ID, page_size=page_size)
+        with closed_on_error(_connect(path, "rw", busy_ms=busy_ms)) as connection:
+            # A commit survives the death of the process; the last ones before a power cut may be lost, the file is
+            # never broken.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA cache_size = -32768")
+            # Some builds overwrite what is deleted with zeros, on disk too: twice the log for nothing, as no secret is
+            # stored.
+            connection.execute("PRAGMA secure_delete = FAST")
+            _add_columns(connection, tables)
     return connection
 
 
 def open_as_it_is(path: Path, *, writing: bool = False) -> sqlite3.Connection:
     """Open a store of this structure whatever else is in it, to look it through. Raises StoreError."""
     _check_file(path, writing=False)
-    connection: sqlite3.Connection | None = None
-    try:
-        connection = _connect(path, "rw") if writing else connect_reader(path)
+    with (
+        explained(path, "reading"),
+        closed_on_error(_connect(path, "rw") if writing else connect_reader(path)) as connection,
+    ):
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-    except (sqlite3.Error, *UNDECODABLE) as error:
-        if connection is not None:
-            connection.close()
-        raise store_error(path, error, "reading") from error
-    if application == APPLICATION_ID and version == STRUCTURE:
-        return connection
-    connection.close()
-    if application != APPLICATION_ID:
-        raise StoreError(f"{path} is no mqvitals store", "name the file of a store", StoreErrorKind.REPLACED)
-    raise StoreError(
-        f"the store {path} has structure {version}; this mqvitals checks {STRUCTURE}",
-        "let the agent of this version open it once, or install the version that wrote it",
-    )
+        if application != APPLICATION_ID:
+            raise StoreError(f"{path} is no mqvitals store", "name the file of a store", StoreErrorKind.REPLACED)
+        if version != STRUCTURE:
+            raise StoreError(
+                f"the store {path} has structure {version}; this mqvitals checks {STRUCTURE}",
+                "let the agent of this version open it once, or install the version that wrote it",
+            )
+    return connection
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
@@ -202,16 +186,11 @@ def open_reader(path: Path) -> sqlite3.Connection:
     Raises StoreError.
     """
     _check_file(path, writing=False)
-    connection: sqlite3.Connection | None = None
-    try:
+    # Even the message of an error may hold bytes of the file that are no text.
+    with explained(path, "reading"):
         _check_readable(path, _version(path))
-        connection = connect_reader(path)
-        connection.execute("PRAGMA query_only = ON")
-    except (sqlite3.Error, *UNDECODABLE) as error:
-        # Even the message of an error may hold bytes of the file that are no text.
-        if connection is not None:
-            connection.close()
-        raise store_error(path, error, "reading") from error
+        with closed_on_error(connect_reader(path)) as connection:
+            connection.execute("PRAGMA query_only = ON")
     return connection
 
 
@@ -222,18 +201,13 @@ def open_beside(path: Path) -> sqlite3.Connection:
     """
     _check_file(path, writing=False)
     _check_file(path, writing=True)
-    connection: sqlite3.Connection | None = None
-    try:
+    with explained(path, "writing"):
         _check_readable(path, _version(path))
-        connection = _connect(path, "rw", any_thread=True)
-        connection.execute("PRAGMA synchronous = NORMAL")
-        # Only a transaction that writes tells whether the files beside the store may be written too.
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ROLLBACK")
-    except (sqlite3.Error, *UNDECODABLE) as error:
-        if connection is not None:
-            connection.close()
-        raise store_error(path, error, "writing") from error
+        with closed_on_error(_connect(path, "rw", any_thread=True)) as connection:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            # Only a transaction that writes shows whether the files beside the store may be written too.
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
     return connection
 
 
@@ -250,17 +224,10 @@ def columns_of(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
 def _add_columns(connection: sqlite3.Connection, tables: Iterable[KindTables]) -> None:
     existing = columns_of(connection)
     statements = [statement for table in tables for statement in table.statements(existing)]
-    if not statements:
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        for statement in statements:
-            connection.execute(statement)
-        connection.execute("COMMIT")
-    except (sqlite3.Error, *UNDECODABLE):
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+    if statements:
+        with transaction(connection):
+            for statement in statements:
+                connection.execute(statement)
 
 
 def _check_file(path: Path, *, writing: bool) -> None:
@@ -333,15 +300,12 @@ def _version(path: Path) -> int:
 
     Raises StoreError for what is no store or is of a newer structure, sqlite3.Error for what cannot be read.
     """
-    connection = connect_reader(path)
-    try:
+    with closing(connect_reader(path)) as connection:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         if application == APPLICATION_ID and version <= STRUCTURE:
             refuse_foreign_objects(path, connection)
-    finally:
-        connection.close()
     if application == APPLICATION_ID:
         if version > STRUCTURE:
             raise StoreError(
@@ -358,26 +322,18 @@ def _version(path: Path) -> int:
 
 def connect_reader(path: Path) -> sqlite3.Connection:
     """A read-only connection that has really read: SQLite opens files only when it must."""
-    connection = _connect(path, "ro")
     try:
-        connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
-    except UNDECODABLE:
-        connection.close()
-        raise
+        with closed_on_error(_connect(path, "ro")) as connection:
+            connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
     except sqlite3.Error as error:
-        connection.close()
         wal = path.with_name(path.name + "-wal")
         forbidden = error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
         if not forbidden or (wal.exists() and wal.stat().st_size):
             raise
         # In a folder that we may not write to, SQLite cannot make the files beside the store. Without a log nobody is
         # writing it and everything is in the file, so it can be read as it lies.
-        connection = _connect(path, "ro", immutable=True)
-        try:
+        with closed_on_error(_connect(path, "ro", immutable=True)) as connection:
             connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
-        except BaseException:
-            connection.close()
-            raise
     return connection
 
 

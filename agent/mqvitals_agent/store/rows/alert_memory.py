@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mqvitals_agent.store.file.database import StoreDatabase
-from mqvitals_agent.store.file.migration import migrations
+from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.notifications import (
     BuildForNewReceivers,
@@ -46,7 +46,7 @@ class AlertMemory:
         changed: Callable[[], None] = lambda: None,
         new_receivers: Callable[[Sequence[str]], None] = lambda _: None,
     ) -> None:
-        self._connection = migrations.made(sqlite3.connect(":memory:", isolation_level=None))
+        self._connection = make_tables(sqlite3.connect(":memory:", isolation_level=None))
         self._database = StoreDatabase(path, self._connection)
         self.alerts = AlertRepository(self._database)
         self.notifications: NotificationRepository = _MemoryNotifications(self, self._database)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, store_error
-from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.file.database import StoreDatabase, closed_on_error, explained
 from mqvitals_agent.store.file.schema import open_beside, read_meta
 from mqvitals_agent.store.result import HOLDS, LIVE
 from mqvitals_agent.store.rows.tables import integer, moment, moment_or_none, text
@@ -47,10 +46,9 @@ class RequestClient:
     lock. Use it in one thread at a time. A request may wait for the agent's transaction, five seconds at most.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, database: StoreDatabase) -> None:
         """For ``open``."""
-        self._path = path
-        self._connection = connection
+        self._database = database
 
     @classmethod
     def open(cls, path: Path | str) -> RequestClient:
@@ -60,19 +58,14 @@ class RequestClient:
         does not check whether an agent runs.
         """
         path = Path(path).resolve()
-        connection = open_beside(path)
-        try:
+        with explained(path, "reading"), closed_on_error(open_beside(path)) as connection:
             mode = read_meta(connection).get("mode", LIVE)
-        except (sqlite3.Error, *UNDECODABLE) as error:
-            connection.close()
-            raise store_error(path, error, "reading") from error
-        if mode != LIVE:
-            connection.close()
-            raise StoreError(
-                f"the store {path} holds {HOLDS.get(mode, mode)}: it has no queue manager to ask",
-                "name the store of a running agent",
-            )
-        return cls(path, connection)
+            if mode != LIVE:
+                raise StoreError(
+                    f"the store {path} holds {HOLDS.get(mode, mode)}: it has no queue manager to ask",
+                    "name the store of a running agent",
+                )
+        return cls(StoreDatabase(path, connection))
 
     def ask(self, question: str, object: ObjectName, now: int) -> int:  # noqa: A002 - as StoredRequest calls it
         """Store a request about an object; returns its number.
@@ -85,36 +78,25 @@ class RequestClient:
             raise StoreError(
                 f"{str(object)!a} cannot be the name of an object: it is no text", "check its spelling"
             ) from None
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            delete_old_requests(self._connection, now)
-            number = self._connection.execute(
-                "INSERT INTO request(question, owner, kind, name, asked_ts) VALUES(?, ?, ?, ?, ?)", (*cells, now)
-            ).lastrowid
-            self._connection.execute("COMMIT")
-        except (sqlite3.Error, *UNDECODABLE) as error:
-            with suppress(sqlite3.Error):
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-            raise store_error(self._path, error, "writing") from error
-        return integer(number)
+        with self._database.writing() as connection:
+            delete_old_requests(connection, now)
+            statement = "INSERT INTO request(question, owner, kind, name, asked_ts) VALUES(?, ?, ?, ?, ?)"
+            return integer(connection.execute(statement, (*cells, now)).lastrowid)
 
     def answer(self, number: int) -> str | None:
         """The answer to a request, JSON; None: not yet.
 
         Raises StoreError, also when the request is no longer stored.
         """
-        try:
-            row = self._connection.execute("SELECT answered_ts, answer FROM request WHERE id = ?", (number,)).fetchone()
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT answered_ts, answer FROM request WHERE id = ?", (number,)).fetchone()
             if row is not None:
                 return None if moment_or_none(row[0]) is None else text(row[1])
-        except (sqlite3.Error, *UNDECODABLE) as error:
-            raise store_error(self._path, error, "reading") from error
-        raise StoreError(f"the request is no longer in the store {self._path}", "ask again")
+        raise StoreError(f"the request is no longer in the store {self._database.path}", "ask again")
 
     def close(self) -> None:
         """Close the connection; a second call does nothing."""
-        self._connection.close()
+        self._database.connection.close()
 
     def __enter__(self) -> RequestClient:
         return self
