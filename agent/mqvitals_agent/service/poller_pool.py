@@ -33,16 +33,19 @@ _LITTLE = 2
 
 
 def is_refused(exchange: Exchange) -> bool:
-    """True when a reply says that this queue manager does not know the command, or that we may not use it.
+    """True when this queue manager does not know the command, or we may not use it.
 
-    Only the headers are looked at: decoding is the collector's.
+    Of replies that the connection did not decode only the headers are looked at: decoding is the collector's.
     """
+    if exchange.answer is not None:
+        failures = (each.reason for each in exchange.answer.members if each.comp_code == MQCC_FAILED)
+        return any(outcome_of_answer(reason) in _NO_ANSWER for reason in failures)
     for reply in exchange.replies:
         order = "<" if reply.encoding & _LITTLE_ENDIAN == _LITTLE else ">"
         try:
             comp_code, reason = unpack_from(f"{order}2i", reply.data, 24)
         except error:
-            continue  # too short for a header: damaged, which the collector tells
+            continue  # too short for a header: damaged, which the collector reports
         if comp_code == MQCC_FAILED and outcome_of_answer(reason) in _NO_ANSWER:
             return True
     return False

@@ -5,12 +5,28 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
+import pytest
+
+from mqvitals_agent.connection.connection import Answer, Exchange, MqiFailure, Query, Reply
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.answer import MemberAnswer
+from mqvitals_agent.pcf.encoder import encode_message
 from mqvitals_agent.service.poller import ON_DEMAND_IN_A_ROW
+from mqvitals_agent.service.poller_pool import is_refused
 from mqvitals_rules.ruleset.config import load_rule_config
 
 SLOW = "INQUIRE_CONNECTION"
+
+
+@pytest.mark.parametrize(("reason", "refused"), [(2035, True), (3007, True), (3200, False), (0, False)])
+def test_a_refusal_is_seen_in_items_as_in_bytes(reason: int, refused: bool) -> None:
+    """A connection that is not PCF has no replies, only the answer."""
+    comp_code = mq.MQCC_FAILED if reason else mq.MQCC_OK
+    data = encode_message(mq.MQCFT_XR_MSG, mq.MQCMD_INQUIRE_QSG, (), comp_code=comp_code, reason=reason, ccsid=500)
+    member = MemberAnswer("QM01", (), reason, comp_code, complete=True, scoped=False)
+    in_bytes = Exchange(0, 0, 1, "QM01", mq.MQCMD_INQUIRE_QSG, b"", (Reply(785, 500, data),))
+    in_items = Exchange(0, 0, 1, "QM01", mq.MQCMD_INQUIRE_QSG, b"", answer=Answer((member,), True, 0, {}))
+    assert (is_refused(in_bytes), is_refused(in_items)) == (refused, refused)
 
 
 def ask(service: Any, name: str = "QM01", request: str = "x") -> asyncio.Task[Exchange]:
