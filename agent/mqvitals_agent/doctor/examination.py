@@ -225,14 +225,14 @@ def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
 
 def member_query(name: str) -> DoctorQuery:
     """The cheapest query to a member of the group without a connection."""
-    request = queue_manager.ask_attributes(QueryOptions(scope=name))
+    request = queue_manager.ATTRIBUTES_PROBE.ask(QueryOptions(scope=name))
     return DoctorQuery(f"DISPLAY QMGR CMDSCOPE({name})", request, _selection(request))
 
 
 def reply_queue_queries(name: str, *, zos: bool = True) -> tuple[DoctorQuery, ...]:
     """Queries for the reply queue's definition and status."""
     question = QueryOptions(name, disposition=mq.MQQSGD_ALL if zos else None)
-    requests = (queue.ask_definition(question), queue.ask_status(question))
+    requests = (queue.DEFINITION_PROBE.ask(question), queue.STATUS_PROBE.ask(question))
     return tuple(
         DoctorQuery(f"reply queue: {_query(each).check}", each, _selection(each), own=True) for each in requests
     )

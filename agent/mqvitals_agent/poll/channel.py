@@ -24,16 +24,14 @@ from typing import NamedTuple
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
-from mqvitals_agent.poll.columns import LocalTime, MetricColumns, MetricValues, ParameterPicker, ParameterValues
+from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.poll.columns import LocalTime, MetricValues, ParameterPicker, ParameterValues, columns_by_platform
 from mqvitals_agent.poll.probe import (
     CycleRows,
     InstanceRow,
     MemberReport,
     Probe,
-    ProbePart,
     QueryOptions,
-    RequestSelection,
-    pcf_request,
     probe_part,
     wanted_parameters,
 )
@@ -170,14 +168,8 @@ WORST_STATUS = (6, 5, 8, 4, 9, 7, 1, 2, 13, 14, 3, 0)
 """Statuses, the worst first: stopped, retrying, paused, stopping, disconnected, requesting, binding, starting, initializing,
 switching, running, inactive. A status that is not in the list is worse than running."""
 
-_COLUMNS = {
-    distributed: MetricColumns(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS", platform="distributed" if distributed else "zos")
-    for distributed in (False, True)
-}
-_DEFINITION = {
-    distributed: MetricColumns(CHANNEL_KIND, "INQUIRE_CHANNEL", platform="distributed" if distributed else "zos")
-    for distributed in (False, True)
-}
+_COLUMNS = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS")
+_DEFINITION = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL")
 _COMPUTED = frozenset(metric.name for metric in CHANNEL_KIND.metrics if metric.computed)
 COUNTERS = tuple(name for name in _COLUMNS[False].counters if name not in _COMPUTED)
 
@@ -213,28 +205,13 @@ _GREATEST = frozenset({"indoubt", "stop_requested"}) | {
 }
 
 
-def ask_status(question: QueryOptions) -> bytes:
-    """DISPLAY CHSTATUS(name) CURRENT."""
-    return pcf_request(
-        mq.MQCMD_INQUIRE_CHANNEL_STATUS,
-        question,
-        string(mq.MQCACH_CHANNEL_NAME, question.name),
-        integer(mq.MQIACH_CHANNEL_INSTANCE_TYPE, question.part or mq.MQOT_CURRENT_CHANNEL),
-    )
+def _status_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
+    part = options.part or mq.MQOT_CURRENT_CHANNEL
+    return string(mq.MQCACH_CHANNEL_NAME, options.name), integer(mq.MQIACH_CHANNEL_INSTANCE_TYPE, part)
 
 
-def ask_definition(question: QueryOptions) -> bytes:
-    """DISPLAY CHANNEL(name)."""
-    return pcf_request(
-        mq.MQCMD_INQUIRE_CHANNEL,
-        question,
-        string(mq.MQCACH_CHANNEL_NAME, question.name),
-        integer(mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL),
-    )
-
-
-def _status_parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
-    return (STATUS,) if selection.part == mq.MQOT_CURRENT_CHANNEL else ()
+def _definition_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
+    return string(mq.MQCACH_CHANNEL_NAME, options.name), integer(mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL)
 
 
 def read_status(answer: MemberReport, rows: CycleRows) -> None:
@@ -369,10 +346,8 @@ def inactive_metrics(kind: int | None) -> Mapping[str, Reported]:
 
 STATUS_PROBE = Probe(
     mq.MQCMD_INQUIRE_CHANNEL_STATUS,
-    "INQUIRE_CHANNEL_STATUS",
-    ask_status,
-    _status_parts,
     read_status,
+    lambda selection: (STATUS,) if selection.part == mq.MQOT_CURRENT_CHANNEL else (),
     wanted_parameters(
         mq.MQCACH_CHANNEL_NAME,
         mq.MQIACH_CHANNEL_INSTANCE_TYPE,
@@ -381,13 +356,12 @@ STATUS_PROBE = Probe(
         columns=[c.wanted for c in _COLUMNS.values()],
     ),
     mq.MQCACH_CHANNEL_NAME,
+    _status_parameters,
 )
 DEFINITION_PROBE = Probe(
     mq.MQCMD_INQUIRE_CHANNEL,
-    "INQUIRE_CHANNEL",
-    ask_definition,
-    lambda _: (DEFINITION,),
     read_definition,
+    lambda _: (DEFINITION,),
     wanted_parameters(
         mq.MQCACH_CHANNEL_NAME,
         mq.MQIACH_CHANNEL_TYPE,
@@ -396,6 +370,7 @@ DEFINITION_PROBE = Probe(
         columns=[c.wanted for c in _DEFINITION.values()],
     ),
     mq.MQCACH_CHANNEL_NAME,
+    _definition_parameters,
 )
 
 PROBES = (STATUS_PROBE, DEFINITION_PROBE)

@@ -301,6 +301,14 @@ class MetricColumns:
         return row
 
 
+def columns_by_platform(kind: Kind, command: str) -> Mapping[bool, MetricColumns]:
+    """The columns for distributed queue managers (True) and for those on z/OS (False)."""
+    return {
+        False: MetricColumns(kind, command, platform="zos"),
+        True: MetricColumns(kind, command, platform="distributed"),
+    }
+
+
 def metric_parameter(kind: Kind, metric: Metric, name: str) -> int:
     """The number of a parameter that a metric of the vocabulary names. Raises Failure when it has no constant."""
     try:

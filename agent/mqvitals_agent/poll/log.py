@@ -11,15 +11,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.message import Value
 from mqvitals_agent.poll.columns import MetricColumns, MetricValues
-from mqvitals_agent.poll.probe import (
-    CycleRows,
-    MemberReport,
-    Probe,
-    QueryOptions,
-    pcf_request,
-    probe_part,
-    wanted_parameters,
-)
+from mqvitals_agent.poll.probe import CycleRows, MemberReport, Probe, probe_part, wanted_parameters
 from mqvitals_rules.vocabulary import log, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -35,21 +27,6 @@ _ARCHIVE = MetricColumns(log.LOG_KIND, "INQUIRE_ARCHIVE")
 _SYSTEM = MetricColumns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_SYSTEM")
 _SYSTEM_LOG = MetricColumns(log.LOG_KIND, "INQUIRE_SYSTEM")
 _RBA = frozenset("0123456789ABCDEFabcdef")
-
-
-def ask_log(question: QueryOptions) -> bytes:
-    """DISPLAY LOG."""
-    return pcf_request(mq.MQCMD_INQUIRE_LOG, question)
-
-
-def ask_archive(question: QueryOptions) -> bytes:
-    """DISPLAY ARCHIVE."""
-    return pcf_request(mq.MQCMD_INQUIRE_ARCHIVE, question)
-
-
-def ask_system(question: QueryOptions) -> bytes:
-    """DISPLAY SYSTEM."""
-    return pcf_request(mq.MQCMD_INQUIRE_SYSTEM, question)
 
 
 def _of(items: Sequence[DecodedReply], kind: int) -> list[dict[int, Value]]:
@@ -123,10 +100,8 @@ def read_system(answer: MemberReport, rows: CycleRows) -> None:
 
 LOG_PROBE = Probe(
     mq.MQCMD_INQUIRE_LOG,
-    "INQUIRE_LOG",
-    ask_log,
-    lambda _: (LOG, START),
     read_log,
+    lambda _: (LOG, START),
     wanted_parameters(
         mq.MQIACF_SYSP_TYPE,
         mq.MQIACF_SYSP_LOG_COPY,
@@ -137,18 +112,14 @@ LOG_PROBE = Probe(
 )
 ARCHIVE_PROBE = Probe(
     mq.MQCMD_INQUIRE_ARCHIVE,
-    "INQUIRE_ARCHIVE",
-    ask_archive,
-    lambda _: (ARCHIVE,),
     read_archive,
+    lambda _: (ARCHIVE,),
     wanted_parameters(mq.MQIACF_SYSP_TYPE, mq.MQIACF_SYSP_UNIT_STATUS, columns=[_ARCHIVE.wanted]),
 )
 SYSTEM_PROBE = Probe(
     mq.MQCMD_INQUIRE_SYSTEM,
-    "INQUIRE_SYSTEM",
-    ask_system,
-    lambda _: (SYSTEM, SYSTEM_LOG),
     read_system,
+    lambda _: (SYSTEM, SYSTEM_LOG),
     wanted_parameters(mq.MQIACF_SYSP_TYPE, columns=[_SYSTEM.wanted, _SYSTEM_LOG.wanted]),
 )
 

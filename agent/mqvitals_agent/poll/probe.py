@@ -301,19 +301,23 @@ def _merged(before: ObjectRow, after: ObjectRow) -> ObjectRow:
 
 
 class Probe(NamedTuple):
-    """One command: ``ask`` builds a request, ``read`` puts an answer's rows where they belong.
+    """One command: ``read`` puts the rows of an answer where they belong.
 
     ``parts`` returns what an answer to a selection holds, ``wanted`` which parameters reading needs (the tracker's
-    included), ``key`` which parameter names the object (0: none does).
+    included), ``key`` which parameter names the object (0: none does), ``parameters`` those of the request, but for
+    command scope and filter.
     """
 
     command: int
-    name: str
-    ask: Callable[[QueryOptions], bytes]
-    parts: Callable[[RequestSelection], Sequence[ProbePart]]
     read: Callable[[MemberReport, CycleRows], None]
+    parts: Callable[[RequestSelection], Sequence[ProbePart]]
     wanted: frozenset[int]
     key: int = 0
+    parameters: Callable[[QueryOptions], tuple[Parameter, ...]] = lambda _: ()
+
+    def ask(self, options: QueryOptions) -> bytes:
+        """The request."""
+        return pcf_request(self.command, options, *self.parameters(options))
 
     def query(self, options: QueryOptions) -> Query:
         """The query of this probe."""

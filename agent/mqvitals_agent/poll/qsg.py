@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
+from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.columns import MetricColumns, ParameterValues
 from mqvitals_agent.poll.local_time import local_ms
 from mqvitals_agent.poll.probe import (
@@ -18,10 +19,7 @@ from mqvitals_agent.poll.probe import (
     CycleRows,
     MemberReport,
     Probe,
-    ProbePart,
     QueryOptions,
-    RequestSelection,
-    pcf_request,
     percent,
     probe_part,
     wanted_parameters,
@@ -82,11 +80,6 @@ _STATUS = {0: "UNKNOWN", 1: "CREATED", 2: "ACTIVE", 3: "INACTIVE", 4: "FAILED", 
 """MQQSGS."""
 
 
-def ask_members(question: QueryOptions) -> bytes:
-    """DISPLAY GROUP."""
-    return pcf_request(mq.MQCMD_INQUIRE_QSG, question)
-
-
 def read_members(answer: MemberReport, rows: CycleRows) -> None:
     """One row: how many members there are, and how they are."""
     members = [item.values for item in answer.items if mq.MQCA_Q_MGR_NAME in item.values]
@@ -118,10 +111,8 @@ def _member(values: ParameterValues) -> str:
 
 QSG_PROBE = Probe(
     mq.MQCMD_INQUIRE_QSG,
-    "INQUIRE_QSG",
-    ask_members,
-    lambda _: (MEMBERS,),
     read_members,
+    lambda _: (MEMBERS,),
     wanted_parameters(
         mq.MQCA_Q_MGR_NAME,
         mq.MQCA_QSG_NAME,
@@ -154,24 +145,9 @@ _COLUMNS = {
 _DEFINITION = MetricColumns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC")
 
 
-def ask_cf_status(question: QueryOptions) -> bytes:
-    """DISPLAY CFSTATUS(name) TYPE(SUMMARY), or TYPE(BACKUP) with that part."""
-    return pcf_request(
-        mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
-        question,
-        string(mq.MQCA_CF_STRUC_NAME, question.name),
-        integer(mq.MQIACF_CF_STATUS_TYPE, question.part or mq.MQIACF_CF_STATUS_SUMMARY),
-    )
-
-
-def ask_cf_definition(question: QueryOptions) -> bytes:
-    """DISPLAY CFSTRUCT(name)."""
-    return pcf_request(mq.MQCMD_INQUIRE_CF_STRUC, question, string(mq.MQCA_CF_STRUC_NAME, question.name))
-
-
-def _status_parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
-    found = _COLUMNS.get(selection.part)
-    return () if found is None else (found[0],)
+def _status_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
+    part = options.part or mq.MQIACF_CF_STATUS_SUMMARY
+    return string(mq.MQCA_CF_STRUC_NAME, options.name), integer(mq.MQIACF_CF_STATUS_TYPE, part)
 
 
 def read_cf_status(answer: MemberReport, rows: CycleRows) -> None:
@@ -212,40 +188,28 @@ def read_cf_definition(answer: MemberReport, rows: CycleRows) -> None:
 
 CF_STATUS_PROBE = Probe(
     mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
-    "INQUIRE_CF_STRUC_STATUS",
-    ask_cf_status,
-    _status_parts,
     read_cf_status,
+    lambda selection: _COLUMNS[selection.part][:1] if selection.part in _COLUMNS else (),
     wanted_parameters(
         mq.MQCA_CF_STRUC_NAME,
         mq.MQIACF_CF_STATUS_TYPE,
         columns=[columns.wanted for _, columns in _COLUMNS.values()],
     ),
     mq.MQCA_CF_STRUC_NAME,
+    _status_parameters,
 )
 CF_DEFINITION_PROBE = Probe(
     mq.MQCMD_INQUIRE_CF_STRUC,
-    "INQUIRE_CF_STRUC",
-    ask_cf_definition,
-    lambda _: (CF_DEFINITION,),
     read_cf_definition,
+    lambda _: (CF_DEFINITION,),
     wanted_parameters(mq.MQCA_CF_STRUC_NAME, columns=[_DEFINITION.wanted]),
     mq.MQCA_CF_STRUC_NAME,
+    lambda options: (string(mq.MQCA_CF_STRUC_NAME, options.name),),
 )
 
 
 SMDS = probe_part(SMDS_KIND, "INQUIRE_SMDS")
 _SMDS_COLUMNS = MetricColumns(SMDS_KIND, "INQUIRE_SMDS")
-
-
-def ask_smds(question: QueryOptions) -> bytes:
-    """DISPLAY SMDS(*) CFSTRUCT(name)."""
-    return pcf_request(
-        mq.MQCMD_INQUIRE_SMDS,
-        question,
-        string(mq.MQCACF_CF_SMDS, "*"),
-        string(mq.MQCA_CF_STRUC_NAME, question.name),
-    )
 
 
 def read_smds(answer: MemberReport, rows: CycleRows) -> None:
@@ -259,11 +223,10 @@ def read_smds(answer: MemberReport, rows: CycleRows) -> None:
 
 SMDS_PROBE = Probe(
     mq.MQCMD_INQUIRE_SMDS,
-    "INQUIRE_SMDS",
-    ask_smds,
-    lambda _: (SMDS,),
     read_smds,
+    lambda _: (SMDS,),
     wanted_parameters(mq.MQCACF_CF_SMDS, mq.MQCA_CF_STRUC_NAME, columns=[_SMDS_COLUMNS.wanted]),
+    parameters=lambda options: (string(mq.MQCACF_CF_SMDS, "*"), string(mq.MQCA_CF_STRUC_NAME, options.name)),
 )
 
 PROBES = (CF_STATUS_PROBE, CF_DEFINITION_PROBE, QSG_PROBE, SMDS_PROBE)

@@ -12,16 +12,13 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll import qsg
-from mqvitals_agent.poll.columns import MetricColumns, MetricValues, ParameterPicker, ParameterValues
+from mqvitals_agent.poll.columns import MetricValues, ParameterPicker, ParameterValues, columns_by_platform
 from mqvitals_agent.poll.probe import (
     CycleRows,
     MemberReport,
     ObjectRow,
     Probe,
-    ProbePart,
     QueryOptions,
-    RequestSelection,
-    pcf_request,
     probe_part,
     wanted_parameters,
 )
@@ -34,51 +31,24 @@ DEFINITION = probe_part(QUEUE_KIND, "INQUIRE_Q")
 SUMMED = ("input_handles", "output_handles")
 """Of a shared queue, each member reports its own handles."""
 
-_STATUS = {
-    distributed: MetricColumns(QUEUE_KIND, "INQUIRE_Q_STATUS", platform="distributed" if distributed else "zos")
-    for distributed in (False, True)
-}
-_DEFINITION = {
-    distributed: MetricColumns(QUEUE_KIND, "INQUIRE_Q", platform="distributed" if distributed else "zos")
-    for distributed in (False, True)
-}
+_STATUS = columns_by_platform(QUEUE_KIND, "INQUIRE_Q_STATUS")
+_DEFINITION = columns_by_platform(QUEUE_KIND, "INQUIRE_Q")
 
 _PICK = ParameterPicker(mq.MQCA_Q_NAME, mq.MQIA_MONITORING_Q, mq.MQIA_QSG_DISP)
 
 
-def ask_status(question: QueryOptions) -> bytes:
-    """DISPLAY QSTATUS(name) TYPE(QUEUE), by default with the shared queues."""
-    return pcf_request(
-        mq.MQCMD_INQUIRE_Q_STATUS,
-        question,
-        string(mq.MQCA_Q_NAME, question.name),
-        integer(mq.MQIACF_Q_STATUS_TYPE, question.part or mq.MQIACF_Q_STATUS),
-        *_disposition(question),
-    )
+def _status_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
+    part = integer(mq.MQIACF_Q_STATUS_TYPE, options.part or mq.MQIACF_Q_STATUS)
+    return string(mq.MQCA_Q_NAME, options.name), part, *_disposition(options)
 
 
-def ask_definition(question: QueryOptions) -> bytes:
-    """DISPLAY QLOCAL(name), by default with the shared queues."""
-    return pcf_request(
-        mq.MQCMD_INQUIRE_Q,
-        question,
-        string(mq.MQCA_Q_NAME, question.name),
-        integer(mq.MQIA_Q_TYPE, mq.MQQT_LOCAL),
-        *_disposition(question),
-    )
+def _definition_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
+    local = integer(mq.MQIA_Q_TYPE, mq.MQQT_LOCAL)
+    return string(mq.MQCA_Q_NAME, options.name), local, *_disposition(options)
 
 
-def _disposition(question: QueryOptions) -> tuple[Parameter, ...]:
-    return () if question.disposition is None else (integer(mq.MQIA_QSG_DISP, question.disposition),)
-
-
-def ask_storage_class(question: QueryOptions) -> bytes:
-    """DISPLAY STGCLASS(name)."""
-    return pcf_request(mq.MQCMD_INQUIRE_STG_CLASS, question, string(mq.MQCA_STORAGE_CLASS, question.name))
-
-
-def _status_parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
-    return (STATUS,) if selection.part == mq.MQIACF_Q_STATUS else ()
+def _disposition(options: QueryOptions) -> tuple[Parameter, ...]:
+    return () if options.disposition is None else (integer(mq.MQIA_QSG_DISP, options.disposition),)
 
 
 def read_status(answer: MemberReport, rows: CycleRows) -> None:
@@ -206,21 +176,18 @@ COMBINE = {STATUS: combine_status, DEFINITION: combine_definition}
 
 STATUS_PROBE = Probe(
     mq.MQCMD_INQUIRE_Q_STATUS,
-    "INQUIRE_Q_STATUS",
-    ask_status,
-    _status_parts,
     read_status,
+    lambda selection: (STATUS,) if selection.part == mq.MQIACF_Q_STATUS else (),
     wanted_parameters(
         mq.MQCA_Q_NAME, mq.MQIA_QSG_DISP, mq.MQIA_MONITORING_Q, columns=[c.wanted for c in _STATUS.values()]
     ),
     mq.MQCA_Q_NAME,
+    _status_parameters,
 )
 DEFINITION_PROBE = Probe(
     mq.MQCMD_INQUIRE_Q,
-    "INQUIRE_Q",
-    ask_definition,
-    lambda _: (DEFINITION,),
     read_definition,
+    lambda _: (DEFINITION,),
     wanted_parameters(
         mq.MQCA_Q_NAME,
         mq.MQIA_QSG_DISP,
@@ -230,14 +197,14 @@ DEFINITION_PROBE = Probe(
         columns=[c.wanted for c in _DEFINITION.values()],
     ),
     mq.MQCA_Q_NAME,
+    _definition_parameters,
 )
 STORAGE_CLASS_PROBE = Probe(
     mq.MQCMD_INQUIRE_STG_CLASS,
-    "INQUIRE_STG_CLASS",
-    ask_storage_class,
-    lambda _: (),
     read_storage_classes,
+    lambda _: (),
     wanted_parameters(mq.MQCA_STORAGE_CLASS, mq.MQIA_PAGESET_ID, mq.MQIA_QSG_DISP),
+    parameters=lambda options: (string(mq.MQCA_STORAGE_CLASS, options.name),),
 )
 
 PROBES = (STATUS_PROBE, DEFINITION_PROBE, STORAGE_CLASS_PROBE)

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integers
-from mqvitals_agent.poll.columns import MetricColumns, MetricValues
-from mqvitals_agent.poll.probe import (
-    CycleRows,
-    MemberReport,
-    Probe,
-    QueryOptions,
-    pcf_request,
-    probe_part,
-    wanted_parameters,
-)
+from mqvitals_agent.poll.columns import MetricColumns, MetricValues, columns_by_platform
+from mqvitals_agent.poll.probe import CycleRows, MemberReport, Probe, probe_part, wanted_parameters
 from mqvitals_rules.snapshot import is_owner_name
 from mqvitals_rules.vocabulary.channel_initiator import CHANNEL_INITIATOR_KIND
 from mqvitals_rules.vocabulary.metric import Absence
@@ -23,22 +15,9 @@ ATTRIBUTES = probe_part(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR")
 STATUS = probe_part(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR_STATUS")
 CONFIGURED = probe_part(CHANNEL_INITIATOR_KIND, "INQUIRE_Q_MGR")
 
-_ATTRIBUTES = {
-    distributed: MetricColumns(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR", platform="distributed" if distributed else "zos")
-    for distributed in (False, True)
-}
+_ATTRIBUTES = columns_by_platform(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR")
 _CONFIGURED = MetricColumns(CHANNEL_INITIATOR_KIND, "INQUIRE_Q_MGR")
 _STATUS = MetricColumns(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR_STATUS", platform="distributed")
-
-
-def ask_attributes(question: QueryOptions) -> bytes:
-    """DISPLAY QMGR ALL."""
-    return pcf_request(mq.MQCMD_INQUIRE_Q_MGR, question, integers(mq.MQIACF_Q_MGR_ATTRS, [mq.MQIACF_ALL]))
-
-
-def ask_status(question: QueryOptions) -> bytes:
-    """DISPLAY QMSTATUS ALL, which z/OS does not know."""
-    return pcf_request(mq.MQCMD_INQUIRE_Q_MGR_STATUS, question)
 
 
 def read_attributes(answer: MemberReport, rows: CycleRows) -> None:
@@ -79,34 +58,26 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
 
 STATUS_PROBE = Probe(
     mq.MQCMD_INQUIRE_Q_MGR_STATUS,
-    "INQUIRE_Q_MGR_STATUS",
-    ask_status,
-    lambda _: (STATUS,),
     read_status,
+    lambda _: (STATUS,),
     wanted_parameters(columns=[_STATUS.wanted]),
 )
 ATTRIBUTES_PROBE = Probe(
     mq.MQCMD_INQUIRE_Q_MGR,
-    "INQUIRE_Q_MGR",
-    ask_attributes,
-    lambda _: (ATTRIBUTES, CONFIGURED),
     read_attributes,
+    lambda _: (ATTRIBUTES, CONFIGURED),
     wanted_parameters(
         mq.MQIA_PLATFORM,
         mq.MQCA_DEAD_LETTER_Q_NAME,
         mq.MQCA_QSG_NAME,
         columns=[_CONFIGURED.wanted, *(columns.wanted for columns in _ATTRIBUTES.values())],
     ),
+    parameters=lambda _: (integers(mq.MQIACF_Q_MGR_ATTRS, [mq.MQIACF_ALL]),),
 )
 
 
 CHANNEL_INITIATOR = probe_part(CHANNEL_INITIATOR_KIND, "INQUIRE_CHANNEL_INIT")
 _COLUMNS = MetricColumns(CHANNEL_INITIATOR_KIND, "INQUIRE_CHANNEL_INIT")
-
-
-def ask_channel_initiator(question: QueryOptions) -> bytes:
-    """DISPLAY CHINIT."""
-    return pcf_request(mq.MQCMD_INQUIRE_CHANNEL_INIT, question)
 
 
 def read_channel_initiator(answer: MemberReport, rows: CycleRows) -> None:
@@ -123,10 +94,8 @@ def read_channel_initiator(answer: MemberReport, rows: CycleRows) -> None:
 
 CHANNEL_INITIATOR_PROBE = Probe(
     mq.MQCMD_INQUIRE_CHANNEL_INIT,
-    "INQUIRE_CHANNEL_INIT",
-    ask_channel_initiator,
-    lambda _: (CHANNEL_INITIATOR,),
     read_channel_initiator,
+    lambda _: (CHANNEL_INITIATOR,),
     wanted_parameters(mq.MQIACF_CHINIT_STATUS, mq.MQIACH_LISTENER_STATUS, columns=[_COLUMNS.wanted]),
 )
 

@@ -6,19 +6,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.encoder import integer
 from mqvitals_agent.poll.columns import MetricColumns, MetricValues, ParameterValues
-from mqvitals_agent.poll.probe import (
-    GROUP,
-    CycleRows,
-    MemberReport,
-    Probe,
-    ProbePart,
-    QueryOptions,
-    RequestSelection,
-    pcf_request,
-    percent,
-    probe_part,
-    wanted_parameters,
-)
+from mqvitals_agent.poll.probe import GROUP, CycleRows, MemberReport, Probe, percent, probe_part, wanted_parameters
 from mqvitals_rules.vocabulary import log, qsg, storage
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -36,28 +24,17 @@ _POSITION = {
     mq.MQUSAGE_DS_OLDEST_PS_RECOVERY: "page_set_recovery",
     mq.MQUSAGE_DS_OLDEST_CF_RECOVERY: "cf_recovery",
 }
-_TOLD = {
+_POSITION_PARAMETERS = {
     "rba": mq.MQCACF_USAGE_LOG_RBA,
     "lrsn": mq.MQCACF_USAGE_LOG_LRSN,
     "data_set": mq.MQCACF_DATA_SET_NAME,
 }
-_TELLS = {
+_PARTS = {
     mq.MQIACF_USAGE_PAGESET: (PAGE_SET, BUFFER_POOL),
     mq.MQIACF_USAGE_DATA_SET: (POSITIONS,),
     mq.MQIACF_USAGE_SMDS: (DATA_SETS,),
     mq.MQIACF_ALL: (PAGE_SET, BUFFER_POOL, POSITIONS, DATA_SETS),
 }
-
-
-def ask_usage(question: QueryOptions) -> bytes:
-    """DISPLAY USAGE TYPE(PAGESET), or another type with that part (``MQIACF_ALL``, ``MQIACF_USAGE_DATA_SET`` ...)."""
-    return pcf_request(
-        mq.MQCMD_INQUIRE_USAGE, question, integer(mq.MQIACF_USAGE_TYPE, question.part or mq.MQIACF_USAGE_PAGESET)
-    )
-
-
-def _parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
-    return _TELLS.get(selection.part, ())
 
 
 def read(answer: MemberReport, rows: CycleRows) -> None:
@@ -111,7 +88,7 @@ def _read_position(values: ParameterValues, positions: MetricValues) -> None:
     prefix = _POSITION.get(kind) if type(kind) is int else None
     if prefix is None:
         return
-    for name, number in _TOLD.items():
+    for name, number in _POSITION_PARAMETERS.items():
         value = values.get(number)
         if f"{prefix}_{name}" in POSITIONS.metrics:
             positions[f"{prefix}_{name}"] = value if type(value) is str else Absence.NOT_RETURNED
@@ -119,10 +96,8 @@ def _read_position(values: ParameterValues, positions: MetricValues) -> None:
 
 PROBE = Probe(
     mq.MQCMD_INQUIRE_USAGE,
-    _COMMAND,
-    ask_usage,
-    _parts,
     read,
+    lambda selection: _PARTS.get(selection.part, ()),
     wanted_parameters(
         mq.MQIACF_USAGE_TYPE,
         mq.MQIA_PAGESET_ID,
@@ -134,6 +109,7 @@ PROBE = Probe(
         mq.MQCACF_CF_STRUC_NAMES,
         columns=[_PAGE_SET.wanted, _BUFFER_POOL.wanted, _DATA_SETS.wanted],
     ),
+    parameters=lambda options: (integer(mq.MQIACF_USAGE_TYPE, options.part or mq.MQIACF_USAGE_PAGESET),),
 )
 
 PROBES = (PROBE,)

@@ -19,10 +19,10 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import byte_string, integer, integers, string_filter
 from mqvitals_agent.pcf.message import Value
 from mqvitals_agent.pcf.names import reason_name
-from mqvitals_agent.poll.channel import ask_status as ask_channel_status
+from mqvitals_agent.poll.channel import STATUS_PROBE as CHANNEL_PROBE
 from mqvitals_agent.poll.cycle import command_form, display_command
 from mqvitals_agent.poll.probe import QueryOptions, pcf_request
-from mqvitals_agent.poll.queue import ask_status as ask_queue_status
+from mqvitals_agent.poll.queue import STATUS_PROBE as QUEUE_PROBE
 from mqvitals_agent.who.holder import Holder, ReportedConnection, ReportedInstance, UnitOfWork
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary import metric as states
@@ -120,7 +120,7 @@ def is_exact(name: str, longest: int) -> bool:
 def ask_handles(queue: str, scope: str, *, disposition: bool = True) -> Query:
     """DISPLAY QSTATUS(queue) TYPE(HANDLE); ``disposition``: name that parameter, to include shared queues."""
     wanted = mq.MQQSGD_ALL if disposition else None
-    request = ask_queue_status(QueryOptions(queue, mq.MQIACF_Q_HANDLE, wanted, scope))
+    request = QUEUE_PROBE.ask(QueryOptions(queue, mq.MQIACF_Q_HANDLE, wanted, scope))
     return Query(mq.MQCMD_INQUIRE_Q_STATUS, request, _HANDLE)
 
 
@@ -140,7 +140,7 @@ def ask_connections(application: str, scope: str, *, distributed: bool | None = 
 
 def ask_instances(channel: str, scope: str) -> Query:
     """DISPLAY CHSTATUS(channel) CURRENT."""
-    return Query(mq.MQCMD_INQUIRE_CHANNEL_STATUS, ask_channel_status(QueryOptions(channel, scope=scope)), _INSTANCE)
+    return Query(mq.MQCMD_INQUIRE_CHANNEL_STATUS, CHANNEL_PROBE.ask(QueryOptions(channel, scope=scope)), _INSTANCE)
 
 
 _T = TypeVar("_T")
