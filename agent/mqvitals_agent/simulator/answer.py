@@ -18,53 +18,44 @@ _HEADER: Final = Struct(">9i")
 _WRITER: Final = StructureWriter(">", CCSID)
 
 
+_MOST_ENCODED: Final = 200_000
+_encoded: Final[dict[Parameter, bytes]] = {}
+"""Encoded parameters. Most are the same in every answer: names, types, limits. It is cleared when it is full."""
+
+
 def answer(
     queue_manager: str, command: int, items: Iterable[Sequence[Parameter]], response_id: int
 ) -> tuple[bytes, ...]:
     """One complete response set: an XR_ITEM for each item, then the XR_SUMMARY that ends it."""
-    encoding = ParameterEncoder()
-    return tuple(item_set(encoding, queue_manager, command, response_id.to_bytes(RESPONSE_ID_LENGTH, "big"), items))
+    return tuple(item_set(queue_manager, command, response_id.to_bytes(RESPONSE_ID_LENGTH, "big"), items))
 
 
-class ParameterEncoder:
-    """Encodes parameters, each different one once.
-
-    Most parameters are the same in every answer: names, types, limits. The cache is cleared when it holds more than
-    ``most``.
-    """
-
-    def __init__(self, most: int = 50_000) -> None:
-        self._known: dict[Parameter, bytes] = {}
-        self._most = most
-
-    def encode(self, parameters: Sequence[Parameter]) -> bytes:
-        """The parameters one after another. ValueError for a value that does not fit its structure."""
-        known = list(map(self._known.get, parameters))
-        if None in known:
-            # Usually only a few counters have changed.
-            return b"".join(
-                [
-                    self._structure(parameter) if found is None else found
-                    for parameter, found in zip(parameters, known, strict=True)
-                ]
-            )
-        return b"".join(known)  # type: ignore[arg-type]
-
-    def _structure(self, parameter: Parameter) -> bytes:
-        """Encode and cache a parameter."""
-        if len(self._known) >= self._most:
-            self._known.clear()
-        found = self._known[parameter] = _WRITER.structure(parameter)
-        return found
+def encode(parameters: Sequence[Parameter]) -> bytes:
+    """The parameters one after another. ValueError for a value that does not fit its structure."""
+    known = list(map(_encoded.get, parameters))
+    if None in known:
+        # Usually only a few counters have changed.
+        return b"".join(
+            [
+                _structure(parameter) if found is None else found
+                for parameter, found in zip(parameters, known, strict=True)
+            ]
+        )
+    return b"".join(known)  # type: ignore[arg-type]
 
 
-def item_set(
-    encoding: ParameterEncoder, queue_manager: str, command: int, set_id: bytes, items: Iterable[Sequence[Parameter]]
-) -> list[bytes]:
+def _structure(parameter: Parameter) -> bytes:
+    if len(_encoded) >= _MOST_ENCODED:
+        _encoded.clear()
+    found = _encoded[parameter] = _WRITER.structure(parameter)
+    return found
+
+
+def item_set(queue_manager: str, command: int, set_id: bytes, items: Iterable[Sequence[Parameter]]) -> list[bytes]:
     """A response set with objects: an XR_ITEM for each, then the XR_SUMMARY."""
-    common = _common(encoding, queue_manager, set_id)
+    common = _common(queue_manager, set_id)
     found = []
-    pack, encode = _HEADER.pack, encoding.encode
+    pack = _HEADER.pack
     sequence = 1
     for item in items:
         header = pack(
@@ -85,7 +76,6 @@ def item_set(
 
 
 def failure_set(
-    encoding: ParameterEncoder,
     queue_manager: str,
     command: int,
     set_id: bytes,
@@ -93,12 +83,12 @@ def failure_set(
     named: Sequence[Parameter] = (),
 ) -> list[bytes]:
     """A response set without objects: an XR_MSG with the reason, then a failed XR_SUMMARY."""
-    common = _common(encoding, queue_manager, set_id)
+    common = _common(queue_manager, set_id)
     return [
         _message(
             c.MQCFT_XR_MSG,
             command,
-            common + encoding.encode(named),
+            common + encode(named),
             2 + len(named),
             last=False,
             comp_code=c.MQCC_FAILED,
@@ -117,7 +107,6 @@ def failure_set(
 
 
 def accepted_set(
-    encoding: ParameterEncoder,
     queue_manager: str,
     command: int,
     set_id: bytes,
@@ -130,20 +119,20 @@ def accepted_set(
         integer(c.MQIACF_CMDSCOPE_Q_MGR_COUNT, members),
         *(byte_string(c.MQBACF_RESPONSE_SET, each) for each in announced),
     )
-    common = _common(encoding, queue_manager, set_id)
+    common = _common(queue_manager, set_id)
     return [_message(c.MQCFT_XR_MSG, command, common + _plain(extra), 2 + len(extra))]
 
 
-def completed_set(encoding: ParameterEncoder, queue_manager: str, command: int, set_id: bytes) -> list[bytes]:
+def completed_set(queue_manager: str, command: int, set_id: bytes) -> list[bytes]:
     """The last set of a scoped command's answer: every queue manager has answered."""
     extra = (integer(c.MQIACF_COMMAND_INFO, c.MQCMDI_CMDSCOPE_COMPLETED),)
-    common = _common(encoding, queue_manager, set_id)
-    return [_message(c.MQCFT_XR_MSG, command, common + encoding.encode(extra), 2 + len(extra))]
+    common = _common(queue_manager, set_id)
+    return [_message(c.MQCFT_XR_MSG, command, common + encode(extra), 2 + len(extra))]
 
 
-def _common(encoding: ParameterEncoder, queue_manager: str, set_id: bytes) -> bytes:
+def _common(queue_manager: str, set_id: bytes) -> bytes:
     """The beginning of every message of a set. It is not cached: the set's identifier never comes again."""
-    name = encoding.encode((string(c.MQCACF_RESPONSE_Q_MGR_NAME, queue_manager),))
+    name = encode((string(c.MQCACF_RESPONSE_Q_MGR_NAME, queue_manager),))
     return _plain((byte_string(c.MQBACF_RESPONSE_ID, set_id),)) + name
 
 

@@ -5,6 +5,7 @@ out.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from random import Random
 from typing import Final, NamedTuple, Protocol
 
@@ -20,7 +21,6 @@ from mqvitals_agent.simulator.answer import (
     CCSID,
     ENCODING,
     RESPONSE_ID_LENGTH,
-    ParameterEncoder,
     accepted_set,
     completed_set,
     failure_set,
@@ -45,13 +45,20 @@ class CommandReplies(NamedTuple):
     whole: bool
 
 
+_DECODER: Final = Decoder()
+
+
+@lru_cache(1024)
+def _parsed(request: bytes) -> tuple[SupportedCommand, CommandRequest]:
+    """The agent asks the same each cycle. Raises PcfError and CommandRefusedError."""
+    return parse_request(_DECODER.decode(request, REQUEST_CCSID))
+
+
 class CommandServer:
     """Answers for the queue manager ``name``, and forwards scoped commands to other members of the group."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._decoder = Decoder()
-        self._structures = ParameterEncoder()
         self._sets = 0
 
     def answer(self, request: bytes, group: GroupState) -> CommandReplies:
@@ -61,24 +68,25 @@ class CommandServer:
         """
         member = group.members[self.name]
         try:
-            number = read_header(request, 0).command
-        except PcfError:
-            return CommandReplies([], whole=False)
-        try:
-            command, wanted = parse_request(self._decoder.decode(request, REQUEST_CCSID))
-        except PcfError:
-            return CommandReplies(
-                self._failed(self.name, number, self._set_id(), mq.MQRCCF_MSG_LENGTH_ERROR), whole=True
-            )
-        except CommandRefusedError as refusal:
-            return CommandReplies(
-                self._failed(self.name, number, self._set_id(), refusal.reason, refusal.named), whole=True
-            )
+            command, wanted = _parsed(request)
+        except (PcfError, CommandRefusedError) as error:
+            return self._refused(request, error)
         if command.name in group.faults.get(self.name, Fault()).silent:
             return CommandReplies([], whole=False)
         if wanted.scope:
             return self._scoped(command, wanted, group)
         return self._own(command, wanted, group, member, self._set_id())
+
+    def _refused(self, request: bytes, error: PcfError | CommandRefusedError) -> CommandReplies:
+        try:
+            number = read_header(request, 0).command
+        except PcfError:
+            return CommandReplies([], whole=False)
+        reason: int = mq.MQRCCF_MSG_LENGTH_ERROR
+        named: ReplyItem = ()
+        if isinstance(error, CommandRefusedError):
+            reason, named = error.reason, error.named
+        return CommandReplies(failure_set(self.name, number, self._set_id(), reason, named), whole=True)
 
     def _scoped(self, command: SupportedCommand, wanted: CommandRequest, group: GroupState) -> CommandReplies:
         """Accepted, then each member's answer, then completed."""
@@ -90,18 +98,18 @@ class CommandServer:
         ]
         if not members:
             named = (string(mq.MQCACF_COMMAND_SCOPE, scope),)
-            failed = self._failed(self.name, wanted.command, self._set_id(), mq.MQRCCF_COMMAND_SCOPE_ERROR, named)
+            failed = failure_set(self.name, wanted.command, self._set_id(), mq.MQRCCF_COMMAND_SCOPE_ERROR, named)
             return CommandReplies(failed, whole=True)
         first, closing = self._set_id(), self._set_id()
         sets = [self._set_id() for _ in members]
-        found = accepted_set(self._structures, self.name, wanted.command, first, [*sets, closing], len(members))
+        found = accepted_set(self.name, wanted.command, first, [*sets, closing], len(members))
         whole = True
         for member, set_id in zip(members, sets, strict=True):
             own = self._own(command, wanted, group, member, set_id)
             found += own.messages
             whole = whole and own.whole
         if whole:
-            found += completed_set(self._structures, self.name, wanted.command, closing)
+            found += completed_set(self.name, wanted.command, closing)
         return CommandReplies(found, whole)
 
     def _own(
@@ -112,13 +120,13 @@ class CommandServer:
         if command.name in fault.silent:
             return CommandReplies([], whole=False)
         if command.name in fault.refuse:
-            messages = self._failed(member.name, wanted.command, set_id, mq.MQRC_NOT_AUTHORIZED)
+            messages = failure_set(member.name, wanted.command, set_id, mq.MQRC_NOT_AUTHORIZED)
         else:
             try:
                 items = self._items(command, wanted, group, member)
-                messages = item_set(self._structures, member.name, wanted.command, set_id, items)
+                messages = item_set(member.name, wanted.command, set_id, items)
             except CommandRefusedError as refusal:
-                messages = self._failed(member.name, wanted.command, set_id, refusal.reason, refusal.named)
+                messages = failure_set(member.name, wanted.command, set_id, refusal.reason, refusal.named)
         if command.name in fault.truncate:
             return CommandReplies(messages[: len(messages) // 2], whole=False)
         return CommandReplies(messages, whole=True)
@@ -136,9 +144,6 @@ class CommandServer:
                     reason, [string(number, wanted.text(number)) for number in command.needs[-1:]]
                 )
         return wanted_attributes(items, wanted.values.get(command.attributes), command.always)
-
-    def _failed(self, name: str, command: int, set_id: bytes, reason: int, named: ReplyItem = ()) -> list[bytes]:
-        return failure_set(self._structures, name, command, set_id, reason, named)
 
     def _set_id(self) -> bytes:
         """An identifier that no set of this queue manager had before, of the form that z/OS gives them."""

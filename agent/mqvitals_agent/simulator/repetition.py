@@ -123,7 +123,10 @@ class RecordedRound:
         self._first = self._values()
         self._course: dict[int, list[Any]] = {}
         """Place among the columns -> the value at each second, of those that ever change."""
-        self._at_begin: list[Any] = []
+        self._replayed: list[tuple[Any, str, list[Any]]] = []
+        self._replayed_totals: list[tuple[Any, str, list[int], int]] = []
+        self._replayed_moments: list[tuple[Any, str, list[int | None], int | None]] = []
+        """The changing attributes of the round under way: object, name, course, and what it began with."""
 
     def add(self) -> None:
         """Record the group's state now as the next second."""
@@ -139,19 +142,29 @@ class RecordedRound:
     def begin(self) -> None:
         """Start the replay of a like round now."""
         self._begun_at = self._group.now
-        self._at_begin = [getattr(*self._columns[place]) for place in self._course]
+        self._replayed, self._replayed_totals, self._replayed_moments = [], [], []
+        for place, column in self._course.items():
+            each, name = self._columns[place]
+            if place in self._totals:
+                self._replayed_totals.append((each, name, column, getattr(each, name) - column[0]))
+            elif place in self._moments:
+                self._replayed_moments.append((each, name, column, getattr(each, name)))
+            else:
+                self._replayed.append((each, name, column))
 
     def play(self, second: int) -> None:
         """Set everything but ``group.now`` to its state at a second of the replayed round."""
+        for each, name, column in self._replayed:
+            setattr(each, name, column[second])
+        for each, name, totals, added in self._replayed_totals:
+            setattr(each, name, totals[second] + added)
         later = self._begun_at - self._recorded_at
-        for (place, column), at_begin in zip(self._course.items(), self._at_begin, strict=True):
-            value = column[second]
-            if place in self._totals:
-                value += at_begin - column[0]
-            elif place in self._moments and value is not None:
+        for each, name, moments, at_begin in self._replayed_moments:
+            moment = moments[second]
+            if moment is not None:
                 # A time before the round keeps its distance from the round's beginning.
-                value = at_begin if value == column[0] else value + later
-            setattr(*self._columns[place], value)
+                moment = at_begin if moment == moments[0] else moment + later
+            setattr(each, name, moment)
 
     def _watch(self, each: Any, names: Sequence[str]) -> None:
         self._looks.append(partial(attrgetter(*names), each))

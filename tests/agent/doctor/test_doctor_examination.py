@@ -17,7 +17,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.poll.cycle import command_form, display_command
 from mqvitals_agent.poll.queries import PROBES
-from mqvitals_agent.simulator.answer import CCSID, ENCODING, ParameterEncoder, answer, failure_set
+from mqvitals_agent.simulator.answer import CCSID, ENCODING, answer, failure_set
 from mqvitals_agent.simulator.answers.commands import COMMANDS
 from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_config.collection import PollingSettings, QueueSelection
@@ -119,7 +119,7 @@ def test_a_command_that_is_not_known_there(examined: Examine, script: Any) -> No
             return exchange
         reason = 3007 if command == mq.MQCMD_INQUIRE_USAGE else 3212
         first = exchange.replies[0]
-        failed = failure_set(ParameterEncoder(), "QM01", command, b"1".ljust(24), reason)
+        failed = failure_set("QM01", command, b"1".ljust(24), reason)
         return replace(exchange, replies=tuple(replace(first, data=data) for data in failed))
 
     findings = examined(script(replies=foreign), known=ConnectionContext(declared_zone="+01:00"))

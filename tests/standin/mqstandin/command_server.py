@@ -16,7 +16,7 @@ from mqstandin.queues import Queue, Selection
 from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.pcf.structures import read_header
-from mqvitals_agent.simulator.answer import RESPONSE_ID_LENGTH, ParameterEncoder, failure_set
+from mqvitals_agent.simulator.answer import RESPONSE_ID_LENGTH, failure_set
 from mqvitals_agent.simulator.connector import CommandServer
 from mqvitals_agent.simulator.state import Fault, GroupState
 
@@ -53,7 +53,6 @@ class Reader:
         self._new_id = new_id
         self._distributed = DistributedServer(name)
         self._server = CommandServer(name) if platform.number == mq.MQPL_ZOS else self._distributed
-        self._structures = ParameterEncoder()
         self._late: set[asyncio.TimerHandle] = set()
 
     @property
@@ -122,7 +121,7 @@ class Reader:
         if reason is None:
             return self._server.answer(data, group).messages
         response_id = self._new_id()[:RESPONSE_ID_LENGTH]
-        return failure_set(self._structures, self._name, number, response_id, reason, ())
+        return failure_set(self._name, number, response_id, reason, ())
 
     def _reply(self, request: Stored, messages: list[bytes]) -> None:
         asked = request.descriptor

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.encoder import integer, integers, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.simulator.answers.common import (
     MAX_STATUS_NUMBER,
@@ -14,10 +13,13 @@ from mqvitals_agent.simulator.answers.common import (
     CommandRefusedError,
     CommandRequest,
     ReplyItem,
+    integer,
+    integers,
     level_in_force,
     local_time,
     name_matches,
     reported_averages,
+    string,
 )
 from mqvitals_agent.simulator.state import ChannelInstance, ChannelState, GroupState, MemberState
 

@@ -12,10 +12,16 @@ from functools import lru_cache
 from typing import Any, Final
 
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.message import FilterValue, Parameter, Value
 
 ReplyItem = Sequence[Parameter]
 """The parameters of one object, in the order of z/OS."""
+
+# Nine of ten parameters are the same in every answer: each is made once.
+integer: Final = lru_cache(50_000)(encoder.integer)
+integers: Final = lru_cache(10_000)(encoder.integers)
+string: Final = lru_cache(50_000)(encoder.string)
 
 
 class CommandRefusedError(Exception):

@@ -7,9 +7,18 @@ from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.codepage import codec
-from mqvitals_agent.pcf.encoder import byte_string, integer, integers, string
+from mqvitals_agent.pcf.encoder import byte_string
 from mqvitals_agent.simulator.answer import CCSID
-from mqvitals_agent.simulator.answers.common import CommandRefusedError, CommandRequest, ReplyItem, fulfils, local_time
+from mqvitals_agent.simulator.answers.common import (
+    CommandRefusedError,
+    CommandRequest,
+    ReplyItem,
+    fulfils,
+    integer,
+    integers,
+    local_time,
+    string,
+)
 from mqvitals_agent.simulator.applications import ApplicationKind, Applications, QueueHolder, all_holders, holders
 from mqvitals_agent.simulator.state import GroupState, MemberState, QueueState
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.encoder import integer, integers, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.simulator.answers import handles
 from mqvitals_agent.simulator.answers.common import (
@@ -17,10 +16,13 @@ from mqvitals_agent.simulator.answers.common import (
     MONITORING_LEVELS,
     CommandRequest,
     ReplyItem,
+    integer,
+    integers,
     level_in_force,
     local_time,
     name_matches,
     reported_averages,
+    string,
 )
 from mqvitals_agent.simulator.applications import open_counts
 from mqvitals_agent.simulator.state import GroupState, MemberState, QueueState

@@ -7,8 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.encoder import integer, integers, string, strings
-from mqvitals_agent.simulator.answers.common import QUEUE_MANAGER_LEVEL, CommandRequest, ReplyItem, local_time
+from mqvitals_agent.pcf.encoder import strings
+from mqvitals_agent.simulator.answers.common import (
+    QUEUE_MANAGER_LEVEL,
+    CommandRequest,
+    ReplyItem,
+    integer,
+    integers,
+    local_time,
+    string,
+)
 from mqvitals_agent.simulator.state import Fault, GroupState, LogState, MemberState
 
 DB2: Final = "DBP1"

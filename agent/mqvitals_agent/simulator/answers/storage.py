@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.encoder import integer, string, strings
+from mqvitals_agent.pcf.encoder import strings
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.simulator.answers.common import (
     CommandRefusedError,
     CommandRequest,
     ReplyItem,
+    integer,
     local_time,
     name_matches,
+    string,
 )
 from mqvitals_agent.simulator.answers.queue_manager import is_active, log_data_set, rba_text
 from mqvitals_agent.simulator.state import BufferPoolState, GroupState, MemberState, PageSetState, StructureState

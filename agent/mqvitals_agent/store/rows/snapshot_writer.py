@@ -42,8 +42,8 @@ class SnapshotWriter:
         self._new: list[tuple[Any, ...]] = []
         self._moved: dict[int, int | None] = {}
         self._with_instances: set[int] = set()
-        self._unknown: dict[str, tuple[UnknownCount, ...]] = {}
-        """The stored unknown counts of each owner, as far as they are known."""
+        self._unknown: dict[str, set[tuple[str, str, str, int]]] = {}
+        """The rows of ``unknown_count`` of each owner, as far as they are known."""
         self._load_objects()
 
     def load(self) -> None:
@@ -241,16 +241,19 @@ class SnapshotWriter:
         )
 
     def _write_unknown(self, owner: str, counts: Iterable[UnknownCount]) -> None:
-        unknown = tuple(counts)
-        if self._unknown.get(owner) == unknown:
-            return  # as nearly always
-        self._connection.execute("DELETE FROM unknown_count WHERE owner = ?", (owner,))
+        """Few counts change from one snapshot to the next: only those are written."""
+        rows = {(owner, each.rule, each.reason._name_, each.count) for each in counts}
+        known = self._unknown.get(owner)
+        if known is None:
+            self._connection.execute("DELETE FROM unknown_count WHERE owner = ?", (owner,))
+            known = set()
         self._connection.executemany(
-            "INSERT INTO unknown_count(owner, rule, reason, count) VALUES(?, ?, ?, ?)"
-            " ON CONFLICT(owner, rule, reason) DO UPDATE SET count = count + excluded.count",
-            [(owner, each.rule, each.reason.name, each.count) for each in unknown],
+            "DELETE FROM unknown_count WHERE owner = ? AND rule = ? AND reason = ? AND count = ?", known - rows
         )
-        self._unknown[owner] = unknown
+        self._connection.executemany(
+            "INSERT INTO unknown_count(owner, rule, reason, count) VALUES(?, ?, ?, ?)", rows - known
+        )
+        self._unknown[owner] = rows
 
 
 def _misplaced(name: ObjectName, snapshot: Snapshot) -> ValueError:
