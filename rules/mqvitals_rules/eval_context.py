@@ -24,11 +24,12 @@ from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, 
 class NoMembers:
     """No members at all."""
 
-    __slots__ = ("doubt", "notes")
+    __slots__ = ("doubt", "notes", "unplaced")
 
     def __init__(self) -> None:
         self.notes: dict[object, Any] = {}
         self.doubt: Absence | None = None
+        self.unplaced: Sequence[Absence] = ()
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
         return iter(())
@@ -144,15 +145,16 @@ class MessageIndex:
 
     def followed(self, owner: str, now: int) -> bool:
         """Whether a console is followed whose messages are about objects of an owner."""
-        owners = self._latest.owners() if owner == self._latest.group else (owner,)
-        return any(self._windows.messages(each, _NONE, now) is not None for each in owners)
+        return any(self._windows.messages(each, _NONE, now) is not None for each in self._owners(owner))
+
+    def _owners(self, owner: str) -> Iterable[str]:
+        """The owners whose consoles are about objects of an owner: of a group its queue managers."""
+        if owner not in self._latest.groups:
+            return (owner,)
+        return (each for each in self._latest.owners() if self._latest.group_of(each) == owner)
 
     def _sorted(self, owner: str, ids: frozenset[str], since: int) -> _About | None:
-        told = (
-            [self._windows.messages(owner, ids, since)]
-            if owner != self._latest.group
-            else [self._windows.messages(each, ids, since) for each in self._latest.owners()]
-        )
+        told = [self._windows.messages(each, ids, since) for each in self._owners(owner)]
         if told.count(None) == len(told):
             return None
         # The group and its members may have the same message.
@@ -425,6 +427,11 @@ class ContextMembers:
     def doubt(self) -> Absence | None:
         """Why the members are not known."""
         return self._group.doubt
+
+    @property
+    def unplaced(self) -> Sequence[Absence]:
+        """Why it is not known of other objects whether they are members, one reason each."""
+        return self._group.unplaced
 
     def __iter__(self) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
         return self._context.through(self._group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from mqvitals_rules.latest_state import LOST, RELATIONS, LatestState
@@ -34,13 +34,15 @@ class Declared(Protocol):
 class LatestValues:
     """The latest state of every object seen, by name."""
 
-    def __init__(self, kinds: Mapping[str, Kind], declared: Declared) -> None:
+    def __init__(
+        self, kinds: Mapping[str, Kind], declared: Declared, group_of: Callable[[str], str | None] = lambda _: None
+    ) -> None:
+        """``group_of``: the queue-sharing group of a queue manager, where it is known from elsewhere than its values."""
         self._kinds = kinds
         self._declared = declared
         self._objects: dict[ObjectName, LatestState] = {}
         self._gone: dict[ObjectName, int] = {}
-        self.group = ""
-        """The owner of what belongs to the queue-sharing group; empty until it is known."""
+        self._group_named = group_of
         self.groups: set[str] = set()
         """Every queue-sharing group that reported: SMF data of one system may hold records of several."""
         self.turn = 0
@@ -75,7 +77,6 @@ class LatestValues:
         """Take over the polls of a snapshot, and return its records, which are for ``learn_record``."""
         self.turn += 1
         if snapshot.group:
-            self.group = snapshot.owner
             self.groups.add(snapshot.owner)
         objects = self._objects
         records = []
@@ -142,6 +143,24 @@ class LatestValues:
         """The latest state of an object; None when it was never seen or is gone."""
         return self._objects.get(name)
 
+    def group_of(self, owner: str) -> str | None:
+        """The queue-sharing group of an owner, of a group itself; empty: it is in none; None: not known."""
+        if owner in self.groups:
+            return owner
+        state = self._objects.get(ObjectName(owner, "queue_manager"))
+        named = None if state is None else state.link("qsg_name")
+        if named is Absence.NOT_ON_DISTRIBUTED or (isinstance(named, str) and not named.strip()):
+            return ""
+        if len(self.groups) < 2:
+            # The configuration may name it otherwise than the queue manager does.
+            return next(iter(self.groups), "")
+        return named.strip() if isinstance(named, str) and named.strip() in self.groups else self._group_named(owner)
+
+    def _named(self, owner: str, kind: str, rest: str = "") -> LatestState | None:
+        """An object of an owner, or else of its group."""
+        own = self._objects.get(ObjectName(owner, kind, rest))
+        return own or self._objects.get(ObjectName(self.group_of(owner) or "", kind, rest))
+
     def related(self, state: LatestState, kind: str) -> LatestState | None:
         """The one object of ``kind`` that belongs to another object.
 
@@ -152,13 +171,9 @@ class LatestValues:
         if name.kind == kind:
             return state
         if self._kinds[kind].single:
-            return self._objects.get(ObjectName(name.owner, kind)) or self._objects.get(ObjectName(self.group, kind))
+            return self._named(name.owner, kind)
         rest = self.named(state, kind)
-        if not rest:
-            return None
-        return self._objects.get(ObjectName(name.owner, kind, rest)) or self._objects.get(
-            ObjectName(self.group, kind, rest)
-        )
+        return self._named(name.owner, kind, rest) if rest else None
 
     def pair(self, state: LatestState) -> LatestState | None:
         """The other queue of a declared pair: of the same owner, or else of the group.
@@ -167,11 +182,7 @@ class LatestValues:
         """
         name = state.name
         other = state.values.get("pair")
-        if not isinstance(other, str):
-            return None
-        return self._objects.get(ObjectName(name.owner, name.kind, other)) or self._objects.get(
-            ObjectName(self.group, name.kind, other)
-        )
+        return self._named(name.owner, name.kind, other) if isinstance(other, str) else None
 
     def owners(self) -> tuple[str, ...]:
         """Every owner of an object that is or was known."""

@@ -33,11 +33,11 @@ RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
 """(kind, related kind) -> the (kind, metric) that names the related object: of the object, or of one related to it."""
 
 
-_LINKS: Mapping[str, tuple[str, ...]] = {
-    kind: tuple(dict.fromkeys(metric for of, metric in RELATIONS.values() if of == kind))
-    for kind in {of for of, _ in RELATIONS.values()}
+LINKS: Mapping[str, frozenset[str]] = {
+    kind: frozenset(metric for of, metric in (*RELATIONS.values(), ("queue_manager", "qsg_name")) if of == kind)
+    for kind in ("queue_manager", *(of for of, _ in RELATIONS.values()))
 }
-"""Kind -> its metrics that name the object to which it belongs."""
+"""Kind -> its metrics that name the object, or the queue-sharing group, to which it belongs."""
 
 _NAMES_NONE = frozenset(
     {
@@ -106,7 +106,7 @@ class LatestState:
         self.stamps: dict[str, Stamp] = {}
         self._together: tuple[str, ...] = ()
         """The metrics of the last reading, which have one stamp."""
-        self._links = _LINKS.get(name.kind, ())
+        self._links = LINKS.get(name.kind, frozenset())
         self._linked: dict[str, Reported] = {}
         """Link metric -> the value reported last."""
         self._records: dict[str, Reading] = {}

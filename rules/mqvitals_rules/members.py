@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from mqvitals_rules.latest import LatestValues
@@ -20,27 +21,38 @@ class MemberGroup:
     """The members of an object, or of several that have the same.
 
     ``notes`` caches results about them, and ``absence`` is the first reason of an absent value among them; both are
-    dropped when anything may have changed. ``doubt`` is why the members are not known.
+    dropped when anything may have changed. ``doubt`` is why the members are not known; ``unplaced`` why it is not
+    known of others, one reason each, whether they are members too.
     """
 
-    __slots__ = ("absence", "doubt", "notes", "states", "turn")
+    __slots__ = ("absence", "doubt", "notes", "states", "turn", "unplaced")
 
-    def __init__(self, states: list[LatestState], doubt: Absence | None = None) -> None:
+    def __init__(
+        self, states: list[LatestState], doubt: Absence | None = None, unplaced: Sequence[Absence] = ()
+    ) -> None:
         self.states = states
         self.doubt = doubt
+        self.unplaced = unplaced
         self.turn: object = None
         self.notes: dict[object, Any] = {}
-        self.absence: Absence | None = doubt
+        self.absence: Absence | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Drop what was cached: anything may have changed."""
+        self.notes = {}
+        self.absence = self.doubt or next(iter(self.unplaced), None)
 
 
 class _Holders:
     """The holders of all objects of one owner and kind, valid as long as ``signature`` is the same.
 
     ``holders``: by member, a reason where it is not known. ``open``: why a member's holder is not known now, also of
-    members that have the holder reported last. ``doubt``: the reason where it is known of no object now.
+    members that have the holder reported last. ``doubt``: the reason where it is known of no object now. ``unplaced``:
+    the reasons of objects whose holder was never reported.
     """
 
-    __slots__ = ("doubt", "holders", "members", "open", "signature", "turn")
+    __slots__ = ("doubt", "holders", "members", "open", "signature", "turn", "unplaced")
 
     def __init__(self, signature: list[object], holders: dict[ObjectName, ObjectName | Absence]) -> None:
         self.signature = signature
@@ -48,6 +60,7 @@ class _Holders:
         self.members: dict[ObjectName, list[LatestState]] = {}
         self.open: dict[ObjectName, Absence] = {}
         self.doubt: Absence | None = None
+        self.unplaced: list[Absence] = []
         self.turn: object = None
 
 
@@ -60,7 +73,8 @@ class MemberIndex:
         self._turn: tuple[int, int] = (-1, -1)
         self._population: dict[str, int] = {}
         self._by_owner: dict[str, dict[str, list[LatestState]]] = {}
-        self._together: dict[tuple[str, str], MemberGroup] = {}
+        self._owners: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._together: dict[tuple[str, tuple[str, ...], tuple[str, ...]], MemberGroup] = {}
         self._holders_of: dict[tuple[str, _Relation], _Holders] = {}
         self._unreported = {kind.name: _unreported(kind) for kind in kinds.values()}
 
@@ -72,36 +86,59 @@ class MemberIndex:
         self._begin(now)
         name = state.name
         own = self._kinds[name.kind]
+        owners, perhaps = self._owners_of(name.owner)
+        if name.kind == kind and not own.single:
+            owners, perhaps = (name.owner,), ()
         if own.single or name.kind == kind:
-            return self._checked(kind, "" if own.single and own.of_group else name.owner)
+            return self._checked(kind, owners, perhaps)
         if (kind, name.kind) not in RELATIONS:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
-            return self._checked(kind, "") if own.of_group and self._kinds[kind].single else MemberGroup(_NOBODY)
-        owners: tuple[str, ...] = (name.owner,)
-        if name.owner == self._latest.group:
-            others = self._latest.groups - {name.owner}
-            owners = tuple(owner for owner in self._by_owner if owner not in others)
+            shared = own.of_group and self._kinds[kind].single
+            return self._checked(kind, owners, perhaps) if shared else MemberGroup(_NOBODY)
         holders = [self._holders(owner, (kind, name.kind), now) for owner in owners]
         found = [each.members[name] for each in holders if name in each.members]
+        doubt = None
         if not found:
-            doubt = next((each.doubt for each in holders if each.doubt is not None), None)
-            return MemberGroup(_NOBODY, doubt or self._never(kind, owners))
-        return MemberGroup(found[0] if len(found) == 1 else [member for members in found for member in members])
+            doubt = next((each.doubt for each in holders if each.doubt is not None), None) or self._never(kind, owners)
+        unplaced = [reason for each in holders for reason in each.unplaced] + self._perhaps(kind, perhaps)
+        return MemberGroup(found[0] if len(found) == 1 else list(chain.from_iterable(found)), doubt, unplaced)
 
-    def _checked(self, kind: str, owner: str) -> MemberGroup:
-        group = self._all(kind, owner)
+    def _owners_of(self, owner: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The owners whose objects may belong to one of ``owner``: of a group its queue managers too; and those of
+        which it is not known whether they are in the group.
+        """
+        found = self._owners.get(owner)
+        if found is None:
+            if owner not in self._latest.groups:
+                found = (owner,), ()
+            else:
+                groups = {each: self._latest.group_of(each) for each in self._by_owner}
+                found = (
+                    tuple(each for each, group in groups.items() if group == owner),
+                    tuple(each for each, group in groups.items() if group is None),
+                )
+            self._owners[owner] = found
+        return found
+
+    def _perhaps(self, kind: str, owners: Sequence[str]) -> list[Absence]:
+        """The reasons why it is not known whether objects of these owners are members."""
+        return [Absence.NOT_ASKED for owner in owners for _ in self._states(owner, kind)]
+
+    def _checked(self, kind: str, owners: tuple[str, ...], perhaps: tuple[str, ...]) -> MemberGroup:
+        group = self._all(kind, owners, perhaps)
         if not group.states:
-            group.doubt = group.absence = self._never(kind, (owner,) if owner else self._latest.owners())
+            group.doubt = self._never(kind, owners)
+            group.absence = group.doubt or group.absence
         return group
 
-    def _never(self, kind: str, owners: Iterable[str]) -> Absence | None:
+    def _never(self, kind: str, owners: Sequence[str]) -> Absence | None:
         """The reason when none of these owners ever reported a kind."""
         return None if self._latest.reported(owners, kind) else self._unreported[kind]
 
     def alike(self, name: ObjectName, now: int) -> MemberGroup:
         """All objects of the same kind and owner, itself included."""
         self._begin(now)
-        return self._all(name.kind, name.owner)
+        return self._all(name.kind, (name.owner,))
 
     def _begin(self, now: int) -> None:
         """Find what changed since the last time."""
@@ -109,6 +146,7 @@ class MemberIndex:
         if self._turn == (latest.turn, now):
             return
         self._turn = (latest.turn, now)
+        self._owners = {}
         if self._population == latest.population:
             return
         changed = [owner for owner, count in latest.population.items() if self._population.get(owner) != count]
@@ -121,17 +159,16 @@ class MemberIndex:
             if name.owner in changed:
                 self._by_owner[name.owner].setdefault(name.kind, []).append(state)
 
-    def _all(self, kind: str, owner: str) -> MemberGroup:
-        """All objects of a kind: of an owner, or of all."""
-        group = self._together.get((kind, owner))
+    def _all(self, kind: str, owners: tuple[str, ...], perhaps: tuple[str, ...] = ()) -> MemberGroup:
+        """All objects of a kind of these owners."""
+        key = kind, owners, perhaps
+        group = self._together.get(key)
         if group is None:
-            owners = (owner,) if owner else tuple(self._by_owner)
-            group = MemberGroup([state for each in owners for state in self._states(each, kind)])
-            self._together[kind, owner] = group
+            states = [state for owner in owners for state in self._states(owner, kind)]
+            group = self._together[key] = MemberGroup(states, unplaced=self._perhaps(kind, perhaps))
         if group.turn is not self._turn:
             group.turn = self._turn
-            group.notes = {}
-            group.absence = None
+            group.begin()
         return group
 
     def _states(self, owner: str, kind: str) -> list[LatestState]:
@@ -154,6 +191,9 @@ class MemberIndex:
         between, metric = RELATIONS[relation]
         first = None if between == kind else self._holders(owner, (kind, between), now)
         found = _Holders(signature, {})
+        link = self._kinds[between].metric(metric)
+        # An object without a declaration belongs to none.
+        declared = link is not None and link.declared
         decided = False
         # Many name the same few: each name is looked up once.
         resolved: dict[object, tuple[ObjectName | Absence | None, Absence | None]] = {}
@@ -179,6 +219,8 @@ class MemberIndex:
             found.holders[state.name] = holder
             if not isinstance(holder, Absence):
                 found.members.setdefault(holder, []).append(state)
+            elif not declared:
+                found.unplaced.append(holder)
         if decided:
             found.doubt = None
         return found
@@ -196,24 +238,21 @@ class MemberIndex:
         return None if state is None else _open(state, metric)
 
     def _named(self, value: Reported | None, of: str, owner: str) -> ObjectName | Absence | None:
-        """The object of the kind ``of`` that a value names; None when there is none, a reason when that
-        is not known.
-        """
+        """The object of the kind ``of`` that a value names; None when it names none, a reason when that is not known."""
         if value is None:
             return Absence.NOT_ASKED
         if isinstance(value, Absence):
             return value if value in UNDECIDED else None
         rest = str(int(value)) if isinstance(value, float) else str(value)
-        for whose in (owner, self._latest.group):
-            name = ObjectName(whose, of, rest)
-            if self._latest.state(name) is not None:
-                return name
-        return None
+        if not rest.strip():
+            return None
+        own, shared = ObjectName(owner, of, rest), ObjectName(self._latest.group_of(owner) or "", of, rest)
+        return shared if self._latest.state(own) is None and self._latest.state(shared) is not None else own
 
     def _signature(self, owner: str, relation: _Relation, now: int) -> list[object]:
         """The values that decide the holders."""
         between, metric = RELATIONS[relation]
-        group = self._latest.group
+        group = self._latest.group_of(owner) or ""
         signature: list[object] = [group, self._population.get(owner), self._population.get(group)]
         whose = (owner,) if between == relation[0] else (owner, group)
         for each in whose:

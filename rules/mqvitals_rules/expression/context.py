@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from mqvitals_rules.history import ObjectMessage, Point
@@ -82,6 +83,11 @@ class MemberSet(Protocol):
         """Why it is not known who they are; None when it is known."""
         ...
 
+    @property
+    def unplaced(self) -> Sequence[Absence]:
+        """Why it is not known of other objects whether they are members too, one reason each."""
+        ...
+
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]: ...
 
 
@@ -91,30 +97,32 @@ Body = Callable[..., Any]
 
 def any_member(context: Context, kind: str, body: Body, alike: bool) -> bool | None:  # noqa: FBT001
     """Whether a condition holds for one member: True decides, else one that is unknown makes it unknown."""
-    company = context.members(kind)
-    if company.doubt is not None:
-        return None
-    if not alike:
-        return some(body(member, values.get) for member, values in company)
-    notes = company.notes
-    if body not in notes:
-        notes[body] = some(body(member, values.get) for member, values in company)
-    found: bool | None = notes[body]
+    found: bool | None = _of_members(context, kind, body, alike, _any)
     return found
 
 
 def tally(context: Context, kind: str, body: Body, function: str, alike: bool) -> float | None:  # noqa: FBT001
     """``count``, ``sum``, ``most`` or ``least`` of what the members come to."""
-    company = context.members(kind)
-    if company.doubt is not None:
+    found: float | None = _of_members(context, kind, body, alike, partial(_tallied, TALLIES[function]))
+    return found
+
+
+def _of_members(context: Context, kind: str, body: Body, alike: bool, join: Callable[[MemberSet, Body], Any]) -> Any:  # noqa: FBT001
+    """The result about all members, cached where it is the same for every object that has them; None: unknown."""
+    members = context.members(kind)
+    if members.doubt is not None:
         return None
     if not alike:
-        return _tallied(company, body, function)
-    notes = company.notes
+        return join(members, body)
+    notes = members.notes
     if body not in notes:
-        notes[body] = _tallied(company, body, function)
-    found: float | None = notes[body]
-    return found
+        notes[body] = join(members, body)
+    return notes[body]
+
+
+def _any(members: MemberSet, body: Body) -> bool | None:
+    found = some(body(member, values.get) for member, values in members)
+    return None if found is False and members.unplaced else found
 
 
 def some(truths: Iterable[bool | None]) -> bool | None:
@@ -133,10 +141,10 @@ def enough(known: int, total: int) -> bool:
     return 5 * known >= 4 * total
 
 
-def _tallied(company: MemberSet, body: Body, function: str) -> float | None:
-    found = [body(member, values.get) for member, values in company]
+def _tallied(function: Callable[[Sequence[Any]], float | None], members: MemberSet, body: Body) -> float | None:
+    found = [body(member, values.get) for member, values in members]
     known = [each for each in found if each is not None]
-    return TALLIES[function](known) if enough(len(known), len(found)) else None
+    return function(known) if enough(len(known), len(found) + len(members.unplaced)) else None
 
 
 def _count(known: Sequence[Any]) -> float:

@@ -188,7 +188,7 @@ class ExpressionEvaluation:
         return self._of_operand(node)
 
     def members(self, node: AnyMember | MemberTally) -> tuple[MemberOutcome, ...] | None:
-        """The result of each member; None where the members are not known."""
+        """The result of each member, unknown of an object that may be one; None where the members are not known."""
         members = self._context.members(node.kind)
         if members.doubt is not None:
             return None
@@ -203,13 +203,16 @@ class ExpressionEvaluation:
     def _each_member(self, node: AnyMember | MemberTally) -> Iterator[MemberOutcome]:
         body = node.body
         function = self._parts.function(body)
-        for member, values in self._context.members(node.kind):
+        members = self._context.members(node.kind)
+        for member, values in members:
             found = function(member, values.get)
             if found is None or found is LEFT_OUT:
                 missing = ExpressionEvaluation(self._text, self._parts, member, values, node.kind).missing(body)
                 yield MemberOutcome(member.name, None, missing)
             else:
                 yield MemberOutcome(member.name, found)
+        for reason in members.unplaced:
+            yield MemberOutcome("", None, (Missing(node.kind, reason),))
 
     def _of_term(self, node: Comparison | Membership | Affix) -> tuple[Missing, ...]:
         optional = self._parts.optional(node)

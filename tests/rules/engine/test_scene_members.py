@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import pytest
@@ -36,9 +36,9 @@ def expression(text: str, kind: str) -> Expression:
 class Desk:
     """A world with a scene; time is in minutes from the beginning."""
 
-    def __init__(self, *facts: Fact) -> None:
+    def __init__(self, *facts: Fact, group_of: Callable[[str], str | None] = lambda _: None) -> None:
         self.history = MemoryHistory()
-        self.world = LatestValues(KINDS, Facts(KINDS, facts))
+        self.world = LatestValues(KINDS, Facts(KINDS, facts), group_of)
         self.scene = EvalContext(KINDS, self.world, self.history)
         self.minute = 0.0
 
@@ -239,6 +239,44 @@ def test_a_link_that_cannot_be_had_does_not_name_none(reason: Absence) -> None:
     assert desk.truth("any(queue, depth > 5)", "QM01/page_set/1") is None
 
 
+@pytest.mark.parametrize("reason", [None, Absence.NOT_AUTHORISED, Absence.NO_ANSWER])
+def test_a_queue_that_never_named_its_page_set_may_be_on_any(reason: Absence | None) -> None:
+    """Beside queues whose page sets are known: what these decide stays decided, all else is unknown."""
+    desk = Desk()
+    unnamed = {} if reason is None else {"page_set": reason}
+    desk.tell(0, told("QM01/queue/Q0", page_set=0, depth=9), told("QM01/queue/Q1", depth=1, **unnamed), *POOLS)
+    desk.tell(0, told("QM01/buffer_pool/2", free_pct=50))
+    for holder in ("QM01/page_set/0", "QM01/buffer_pool/3"):
+        assert desk.truth("any(queue, depth > 5)", holder) is True
+        assert desk.truth("any(queue, depth > 50)", holder) is None
+        assert desk.truth("sum(queue, depth) > 5", holder) is None
+        assert desk.scene.absence is (reason or Absence.NOT_ASKED)
+    for holder in ("QM01/page_set/1", "QM01/buffer_pool/2"):
+        assert desk.truth("any(queue, depth > 5)", holder) is None
+        assert desk.truth("count(queue, depth > 5) == 0", holder) is None
+    desk.tell(1, told("QM01/queue/Q1", 1, page_set=Absence.NOT_RETURNED, depth=1))
+    assert desk.truth("any(queue, depth > 50)", "QM01/page_set/0") is False
+    assert desk.truth("sum(queue, depth) == 9", "QM01/buffer_pool/3") is True
+    assert desk.truth("any(queue, depth > 5)", "QM01/page_set/1") is False
+
+
+def test_the_pool_of_a_page_set_that_nothing_reported() -> None:
+    """Queues name page sets, but which pools these have is not known."""
+    desk = Desk()
+    desk.tell(0, told("QM01/queue/Q0", page_set=0, depth=9), told("QM01/buffer_pool/3", free_pct=50))
+    for text in ("any(queue, depth > 5)", "count(queue, depth > 5) == 0"):
+        assert desk.truth(text, "QM01/buffer_pool/3") is None
+        assert desk.scene.absence is Absence.NOT_ASKED
+
+
+def test_a_queue_that_nothing_declares_to_be_fed_is_fed_by_none() -> None:
+    """A declaration is made where it is true: the queues without one do not make others' channels unknown."""
+    desk = Desk(Fact(ObjectPattern.parse("QM01/queue/Q0"), "fed_by", "TO.QM01"))
+    desk.tell(0, *queues(2, depth=1), told("QM01/channel/TO.QM01", msgs=1), told("QM01/channel/TO.QM02", msgs=1))
+    assert desk.truth("count(queue, depth > 0) == 1", "QM01/channel/TO.QM01") is True
+    assert desk.truth("any(queue, depth > 0)", "QM01/channel/TO.QM02") is False
+
+
 def test_a_stale_record_of_a_queue_shows_nothing_about_a_structure() -> None:
     """A queue named another structure in a record that is stale: what this structure holds is unknown."""
     desk = Desk()
@@ -261,6 +299,56 @@ def test_queues_of_another_group_show_nothing_about_a_structure() -> None:
     assert desk.members("QSG1/cf_structure/APP1", "queue") == []
     assert desk.truth("any(queue, def_persistence == YES)", "QSG1/cf_structure/APP1") is None
     assert desk.scene.absence is Absence.NOT_ASKED
+
+
+def two_groups(*names: tuple[str, str]) -> Desk:
+    """QM01 and QM02 belong to QSG1, QM03 to QSG2, as ``names`` know; each group has a structure APP1."""
+    desk = Desk(group_of=dict(names).get)
+    for owner in ("QM01", "QM02", "QM03"):
+        desk.tell(0, told(f"{owner}/queue_manager", command_level=930), told(f"{owner}/log", full_logs=3))
+    for owner in ("QSG1", "QSG2"):
+        readings = [
+            told(f"{owner}/{name}", **{metric: 2}) for name, metric in (("qsg", "qmgr_count"), ("smds/A", "status"))
+        ]
+        desk.tell(0, *readings, told(f"{owner}/cf_structure/APP1", type=0), group=True)
+    return desk
+
+
+def test_queue_managers_of_another_group_are_not_members() -> None:
+    """One file of SMF records may hold several groups."""
+    desk = two_groups(("QM01", "QSG1"), ("QM02", "QSG1"), ("QM03", "QSG2"))
+    for group, count in (("QSG1", 2), ("QSG2", 1), ("QSG1", 2)):
+        for holder in (f"{group}/qsg", f"{group}/cf_structure/APP1"):
+            assert len(desk.members(holder, "log")) == len(desk.members(holder, "queue_manager")) == count
+            assert desk.truth("any(log, full_logs > 5)", holder) is False
+    desk.tell(1, told("QM03/queue/Q0", 1, cf_structure="APP1", def_persistence=1))
+    assert desk.truth("any(queue, def_persistence == YES)", "QSG2/cf_structure/APP1") is True
+    assert desk.members("QSG1/cf_structure/APP1", "queue") == []
+    assert desk.enter("QM03/queue_manager").value("qsg", "qmgr_count") == 2
+
+
+def test_a_queue_manager_may_be_in_one_of_two_groups() -> None:
+    """While it is not known in which, it may be a member of either."""
+    desk = two_groups(("QM01", "QSG1"), ("QM03", "QSG2"))
+    assert desk.members("QSG1/qsg", "log") == [""]
+    assert desk.truth("any(log, full_logs == 3)", "QSG1/qsg") is True
+    assert desk.truth("any(log, full_logs == 4)", "QSG1/qsg") is None
+    assert desk.scene.absence is Absence.NOT_ASKED
+    assert desk.truth("count(queue_manager, command_level > 0) == 1", "QSG2/cf_structure/APP1") is None
+    desk.tell(1, told("QM02/queue_manager", 1, qsg_name="QSG1"))
+    assert desk.truth("any(log, full_logs == 4)", "QSG1/qsg") is False
+    assert desk.truth("count(queue_manager, command_level > 0) == 1", "QSG2/cf_structure/APP1") is True
+
+
+def test_a_queue_manager_in_no_group_is_not_a_member() -> None:
+    """Its name of the group is blank, also while that is not answered again."""
+    desk = Desk()
+    desk.tell(0, told("QSG1/qsg", qmgr_count=2), group=True)
+    desk.tell(0, told("QM01/queue_manager", qsg_name="ABCD"), told("QM02/queue_manager", qsg_name="    "))
+    desk.tell(0, told("QM02/queue_manager", qsg_name="    "))
+    assert len(desk.members("QSG1/qsg", "queue_manager")) == 1
+    desk.tell(1, told("QM02/queue_manager", 1, qsg_name=Absence.NO_ANSWER))
+    assert len(desk.members("QSG1/qsg", "queue_manager")) == 1
 
 
 def test_members_named_by_a_record_stay_when_it_is_stale() -> None:
@@ -467,7 +555,8 @@ def named(
         before[told.name, metric] = value
     if not isinstance(value, int | float):
         return None
-    names = (ObjectName(owner, kind, f"{value:g}") for owner in (state.name.owner, world.group))
+    group = world.group_of(state.name.owner) or ""
+    names = (ObjectName(owner, kind, f"{value:g}") for owner in (state.name.owner, group))
     return next((name for name in names if world.state(name) is not None), None)
 
 

@@ -121,6 +121,7 @@ class _Members:
         self.contexts = contexts
         self.notes: dict[object, Any] = {}
         self.doubt: Absence | None = None
+        self.unplaced: Sequence[Absence] = ()
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
         for context in self.contexts:

@@ -101,6 +101,33 @@ def test_members_of_whom_nothing_is_known(compiled: Compile, context: Make) -> N
         assert "[not asked]" in expression.filled(page_set)
 
 
+@pytest.mark.parametrize(
+    ("text", "depths", "expected"),
+    [
+        ("any(queue, depth > 5)", (1, 9), True),
+        ("any(queue, depth > 5)", (1, 2, 3, 4, 5), None),
+        ("count(queue, depth > 5) == 0", (), None),
+        ("count(queue, depth > 5) == 2", (9, 8), None),
+        ("count(queue, depth > 5) == 2", (9, 8, 1, 1), True),  # exactly 80 % are known
+        ("count(queue, depth > 5) == 2", (9, 8, 1, ABSENT), None),
+        ("sum(queue, depth) > 100", (1,), None),
+        ("sum(queue, depth) > 100", (1, 2, 3, 4), False),
+        ("most(queue, depth) == 9", (9,), None),
+        ("present(queue)", (), True),
+    ],
+)
+def test_an_object_that_may_be_a_member(
+    compiled: Compile, context: Make, text: str, depths: Sequence[Reported], expected: bool | None
+) -> None:
+    """It counts as a member that is unknown, and the explanation names its kind."""
+    page_set: Any = context({"used_pct": 50}, company={"queue": queues(context, *depths)})
+    page_set.members("queue").unplaced = [Absence.NOT_AUTHORISED]
+    expression = compiled(text, "page_set")
+    assert judged(expression, page_set) is expected
+    missing = expression.explain(page_set).missing
+    assert (Missing("queue", Absence.NOT_AUTHORISED) in missing) is (expected is None)
+
+
 def test_the_judged_objects_own_values(compiled: Compile, context: Make) -> None:
     """``this`` is the judged object, whose past and name can be asked for too; a member's own names are its own."""
     members = queues(context, 40, 60)

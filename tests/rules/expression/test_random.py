@@ -250,6 +250,7 @@ class Members:
         self.worlds = worlds
         self.notes = notes
         self.doubt = None if len(worlds) < 6 else Absence.NOT_ASKED
+        self.unplaced = (Absence.STALE,) if len(worlds) == 4 else ()
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
         for world in self.worlds:
@@ -302,9 +303,10 @@ class Reference:
     def of_members(self, node: ast.Call) -> list[Any]:
         """What each member comes to."""
         kind, body = node.args
-        if self.world.members(ast.unparse(kind)).doubt:
+        members = self.world.members(ast.unparse(kind))
+        if members.doubt:
             return [None]
-        found: list[Any] = []
+        found: list[Any] = [None] * len(members.unplaced)
         for world in self.world.company.get(ast.unparse(kind), []):
             member = Reference(world)
             condition = ast.unparse(node.func) in ("any", "count")
