@@ -6,7 +6,7 @@ It is called once for each snapshot, after the history has it. No input or outpu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
@@ -56,7 +56,7 @@ class Engine:
 
     ``review_ms``: the interval at which advice is evaluated for an object (0: at every poll); sooner after its first
     poll, when much about it is not known yet. Where very many objects are new in a snapshot, most are first evaluated
-    within that time.
+    within that time. ``group_of`` as for ``LatestValues``.
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class Engine:
         *,
         alerts: Iterable[Alert] = (),
         review_ms: int = REVIEW_MS,
+        group_of: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         self._rules = rules
         self._review_ms = review_ms
@@ -75,7 +76,7 @@ class Engine:
         """By the identities of their rules."""
         self._group = RuleGroup((), {})
         """The rules of the last object: mostly those of the next one too."""
-        self.latest = LatestValues(rules.kinds, facts)
+        self.latest = LatestValues(rules.kinds, facts, group_of)
         self._context = EvalContext(rules.kinds, self.latest, windows)
         self._open: dict[ObjectName, dict[str, Alert]] = {}
         self._removed: list[Alert] = []

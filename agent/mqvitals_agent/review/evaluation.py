@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -172,12 +172,13 @@ class IntervalEvaluator:
     them.
     """
 
-    def __init__(self, config: RuleConfig) -> None:
+    def __init__(self, config: RuleConfig, group_of: Callable[[str], str | None]) -> None:
+        """``group_of``: the queue-sharing group of a queue manager, None where it is not known."""
         rules = config.rules
         wanted = {WindowedMetric.by(use) for use in rules.windows}
         self._rules = rules
         self._windows = WindowHistory(sorted(wanted))
-        self._engine = Engine(rules, config.facts, self._windows)
+        self._engine = Engine(rules, config.facts, self._windows, group_of=group_of)
         self._evaluator = RuleEvaluator(rules.kinds, self._engine.latest, self._windows)
         self._checks: dict[tuple[ObjectName, str], Check] = {}
 

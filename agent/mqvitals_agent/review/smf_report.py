@@ -84,7 +84,7 @@ def health_check(
     with temporary_store() as store:
         report_input = read_files(paths, store, groups or GroupNames(), now_us, progress)
         span = TimeRange(*(0, 0) if report_input.period is None else (each // 1000 for each in report_input.period))
-        judge, totals = IntervalEvaluator(config), PeriodTotals(span)
+        judge, totals = IntervalEvaluator(config, report_input.groups.of), PeriodTotals(span)
         restarts = sorted(report_input.intervals.restarts(), key=lambda each: each[0].since_us)
         for snapshot in stored_snapshots(store):
             judge.take(_without_rates(snapshot, restarts, report_input))

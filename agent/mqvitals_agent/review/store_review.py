@@ -13,7 +13,7 @@ from mqvitals_agent.review.evaluation import Check, Occurrence, ReviewResult, Ru
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.view.explanation import StoredPast, lasting_owners, load_kind
+from mqvitals_agent.view.explanation import StoredPast, lasting_owners, latest_of, load_kind
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import undeclared_facts
 from mqvitals_rules.expression import Explanation
@@ -72,12 +72,11 @@ def review_store(reader: StoreReader, config: RuleConfig, wanted: Collection[str
     Where a check cannot be evaluated now, an alert that the agent has opened before remains a finding.
     """
     owners = [owner for owner in reader.owners() if not owner.unwatched]
-    group = next((owner.name for owner in owners if owner.is_group), "")
-    world = LatestValues(KINDS, config.facts)
+    world = latest_of(owners, config.facts)
     lasting = lasting_owners(reader)
     for owner in owners:
         for kind in KINDS:
-            load_kind(reader, world, owner.name, kind, group, lasting=lasting)
+            load_kind(reader, world, owner.name, kind, lasting=lasting)
     standing = {(each.alert.scope, each.alert.key.rule): each.alert for each in reader.alerts(review=True)}
     found = []
     for owner in owners:

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.ingest.memory import MessageWindow
-from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.store.result import CurrentValue, Owner
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation, explain_rule
 from mqvitals_rules.history import ObjectMessage, Point, hours, middle
 from mqvitals_rules.latest import Declared, LatestValues
-from mqvitals_rules.latest_state import RELATIONS
+from mqvitals_rules.latest_state import LINKS, RELATIONS
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -31,31 +31,38 @@ def lasting_owners(reader: StoreReader) -> frozenset[str]:
     return frozenset(owner.name for owner in reader.owners() if past or not owner.last_cycle)
 
 
+def latest_of(owners: Iterable[Owner], facts: Declared) -> LatestValues:
+    """No values yet, but the queue-sharing groups among ``owners``."""
+    latest = LatestValues(KINDS, facts)
+    latest.groups.update(owner.name for owner in owners if owner.is_group)
+    return latest
+
+
 def load_kind(
     reader: StoreReader,
     world: LatestValues,
     owner: str,
     kind: str,
-    group: str,
     metrics: Collection[str] | None = None,
     lasting: Collection[str] = (),
 ) -> None:
-    """Load the existing objects of a kind of an owner, only ``metrics`` when given; ``group`` is the group's name.
+    """Load the existing objects of a kind of an owner, only ``metrics`` when given.
 
     ``lasting`` is as ``lasting_owners`` gives it. Raises StoreError.
     """
     for name, current in reader.current_by_kind(owner, kind, metrics).items():
-        load_values(world, name, group, current, lasting)
+        load_values(world, name, current, lasting)
 
 
 def load_values(
-    world: LatestValues, name: ObjectName, group: str, values: Mapping[str, CurrentValue], lasting: Collection[str] = ()
+    world: LatestValues, name: ObjectName, values: Mapping[str, CurrentValue], lasting: Collection[str] = ()
 ) -> None:
     """Load one object. ``lasting`` is as ``lasting_owners`` gives it."""
     # Applications are known by accounting records alone, which may be collected for an hour a year.
     stays = name.owner in lasting or name.kind == "application"
     poll = KINDS[name.kind].poll
-    polled = {}
+    polled: dict[str, Reported] = {}
+    links: dict[str, Reported] = {}
     recorded: dict[tuple[str, Source, int | None, int], dict[str, Reported]] = {}
     for metric, current in values.items():
         if current.source is not Source.POLL and current.ts is not None:
@@ -65,13 +72,17 @@ def load_values(
         # A metric that a poll asked for without an answer is absent to a rule, though its last value is stored.
         silent = current.unanswered is not None and current.probe == poll
         polled[metric] = current.unanswered if silent and current.unanswered is not None else current.value
+        if silent and metric in LINKS.get(name.kind, ()):
+            links[metric] = current.value
     records = [
         Reading(
             name, probe, ts, values_of, None if stays and source is Source.SMF else interval, poll=False, source=source
         )
         for (probe, source, interval, ts), values_of in recorded.items()
     ]
-    world.learn(Snapshot(name.owner, name.owner == group, 0, 0, (Reading(name, poll, 0, polled), *records)))
+    # The object that it named last is still its own while it does not answer.
+    polls = [Reading(name, poll, 0, each) for each in (links, polled)]
+    world.learn(Snapshot(name.owner, name.owner in world.groups, 0, 0, (*polls, *records)))
 
 
 _HOUR_MS = 3_600_000
@@ -92,30 +103,29 @@ def explain_object(
     Raises UnknownNameError for an object that the store does not know, StoreError when it cannot be read.
     """
     owners = {owner.name: owner for owner in reader.owners()}
-    group = next((owner.name for owner in owners.values() if owner.is_group), "")
-    world = LatestValues(KINDS, facts)
+    world = latest_of(owners.values(), facts)
     lasting = lasting_owners(reader)
-    _load(reader, world, name, group, lasting)
+    _load(reader, world, name, lasting)
     state = world.state(name)
     assert state is not None, "an object of the store has a state"
     now = owners[name.owner].last_ts
     past = StoredPast(reader, now)
     loaded = {name.kind}
     forms = tuple(forms)
-    _load_company(reader, world, name, forms, owners, group, lasting)
+    _load_company(reader, world, name, forms, owners, lasting)
     findings = []
     for form in forms:
         kinds = {kind for expression in form.expressions for kind, _ in expression.names} | form.summary.kinds
         for kind in sorted(kinds - loaded):
-            _load_related(reader, world, name, kind, group, lasting)
+            _load_related(reader, world, name, kind, lasting)
         loaded |= kinds
         findings.append(explain_rule(form, KINDS, world, past, state, now))
     return ObjectExplanations(now, tuple(findings))
 
 
-def _load(reader: StoreReader, world: LatestValues, name: ObjectName, group: str, lasting: Collection[str]) -> None:
+def _load(reader: StoreReader, world: LatestValues, name: ObjectName, lasting: Collection[str]) -> None:
     """Load an object from the store. Raises UnknownNameError for one that the store does not know."""
-    load_values(world, name, group, reader.current(name), lasting)
+    load_values(world, name, reader.current(name), lasting)
 
 
 def _load_company(
@@ -124,16 +134,17 @@ def _load_company(
     name: ObjectName,
     forms: Iterable[CompiledRule],
     owners: Iterable[str],
-    group: str,
     lasting: Collection[str],
 ) -> None:
     """Load all objects that may be members of ``name``, or its pair, as far as the rules refer to them."""
-    whose = owners if KINDS[name.kind].of_group else dict.fromkeys((name.owner, group))
+    if len(world.groups) > 1:
+        for owner in owners:
+            load_kind(reader, world, owner, "queue_manager", {"qsg_name"}, lasting)
+    whose = owners if KINDS[name.kind].of_group else dict.fromkeys((name.owner, *world.groups))
     company = _company(forms)
     for owner in whose:
         for kind, metrics in company.items():
-            if owner:
-                load_kind(reader, world, owner, kind, group, metrics, lasting)
+            load_kind(reader, world, owner, kind, metrics, lasting)
 
 
 def _company(forms: Iterable[CompiledRule]) -> dict[str, set[str]]:
@@ -155,19 +166,19 @@ def _company(forms: Iterable[CompiledRule]) -> dict[str, set[str]]:
 
 
 def _load_related(
-    reader: StoreReader, world: LatestValues, name: ObjectName, kind: str, group: str, lasting: Collection[str]
+    reader: StoreReader, world: LatestValues, name: ObjectName, kind: str, lasting: Collection[str]
 ) -> None:
     """Load the object of another kind that belongs to ``name``, if the store holds it."""
     state = world.state(name)
     relation = RELATIONS.get((name.kind, kind))
     if relation is not None and relation[0] != name.kind:
-        _load_related(reader, world, name, relation[0], group, lasting)
+        _load_related(reader, world, name, relation[0], lasting)
     rest = "" if KINDS[kind].single or relation is None or state is None else world.named(state, kind)
-    for owner in dict.fromkeys((name.owner, group)):
+    for owner in dict.fromkeys((name.owner, world.group_of(name.owner))):
         if owner and (rest or KINDS[kind].single):
             related = ObjectName(owner, kind, rest)
             if reader.has(related):
-                _load(reader, world, related, group, lasting)
+                _load(reader, world, related, lasting)
                 return
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -243,7 +244,7 @@ def test_a_link_that_cannot_be_had_does_not_name_none(reason: Absence) -> None:
 def test_a_queue_that_never_named_its_page_set_may_be_on_any(reason: Absence | None) -> None:
     """Beside queues whose page sets are known: what these decide stays decided, all else is unknown."""
     desk = Desk()
-    unnamed = {} if reason is None else {"page_set": reason}
+    unnamed: dict[str, Any] = {} if reason is None else {"page_set": reason}
     desk.tell(0, told("QM01/queue/Q0", page_set=0, depth=9), told("QM01/queue/Q1", depth=1, **unnamed), *POOLS)
     desk.tell(0, told("QM01/buffer_pool/2", free_pct=50))
     for holder in ("QM01/page_set/0", "QM01/buffer_pool/3"):
