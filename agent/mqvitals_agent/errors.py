@@ -33,9 +33,12 @@ class ExitCode(IntEnum):
 
 
 class Failure(MqvitalsError):  # noqa: N818 - a command fails; nothing here is an error of the program
-    """A command cannot go on, and ends with exit code ``code``. The text of the exception is ``message`` alone."""
+    """A command cannot go on, and ends with exit code ``code``, None: its own for what it cannot do.
 
-    def __init__(self, message: str, *, hint: str = "", code: int = ExitCode.FAILED) -> None:
+    The text of the exception is ``message`` alone.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", code: int | None = None) -> None:
         super().__init__(message)
         self.hint = hint
         self.code = code

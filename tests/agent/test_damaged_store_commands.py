@@ -151,9 +151,7 @@ def test_an_agent_that_cannot_store(make_store: MakeStore, capsys: pytest.Captur
     try:
         lock.note("the disk is full")
         assert main(["status", "--store", str(path)]) == 3
-        assert "cannot store its samples, so this is old: the disk is full" in " ".join(
-            capsys.readouterr().out.split()
-        )
+        assert "cannot store its samples, so this is old: the disk is full" in " ".join(capsys.readouterr().out.split())
         assert main(["status", "--json", "--store", str(path)]) == 3
         assert json.loads(capsys.readouterr().out)["unstored"] == "the disk is full"
         lock.note("")

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the store until the user ends it; returns the exit code. Raises Failure."""
-    from mqvitals_agent.commandline.settings import judging_of
+    from mqvitals_agent.commandline.settings import rule_config_of
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_rules.ruleset.config import readable_rule_config
@@ -70,15 +70,15 @@ def run(arguments: argparse.Namespace) -> int:
                 "no store is named, and an agent with receivers needs a permanent store",
                 hint="name one with --store FILE, MQVITALS_STORE, or store.path",
             )
-        return _with_agent(None, loaded, arguments, judging_of(settings))
+        return _with_agent(None, loaded, arguments, rule_config_of(settings))
     path = Path(settings.store.path)
     writer = None
     if arguments.scenario is not None:
         writer = writer_of(path)
         if writer is None:
-            return _with_agent(path, loaded, arguments, judging_of(settings))
+            return _with_agent(path, loaded, arguments, rule_config_of(settings))
     elif leads and writer_of(path) is None and may_write(path):
-        return _with_agent(path, loaded, arguments, judging_of(settings))
+        return _with_agent(path, loaded, arguments, rule_config_of(settings))
     if not path.exists():
         raise Failure(
             f"there is no store {path}, and queue managers cannot be asked without an agent",

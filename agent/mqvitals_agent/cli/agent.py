@@ -60,20 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def agent_config(arguments: argparse.Namespace, webhooks: Sequence[str | Secret] = ()) -> AgentConfig:
     """The settings under the flags, and their rules. Raises Failure with every problem."""
-    from mqvitals_agent.commandline.settings import explained
+    from mqvitals_agent.commandline.settings import usable_settings
     from mqvitals_agent.service.agent_config import read_agent_config
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError
 
-    try:
+    with usable_settings():
         return read_agent_config(arguments.config, vars(arguments), webhooks)
-    except UnreadableError as error:
-        raise Failure(str(error), hint="--config or MQVITALS_CONFIG names the file") from error
-    except ConfigError as error:
-        raise Failure(
-            f"the settings cannot be used:\n{explained(error.problems)}",
-            hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
-        ) from error
 
 
 def run_options(arguments: argparse.Namespace, config: AgentConfig, store: Path, now: int | None = None) -> RunOptions:

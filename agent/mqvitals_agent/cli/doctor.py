@@ -48,17 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine; returns the exit code. Raises Failure when nothing can be examined."""
-    from mqvitals_agent.commandline.settings import settings_in_force
+    from mqvitals_agent.commandline.settings import settings_in_force, usable_settings
     from mqvitals_agent.poll.queries import polling_problems
-    from mqvitals_config.source import explained
+    from mqvitals_config.problem import ConfigError
 
     settings = settings_in_force(arguments.config, {}, search=arguments.scenario is None).settings
-    problems = polling_problems(settings.polling)
-    if problems:
-        raise Failure(
-            f"the settings cannot be used:\n{explained(problems)}",
-            hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
-        )
+    with usable_settings():
+        if problems := polling_problems(settings.polling):
+            raise ConfigError(problems)
     clock, targets = _targets(arguments.scenario, settings, arguments.queue_manager)
     findings, reached = run_in_loop(examine_all(targets, settings, clock))
     if arguments.queue_manager:

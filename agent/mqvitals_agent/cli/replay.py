@@ -54,19 +54,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay; returns the exit code."""
-    from mqvitals_agent.commandline.settings import judging_of, settings_in_force
+    from mqvitals_agent.commandline.settings import rule_config_of, settings_in_force
     from mqvitals_agent.connection.recording import RecordingError, open_recording
 
     settings = settings_in_force(arguments.config, vars(arguments), search=False).settings
     if settings.store.path is None:
         raise Failure("no store is named", hint="add --store PATH")
-    judging = judging_of(settings)
+    rule_config = rule_config_of(settings)
     try:
         recording = open_recording(arguments.file)
     except RecordingError as error:
         raise Failure(str(error), hint=_A_RECORDING if error.foreign else "") from error
     with recording, _open(Path(settings.store.path), settings, recording, replace=arguments.replace) as store:
-        return _play(recording, store, settings, judging, arguments)
+        return _play(recording, store, settings, rule_config, arguments)
 
 
 def _open(path: Path, settings: Settings, recording: Recording, *, replace: bool) -> Store:
@@ -104,7 +104,7 @@ def _open(path: Path, settings: Settings, recording: Recording, *, replace: bool
 
 
 def _play(
-    recording: Recording, store: Store, settings: Settings, judging: RuleConfig, arguments: argparse.Namespace
+    recording: Recording, store: Store, settings: Settings, rule_config: RuleConfig, arguments: argparse.Namespace
 ) -> int:
     from mqvitals_agent.poll.collector import Collector
     from mqvitals_agent.poll.replay import DEFAULT_INTERVAL_MS, ReplayPace, ReplaySummary, replay
@@ -123,7 +123,7 @@ def _play(
     else:
         interval_ms = round(header.interval_s * 1000)
     summary = ReplaySummary()
-    take = _cycle_handler(store, judging, talkative=arguments.verbose or sys.stderr.isatty())
+    take = _cycle_handler(store, rule_config, talkative=arguments.verbose or sys.stderr.isatty())
     interrupted = False
     try:
         pace = ReplayPace(arguments.speed, time.monotonic, time.sleep)
@@ -141,13 +141,13 @@ def _play(
     return ExitCode.FOUND if wrong else ExitCode.DONE
 
 
-def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[ReplayCycle], None]:
+def _cycle_handler(store: Store, rule_config: RuleConfig, *, talkative: bool) -> Callable[[ReplayCycle], None]:
     """What is done with each cycle: it is taken in; and a line about it when someone watches."""
     from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_agent.text.figure import counted
     from mqvitals_rules.timestamps import iso
 
-    intake = Ingest(store, judging)
+    intake = Ingest(store, rule_config)
 
     def take(cycle: ReplayCycle) -> None:
         intake.take(cycle.snapshots)

@@ -47,14 +47,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the review; returns the exit code. Raises Failure."""
     from mqvitals_agent.commandline.arguments import open_store
     from mqvitals_agent.commandline.output import line_width, only_ascii
-    from mqvitals_agent.commandline.settings import judging_of, loaded_settings
+    from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
     from mqvitals_agent.review.store_report import review_blocks, review_json
     from mqvitals_agent.review.store_review import review_store
     from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
 
     if arguments.ascii:
         only_ascii()
-    judging = judging_of(loaded_settings(arguments).settings)
+    judging = rule_config_of(loaded_settings(arguments).settings)
     with open_store(arguments) as reader:
         _check_names(reader, arguments.queue_manager)
         examined = review_store(reader, judging, arguments.queue_manager)

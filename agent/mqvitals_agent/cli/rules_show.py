@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.commandline.arguments import open_store
 from mqvitals_agent.commandline.output import line_width, show
-from mqvitals_agent.commandline.settings import judging_of, no_rule, rules_of, settings_of
+from mqvitals_agent.commandline.settings import no_rule, rule_config_of, rules_of, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.text.terminal import safe, wrap
 
@@ -211,7 +211,7 @@ def run_explain(arguments: argparse.Namespace) -> int:
         show(list(_rule_lines(rule, settings)))
         return ExitCode.DONE
     name = _object(arguments.object, rule)
-    show(list(_object_lines(arguments, name, rule, judging_of(settings))))
+    show(list(_object_lines(arguments, name, rule, rule_config_of(settings))))
     return ExitCode.DONE
 
 
@@ -300,7 +300,9 @@ def _parameter_lines(rule: Rule, settings: Settings) -> Iterator[str]:
                 )
 
 
-def _object_lines(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judging: RuleConfig) -> Iterator[str]:
+def _object_lines(
+    arguments: argparse.Namespace, name: ObjectName, rule: Rule, rule_config: RuleConfig
+) -> Iterator[str]:
     """What the rule says now of the object, or of each object that it judges and whose alerts are about this one."""
 
     with open_store(arguments) as reader:
@@ -321,7 +323,7 @@ def _object_lines(arguments: argparse.Namespace, name: ObjectName, rule: Rule, j
             if number:
                 yield ""
             own = [each for each in reversed(alerts) if each.scope == scope]
-            yield from _verdict_lines(reader, scope, rule, judging, own[0] if own else None)
+            yield from _verdict_lines(reader, scope, rule, rule_config, own[0] if own else None)
             yield from _history_lines(own)
     if len(scopes) > 1:
         yield ""
@@ -347,17 +349,17 @@ def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
 
 
 def _verdict_lines(
-    reader: StoreReader, name: ObjectName, rule: Rule, judging: RuleConfig, alert: Alert | None
+    reader: StoreReader, name: ObjectName, rule: Rule, rule_config: RuleConfig, alert: Alert | None
 ) -> Iterator[str]:
     """What the rule says of one object that it judges; ``alert`` is the newest about it."""
     from mqvitals_agent.text.figure import stamp
     from mqvitals_agent.view.explanation import explain_object
     from mqvitals_rules.ruleset.facts import facts_as_yaml
 
-    form = judging.rules.rule_for(rule, name)
+    form = rule_config.rules.rule_for(rule, name)
     if form is None:
         raise Failure(f"{rule.id} is switched off", hint="remove it from rules.disabled")
-    now, (found,) = explain_object(reader, [form], judging.facts, name)
+    now, (found,) = explain_object(reader, [form], rule_config.facts, name)
     yield f"{safe(str(name))}, as of {stamp(now)}"
     yield ""
     yield from _labelled("When", found.when.filled)

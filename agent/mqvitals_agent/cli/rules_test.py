@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mqvitals_agent.commandline.settings import explained, judging_of, settings_of
+from mqvitals_agent.commandline.settings import explained, rule_config_of, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _shipped_rules() -> RuleSet:
     """The rules as they are shipped. Raises Failure for a mistake in a pack."""
     from mqvitals_config.settings import Settings
 
-    return judging_of(Settings()).rules
+    return rule_config_of(Settings()).rules
 
 
 def _site_suite(path: str, arguments: argparse.Namespace) -> RuleTestSuite:
@@ -146,7 +146,7 @@ def _site_suite(path: str, arguments: argparse.Namespace) -> RuleTestSuite:
         where = Path(path).with_suffix(_SUFFIX)
         raise Failure(f"{path}: the name of a file of tests ends in {_SUFFIX}", hint=f"its tests belong into {where}")
     settings, beside = _with_rules_beside(settings_of(arguments), path)
-    rules = judging_of(settings).rules
+    rules = rule_config_of(settings).rules
     tests = _decoded(path, text, rules)
     if beside:
         covered = frozenset(str(rule.id) for rule in rules.rules if rule.id.place.path == beside)

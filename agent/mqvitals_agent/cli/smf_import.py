@@ -45,13 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import; returns the exit code. Raises Failure when the store cannot be used."""
-    from mqvitals_agent.commandline.settings import judging_of, settings_in_force
+    from mqvitals_agent.commandline.settings import rule_config_of, settings_in_force
     from mqvitals_agent.store.file.store_file import writer_of
 
     settings = settings_in_force(arguments.config, {"store": arguments.store}).settings
     if settings.store.path is None:
         raise Failure("no store is named", hint="add --store PATH, or set MQVITALS_STORE or store.path")
-    judging = judging_of(settings)
+    judging = rule_config_of(settings)
     path = Path(settings.store.path)
     holder = writer_of(path)
     if holder is not None:

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from mqvitals_agent.cli.smf_import import groups_of, with_progress
     from mqvitals_agent.commandline.output import line_width
-    from mqvitals_agent.commandline.settings import judging_of, settings_of
+    from mqvitals_agent.commandline.settings import rule_config_of, settings_of
     from mqvitals_agent.review.smf_report import health_check
     from mqvitals_agent.store.error import StoreError, StoreErrorKind
     from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.ascii:
         only_ascii()
     settings = settings_of(arguments)
-    judging = judging_of(settings)
+    judging = rule_config_of(settings)
     try:
         report = health_check(
             arguments.files,

@@ -1,4 +1,4 @@
-"""``mqvitals status``: how the group is, on one screen, and by the exit code."""
+"""``mqvitals status``: shows the state of the group on one screen, and by the exit code."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, screen_height, show_lines
 from mqvitals_agent.commandline.settings import family_ranks, readable_rules
-from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.view.alerts import Remedy
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.vocabulary.metric import Reported
-
-CANNOT_TELL = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,20 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the status; returns 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN or when the store cannot be read."""
-    from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.view.screens.status import status_screen
     from mqvitals_agent.view.status import read_status_data, status_json, status_of
 
-    with open_store(arguments, CANNOT_TELL) as reader:
-        try:
-            data = read_status_data(reader, now_ms())
-            view = status_of(data, family_ranks(arguments, data.alerts))
-            if arguments.json:
-                print(json.dumps(status_json(view)))
-                return view.exit.code
-            remedy = _remedy(reader, view.alerts[0], arguments) if view.alerts else None
-        except StoreError as error:
-            raise Failure(error.message, hint=error.hint, code=CANNOT_TELL) from error
+    with open_store(arguments) as reader:
+        data = read_status_data(reader, now_ms())
+        view = status_of(data, family_ranks(arguments, data.alerts))
+        if arguments.json:
+            print(json.dumps(status_json(view)))
+            return view.exit.code
+        remedy = _remedy(reader, view.alerts[0], arguments) if view.alerts else None
     options = " ".join(
         f"--{name} {shlex.quote(value)}" for name in ("store", "config") if (value := getattr(arguments, name))
     )

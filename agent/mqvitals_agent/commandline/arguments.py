@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.commandline.settings import loaded_settings
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,27 +28,23 @@ def add_store_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_store(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> StoreReader:
-    """The store that flag, environment or file name; raises Failure with ``code`` when it cannot be read."""
-    from mqvitals_agent.store.error import StoreError
+def open_store(arguments: argparse.Namespace) -> StoreReader:
+    """The store that flag, environment or file name. Raises Failure, and StoreError when it cannot be read."""
     from mqvitals_agent.store.reader import StoreReader
 
     if arguments.store is not None and arguments.config is None:
         # The flag beats everything else; an invalid file must not keep a store from being read.
         path: str | None = arguments.store
     else:
-        path = loaded_settings(arguments, code).settings.store.path
+        path = loaded_settings(arguments).settings.store.path
     if not path:
-        raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path", code=code)
-    try:
-        reader = StoreReader.open(path)
-        _tell_passed_over(reader, path)
-    except StoreError as error:
-        raise Failure(error.message, hint=error.hint, code=code) from error
+        raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path")
+    reader = StoreReader.open(path)
+    _report_skipped_rows(reader, path)
     return reader
 
 
-def _tell_passed_over(reader: StoreReader, path: str) -> None:
+def _report_skipped_rows(reader: StoreReader, path: str) -> None:
     """Report on standard error rows that are not read. Raises StoreError."""
     import shlex
 
@@ -59,14 +55,13 @@ def _tell_passed_over(reader: StoreReader, path: str) -> None:
     if rows:
         named = ", ".join(f"{table} {count:,}" for table, count in rows.items())
         complain(
-            f"mqvitals: rows dated outside any calendar are passed over ({named}); the agent drops them when it"
-            " starts, and so does"
-            f" 'mqvitals store check --repair {safe(shlex.quote(path))}'"
+            f"mqvitals: rows dated outside any calendar are skipped ({named}); the agent drops them when it starts,"
+            f" and so does 'mqvitals store check --repair {safe(shlex.quote(path))}'"
         )
 
 
 def check_owners(reader: StoreReader, names: Sequence[str]) -> None:
-    """Raises Failure for a name of a queue manager, or of the group, that the store does not know, and StoreError."""
+    """Raises Failure for a name that is no queue manager or group of the store, and StoreError."""
     from mqvitals_config.problem import did_you_mean
 
     known = [owner.name for owner in reader.owners() if not owner.unwatched]

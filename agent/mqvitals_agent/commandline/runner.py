@@ -150,7 +150,7 @@ def _guarded(
         sys.stdout.flush()
     except MqvitalsError as error:
         _report(error)
-        return error.code if isinstance(error, Failure) else failed
+        return error.code if isinstance(error, Failure) and error.code is not None else failed
     except SystemExit as error:
         # argparse exits with 2 for wrong usage, which for ``status`` would mean CRITICAL.
         wrong = error.code == ExitCode.FAILED

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings
@@ -19,18 +20,14 @@ if TYPE_CHECKING:
     from mqvitals_rules.ruleset.rule import Rule
 
 
-def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> LoadedSettings:
-    """The settings for a command: ``path`` is its ``--config``, ``flags`` its arguments (``vars(arguments)`` will do).
-
-    Without ``search`` only a file that is named is read: a simulation or a recording is not the site's own group.
-    Raises Failure with every problem.
-    """
-    from mqvitals_config.load import load_settings
+@contextmanager
+def usable_settings() -> Iterator[None]:
+    """Within, a ConfigError of the settings, or of the rules that they name, is a Failure with every problem."""
     from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError, explained
+    from mqvitals_config.source import UnreadableError
 
     try:
-        return load_settings(path, os.environ, flags, search=search)
+        yield
     except UnreadableError as error:
         raise Failure(str(error), hint="--config or MQVITALS_CONFIG names the file") from error
     except ConfigError as error:
@@ -40,18 +37,26 @@ def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: 
         ) from error
 
 
-def loaded_settings(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> LoadedSettings:
-    """The settings in force; raises Failure with ``code``."""
-    try:
-        search = getattr(arguments, "scenario", None) is None
-        return settings_in_force(arguments.config, {"store": arguments.store}, search=search)
-    except Failure as failure:
-        raise Failure(failure.message, hint=failure.hint, code=code) from failure
+def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> LoadedSettings:
+    """The settings for a command: ``path`` is its ``--config``, ``flags`` its arguments (``vars(arguments)`` will do).
+
+    Without ``search`` only a file that is named is read: a simulation or a recording is not the site's own group.
+    Raises Failure with every problem.
+    """
+    from mqvitals_config.load import load_settings
+
+    with usable_settings():
+        return load_settings(path, os.environ, flags, search=search)
+
+
+def loaded_settings(arguments: argparse.Namespace) -> LoadedSettings:
+    """The settings in force, with the flag ``--store`` alone. Raises Failure."""
+    search = getattr(arguments, "scenario", None) is None
+    return settings_in_force(arguments.config, {"store": arguments.store}, search=search)
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """The settings in force. Raises Failure."""
-
+    """The settings in force, with all flags. Raises Failure."""
     return settings_in_force(arguments.config, vars(arguments)).settings
 
 
@@ -69,18 +74,12 @@ def rules_of(settings: Settings) -> tuple[Rule, ...]:
         ) from error
 
 
-def judging_of(settings: Settings) -> RuleConfig:
+def rule_config_of(settings: Settings) -> RuleConfig:
     """The rules and facts in force. Raises Failure with every problem."""
-    from mqvitals_config.problem import ConfigError
     from mqvitals_rules.ruleset.config import load_rule_config
 
-    try:
+    with usable_settings():
         return load_rule_config(settings)
-    except ConfigError as error:
-        raise Failure(
-            f"the settings cannot be used:\n{explained(error.problems)}",
-            hint="'mqvitals config check FILE' lists these",
-        ) from error
 
 
 def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:

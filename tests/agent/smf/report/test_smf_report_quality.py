@@ -150,7 +150,7 @@ def test_nothing_of_mq(report: Run, file: Make, smf: Any) -> None:
     for data in ((smf.dump_record(2), smf.dump_record(3)), ()):
         with pytest.raises(Failure) as failure:
             report(file(*data))
-        assert failure.value.code == ExitCode.FAILED
+        assert failure.value.code is None
         assert "no record of MQ" in failure.value.message
         assert "binary" in failure.value.hint
 
