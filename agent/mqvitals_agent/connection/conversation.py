@@ -239,12 +239,10 @@ class Conversation:
         size = FIRST_SIZE
         while True:
             try:
-                got = self._link.get(queue, message_id, wait_ms, size, convert=convert)
+                return self._link.get(queue, message_id, wait_ms, size, convert=convert)
             except MqiError as error:
                 if error.reason != mq.MQRC_TRUNCATED_MSG_FAILED or not size < error.length <= LARGEST_SIZE:
                     raise
                 size = error.length
-                continue
             finally:
                 self.beats += 1
-            return Reply(got.encoding, got.ccsid, got.data, got.put)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mqvitals_agent.connection.connection import Reply
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.errors import MqvitalsError
 
@@ -50,21 +51,6 @@ class RequestDescriptor:
 
 
 @dataclass(frozen=True, slots=True)
-class ReceivedMessage:
-    """A message got. ``encoding``, ``ccsid`` and ``put`` (the queue manager's clock, ms since 1970 UTC) are its descriptor's.
-
-    ``warning`` is the reason of a call that ended with a warning, such as 2119 "not converted": the message is here all
-    the same. 0 when there was none.
-    """
-
-    data: bytes
-    encoding: int
-    ccsid: int
-    put: int | None
-    warning: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class OpenQueue:
     """A queue that is open. ``name`` is the one it has: that of a ``dynamic`` queue is made up by the queue manager."""
 
@@ -96,10 +82,11 @@ class Link(Protocol):
 
     def get(
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> ReceivedMessage:
+    ) -> Reply:
         """Get a message (MQGET) of at most ``size`` bytes, outside syncpoint; None takes any.
 
-        Waits up to ``wait_ms``; then MqiError 2033. A longer message stays where it is: 2080, with its length.
+        Waits up to ``wait_ms``; then MqiError 2033. A longer message stays where it is: 2080, with its length. A call
+        that ends with a warning, such as 2119 "not converted", returns the message all the same.
         """
         ...
 
@@ -108,7 +95,7 @@ class Link(Protocol):
         ...
 
     def disconnect(self) -> None:
-        """End the connection (MQDISC). Errors are of no interest to anybody and are not raised."""
+        """End the connection (MQDISC). Raises no error."""
         ...
 
 

@@ -25,13 +25,13 @@ from mqvitals_agent.connection.binding import (
     is_installed,
     unsupported_settings,
 )
+from mqvitals_agent.connection.connection import Reply
 from mqvitals_agent.connection.link import (
     Binding,
     BindingError,
     Link,
     MqiError,
     OpenQueue,
-    ReceivedMessage,
     RequestDescriptor,
     RouteError,
 )
@@ -179,7 +179,7 @@ class MqiLink:
 
     def get(
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> ReceivedMessage:
+    ) -> Reply:
         """Get a message by its CorrelId, or any."""
         self._descriptor[_CORREL_ID] = correlation_id or bytes(24)
         wanted = _GET_OPTIONS | (mq.MQGMO_WAIT if wait_ms else 0) | (mq.MQGMO_CONVERT if convert else 0)
@@ -192,7 +192,7 @@ class MqiLink:
         if comp == mq.MQCC_FAILED or reason == mq.MQRC_TRUNCATED_MSG_FAILED:
             raise MqiError("MQGET", comp, reason, length)
         encoding, ccsid = _ENCODING_AND_CCSID.unpack_from(after, 24)
-        return ReceivedMessage(data, encoding, ccsid, self._put_time.moment(after[_PUT_DATE_AND_TIME]), reason)
+        return Reply(encoding, ccsid, data, self._put_time.moment(after[_PUT_DATE_AND_TIME]))
 
     def close(self, queue: OpenQueue) -> None:
         """Close a queue; one of our own making is deleted, also when its model makes permanent ones."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mqvitals_agent.connection.connection import Query
+from mqvitals_agent.connection.connection import Query, Reply
 from mqvitals_agent.connection.conversation import (
     FIRST_SIZE,
     MOST_AT_ONCE,
@@ -17,7 +17,7 @@ from mqvitals_agent.connection.conversation import (
     StoppedError,
     TimeSource,
 )
-from mqvitals_agent.connection.link import MqiError, OpenQueue, ReceivedMessage, RequestDescriptor
+from mqvitals_agent.connection.link import MqiError, OpenQueue, RequestDescriptor
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, request
@@ -38,7 +38,6 @@ class ScriptedLink:
     tick: int = 0
     refuse_open: dict[str, int] = field(default_factory=dict)
     refuse_put: int = 0
-    warning: int = 0
     a_get_takes: int = 1
     late: int = 0
     platform: int = 1
@@ -67,7 +66,7 @@ class ScriptedLink:
 
     def get(
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> ReceivedMessage:
+    ) -> Reply:
         self.calls.append(("get", queue.name, correlation_id, wait_ms, size))
         if queue.name == "STATS" and self.lying:
             first = self.lying[0]
@@ -75,15 +74,15 @@ class ScriptedLink:
                 raise first
             if len(first) > size:
                 raise MqiError("MQGET", 2, 2080, len(first))
-            return ReceivedMessage(bytes(self.lying.pop(0)), 546, 1208, 1_000)  # type: ignore[arg-type]
+            return Reply(546, 1208, bytes(self.lying.pop(0)), 1_000)  # type: ignore[arg-type]
         if correlation_id is None and self.stale:
             self.stale -= 1
-            return ReceivedMessage(b"old", 785, 500, None)
+            return Reply(785, 500, b"old", None)
         if wait_ms == 0 and correlation_id is not None:
             if not self.late:
                 raise MqiError("MQGET", 2, 2033)
             self.late -= 1
-            return ReceivedMessage(b"late", 785, 500, None)
+            return Reply(785, 500, b"late", None)
         if correlation_id is None or not self.script:
             self.tick += wait_ms
             raise MqiError("MQGET", 2, 2033)
@@ -94,7 +93,7 @@ class ScriptedLink:
         if len(first) > size:
             self.script.appendleft(first)
             raise MqiError("MQGET", 2, 2080, len(first))
-        return ReceivedMessage(first, 785, 500, 1_000, self.warning)
+        return Reply(785, 500, first, 1_000)
 
     def close(self, queue: OpenQueue) -> None:
         self.calls.append(("close", queue.name))
@@ -200,14 +199,6 @@ def test_a_length_that_makes_no_sense_ends_the_answer(length: int) -> None:
     assert len(exchange.replies) == 1
 
 
-def test_a_warning_does_not_lose_the_message() -> None:
-    """2119 "not converted" comes with the message, which we can read as it is."""
-    link = ScriptedLink(deque(REPLIES), warning=2119)
-    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
-    assert len(exchange.replies) == len(REPLIES)
-    assert exchange.error is None
-
-
 def test_a_connection_that_breaks_keeps_what_came() -> None:
     """The exchange has the replies before the failure, and the failure."""
     link = ScriptedLink(deque([REPLIES[0], MqiError("MQGET", 2, 2009)]))
@@ -299,7 +290,7 @@ def test_what_breaks_while_late_replies_are_removed_is_the_exchanges_error() -> 
     class Broken(ScriptedLink):
         def get(
             self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-        ) -> ReceivedMessage:
+        ) -> Reply:
             if self.tick >= 1000:
                 raise MqiError("MQGET", 2, 2009)
             return super().get(queue, correlation_id, wait_ms, size, convert=convert)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.connection import ConnectError, Query
+from mqvitals_agent.connection.connection import ConnectError, Query, Reply
 from mqvitals_agent.connection.conversation import TimeSource
-from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, ReceivedMessage, RequestDescriptor, RouteError
+from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, RequestDescriptor, RouteError
 from mqvitals_agent.connection.mqi_connector import MOST_LEFT_BEHIND, MqiConnector
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
@@ -93,11 +93,11 @@ class Line:
 
     def get(
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> ReceivedMessage:
+    ) -> Reply:
         self._here()
         self.package.getting()
         self.place += 1
-        return ReceivedMessage(REPLIES[self.place - 1], 785, 500, None)
+        return Reply(785, 500, REPLIES[self.place - 1], None)
 
     def close(self, queue: OpenQueue) -> None:
         self._here()

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.connection import ConnectError
+from mqvitals_agent.connection.connection import ConnectError, Reply
 from mqvitals_agent.connection.conversation import TimeSource
-from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, ReceivedMessage, RequestDescriptor
+from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, RequestDescriptor
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
@@ -54,7 +54,7 @@ class Refusing:
 
     def get(
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> ReceivedMessage:
+    ) -> Reply:
         self.gets += 1
         self._may("MQGET")
         raise MqiError("MQGET", 2, 2033)
