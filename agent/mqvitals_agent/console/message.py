@@ -107,11 +107,6 @@ class MessageJoiner:
         for message in done:
             yield message.joined()
 
-    @property
-    def waiting(self) -> bool:
-        """Whether a message may still continue."""
-        return bool(self._open)
-
     def state(self) -> Sequence[Mapping[str, Any]]:
         """The open messages in plain values."""
         return [

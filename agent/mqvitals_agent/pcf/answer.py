@@ -44,7 +44,7 @@ class MemberAnswer:
     ``items`` are the messages that describe one object or instance each; ``failed`` those that only name an object
     whose attributes could not be returned. ``reason`` is 0 or the first specific reason: 3008, "command
     failed", only when no other came. ``comp_code`` is the worst. ``complete`` is false when a response set of this
-    queue manager did not end, or has gaps. ``scoped``: the command went to members of the group.
+    queue manager did not end, or has gaps.
     """
 
     queue_manager: str
@@ -52,7 +52,6 @@ class MemberAnswer:
     reason: int
     comp_code: int
     complete: bool
-    scoped: bool
     failed: tuple[DecodedReply, ...] = ()
 
 
@@ -168,11 +167,6 @@ class AnswerTracker:
             return True
         return self._scope_completed and (self._members is None or self._answered() >= self._members)
 
-    @property
-    def members(self) -> int | None:
-        """How many queue managers a scoped command was sent to; None until a reply holds it."""
-        return self._members
-
     def answers(self) -> tuple[MemberAnswer, ...]:
         """What each queue manager has answered so far, in the order of their first messages.
 
@@ -197,7 +191,6 @@ class AnswerTracker:
             reason=reason,
             comp_code=fault.comp_code,
             complete=not self._overflow and all(response_set.whole for response_set in sets),
-            scoped=self._scope_begun or self._scope_completed,
             failed=tuple(item for response_set in sets for item in response_set.failed),
         )
 

@@ -6,7 +6,8 @@ bounded by the size of the data whatever stands in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from struct import Struct, unpack_from
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -138,8 +139,8 @@ class StructureReader:
                 self.at = at
                 value = self._group(length, word, None if take else _NOTHING, depth)
                 at = self.at - length
-            elif kind in CHECKS:
-                CHECKS[kind](self, at, length, word)
+            elif kind in _CHECKS:
+                _CHECKS[kind](self, at, length, word)
                 if take:
                     value = _VALUES[kind](self, at, word)
             elif kind in HEADERS:
@@ -197,50 +198,21 @@ def wrong_length(at: int, length: int, right: str) -> PcfError:
 # What the lengths and counts of a structure must be, and where its value stands. A check runs before its value is read.
 
 
-def _check_string(walk: StructureReader, at: int, length: int, _ccsid: int) -> None:
-    _check_tail(walk, at, length, at + 16, mq.MQCFST_STRUC_LENGTH_FIXED)
+def _check_length(right: int, _walk: StructureReader, at: int, length: int, _word: int) -> None:
+    if length != right:
+        raise wrong_length(at, length, f"of {right}")
 
 
-def _check_bytes(walk: StructureReader, at: int, length: int, _size: int) -> None:
-    _check_tail(walk, at, length, at + 12, mq.MQCFBS_STRUC_LENGTH_FIXED)
-
-
-def _check_string_filter(walk: StructureReader, at: int, length: int, _operator: int) -> None:
-    _check_tail(walk, at, length, at + 20, mq.MQCFSF_STRUC_LENGTH_FIXED)
-
-
-def _check_bytes_filter(walk: StructureReader, at: int, length: int, _operator: int) -> None:
-    _check_tail(walk, at, length, at + 16, mq.MQCFBF_STRUC_LENGTH_FIXED)
-
-
-def _check_tail(walk: StructureReader, at: int, length: int, size_at: int, fixed: int) -> None:
-    """A structure of a fixed part and as many bytes as the field at ``size_at`` says, padded."""
+def _check_tail(size_at: int, fixed: int, walk: StructureReader, at: int, length: int, _word: int) -> None:
+    """A structure of a fixed part and as many bytes as the field at ``size_at`` states, padded."""
     if length < fixed:
         raise wrong_length(at, length, f"of at least {fixed}")
-    size = walk.one(size_at)
+    size = walk.one(at + size_at)
     if not 0 <= size <= length - fixed:
-        raise PcfError(size_at, f"a string length from 0 to {length - fixed}, not {size}")
+        raise PcfError(at + size_at, f"a string length from 0 to {length - fixed}, not {size}")
 
 
-def _check_integer64(_walk: StructureReader, at: int, length: int, _reserved: int) -> None:
-    if length != mq.MQCFIN64_STRUC_LENGTH:
-        raise wrong_length(at, length, "of 24")
-
-
-def _check_integer_filter(_walk: StructureReader, at: int, length: int, _operator: int) -> None:
-    if length != mq.MQCFIF_STRUC_LENGTH:
-        raise wrong_length(at, length, "of 20")
-
-
-def _check_integers(_walk: StructureReader, at: int, length: int, count: int) -> None:
-    _check_list(at, length, count, 4)
-
-
-def _check_integers64(_walk: StructureReader, at: int, length: int, count: int) -> None:
-    _check_list(at, length, count, 8)
-
-
-def _check_list(at: int, length: int, count: int, width: int) -> None:
+def _check_list(width: int, _walk: StructureReader, at: int, length: int, count: int) -> None:
     if length < mq.MQCFIL_STRUC_LENGTH_FIXED:
         raise wrong_length(at, length, "of at least 16")
     most = (length - mq.MQCFIL_STRUC_LENGTH_FIXED) // width
@@ -277,25 +249,9 @@ def _strings(walk: StructureReader, at: int, ccsid: int) -> Value:
     return tuple(texts[walk.data[item : item + size]] for item in range(first, first + count * size, size))
 
 
-def _bytes(walk: StructureReader, at: int, size: int) -> Value:
-    return walk.data[at + 16 : at + 16 + size]
-
-
-def _integers(walk: StructureReader, at: int, count: int) -> Value:
-    return unpack_from(f"{walk.order}{count}i", walk.data, at + 16)
-
-
 def _integer64(walk: StructureReader, at: int, _reserved: int) -> Value:
     value: int = _LONG[walk.order](walk.data, at + 16)[0]
     return value
-
-
-def _integers64(walk: StructureReader, at: int, count: int) -> Value:
-    return unpack_from(f"{walk.order}{count}q", walk.data, at + 16)
-
-
-def _integer_filter(walk: StructureReader, at: int, operator: int) -> Value:
-    return FilterValue(operator, walk.one(at + 16))
 
 
 def _string_filter(walk: StructureReader, at: int, operator: int) -> Value:
@@ -309,25 +265,25 @@ def _bytes_filter(walk: StructureReader, at: int, operator: int) -> Value:
     return FilterValue(operator, walk.data[at + 20 : at + 20 + size])
 
 
-CHECKS: Final[dict[int, Callable[[StructureReader, int, int, int], None]]] = {
-    mq.MQCFT_STRING: _check_string,
+_CHECKS: Final[Mapping[int, Callable[[StructureReader, int, int, int], None]]] = {
+    mq.MQCFT_STRING: partial(_check_tail, 16, mq.MQCFST_STRUC_LENGTH_FIXED),
     mq.MQCFT_STRING_LIST: _check_strings,
-    mq.MQCFT_BYTE_STRING: _check_bytes,
-    mq.MQCFT_INTEGER_LIST: _check_integers,
-    mq.MQCFT_INTEGER64: _check_integer64,
-    mq.MQCFT_INTEGER64_LIST: _check_integers64,
-    mq.MQCFT_INTEGER_FILTER: _check_integer_filter,
-    mq.MQCFT_STRING_FILTER: _check_string_filter,
-    mq.MQCFT_BYTE_STRING_FILTER: _check_bytes_filter,
+    mq.MQCFT_BYTE_STRING: partial(_check_tail, 12, mq.MQCFBS_STRUC_LENGTH_FIXED),
+    mq.MQCFT_INTEGER_LIST: partial(_check_list, 4),
+    mq.MQCFT_INTEGER64: partial(_check_length, mq.MQCFIN64_STRUC_LENGTH),
+    mq.MQCFT_INTEGER64_LIST: partial(_check_list, 8),
+    mq.MQCFT_INTEGER_FILTER: partial(_check_length, mq.MQCFIF_STRUC_LENGTH),
+    mq.MQCFT_STRING_FILTER: partial(_check_tail, 20, mq.MQCFSF_STRUC_LENGTH_FIXED),
+    mq.MQCFT_BYTE_STRING_FILTER: partial(_check_tail, 16, mq.MQCFBF_STRUC_LENGTH_FIXED),
 }
-_VALUES: Final[dict[int, Callable[[StructureReader, int, int], Value]]] = {
+_VALUES: Final[Mapping[int, Callable[[StructureReader, int, int], Value]]] = {
     mq.MQCFT_STRING: _string,
     mq.MQCFT_STRING_LIST: _strings,
-    mq.MQCFT_BYTE_STRING: _bytes,
-    mq.MQCFT_INTEGER_LIST: _integers,
+    mq.MQCFT_BYTE_STRING: lambda walk, at, size: walk.data[at + 16 : at + 16 + size],
+    mq.MQCFT_INTEGER_LIST: lambda walk, at, count: unpack_from(f"{walk.order}{count}i", walk.data, at + 16),
     mq.MQCFT_INTEGER64: _integer64,
-    mq.MQCFT_INTEGER64_LIST: _integers64,
-    mq.MQCFT_INTEGER_FILTER: _integer_filter,
+    mq.MQCFT_INTEGER64_LIST: lambda walk, at, count: unpack_from(f"{walk.order}{count}q", walk.data, at + 16),
+    mq.MQCFT_INTEGER_FILTER: lambda walk, at, operator: FilterValue(operator, walk.one(at + 16)),
     mq.MQCFT_STRING_FILTER: _string_filter,
     mq.MQCFT_BYTE_STRING_FILTER: _bytes_filter,
 }

@@ -23,7 +23,7 @@ def test_a_refusal_is_seen_in_items_as_in_bytes(reason: int, refused: bool) -> N
     """A connection that is not PCF has no replies, only the answer."""
     comp_code = mq.MQCC_FAILED if reason else mq.MQCC_OK
     data = encode_message(mq.MQCFT_XR_MSG, mq.MQCMD_INQUIRE_QSG, (), comp_code=comp_code, reason=reason, ccsid=500)
-    member = MemberAnswer("QM01", (), reason, comp_code, complete=True, scoped=False)
+    member = MemberAnswer("QM01", (), reason, comp_code, complete=True)
     in_bytes = Exchange(0, 0, 1, "QM01", mq.MQCMD_INQUIRE_QSG, b"", (Reply(785, 500, data),))
     in_items = Exchange(0, 0, 1, "QM01", mq.MQCMD_INQUIRE_QSG, b"", answer=Answer((member,), True, 0, {}))
     assert (is_refused(in_bytes), is_refused(in_items)) == (refused, refused)
