@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             blocks = ascii_blocks(blocks)
         for line in markdown_lines(blocks) if arguments.markdown else plain_lines(blocks, line_width()):
             print(line)
-    found = any(part.outcome.troubles for each in examined for part in each.parts)
+    found = any(each.outcome.troubles for each in examined)
     return ExitCode.FOUND if found else ExitCode.DONE
 
 

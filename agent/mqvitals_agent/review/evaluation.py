@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
-from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.eval_context import EvalContext
@@ -242,112 +241,3 @@ class IntervalEvaluator:
         if found is None:
             found = self._checks[key] = Check(rule, name)
         return found
-
-
-_REASONS = {
-    Absence.NOTHING_TO_TELL: "nothing of the kind happened",
-    Absence.NOT_ASKED: "commands report it, not SMF",
-}
-"""Reasons of absence that need more words than beside a figure."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewFinding:
-    """A problem of one object: the worst of the checks of one family of rules, and the ``others``."""
-
-    check: Check
-    worst: Occurrence
-    others: tuple[Check, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RuleFindings:
-    """The findings of one rule, the worst first."""
-
-    rule: Rule
-    findings: tuple[ReviewFinding, ...]
-
-    @property
-    def severity(self) -> Severity:
-        """The severity of the worst finding."""
-        return self.findings[0].worst.severity
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewResult:
-    """The result of many checks: ``troubles`` are the findings by rule, worst first.
-
-    ``brief``: the condition held, but not for as long as the rule demands. ``good``: the condition never held.
-    ``unknown``: the condition could not be evaluated in any interval.
-    """
-
-    troubles: tuple[RuleFindings, ...]
-    brief: tuple[Check, ...]
-    good: tuple[Check, ...]
-    unknown: tuple[Check, ...]
-
-    def count(self, severity: Severity) -> int:
-        """The number of findings of a severity."""
-        return sum(finding.worst.severity is severity for trouble in self.troubles for finding in trouble.findings)
-
-    @property
-    def health(self) -> Health:
-        """The worst severity found; UNKNOWN where no check could be evaluated."""
-        if self.troubles:
-            return health_of(self.troubles[0].severity)
-        return Health.OK if self.good or self.brief else Health.UNKNOWN
-
-
-def result_of(checks: Iterable[Check]) -> ReviewResult:
-    """Sort checks by their result."""
-    families: dict[tuple[object, str], list[Check]] = {}
-    brief, good, unknown = [], [], []
-    for check in checks:
-        rule = check.rule
-        if check.fired and check.worst is not None:
-            family = f"family {rule.family.name}" if rule.family else f"rule {rule.id}"
-            families.setdefault((check.object, family), []).append(check)
-        elif check.held:
-            brief.append(check)
-        elif check.judged:
-            good.append(check)
-        else:
-            unknown.append(check)
-    by_rule: dict[str, list[ReviewFinding]] = {}
-    for each in families.values():
-        first, *others = sorted(each, key=_stage)
-        assert first.worst is not None
-        by_rule.setdefault(str(first.rule.id), []).append(ReviewFinding(first, first.worst, tuple(others)))
-    troubles = [RuleFindings(found[0].check.rule, tuple(sorted(found, key=_order))) for found in by_rule.values()]
-    troubles.sort(key=lambda trouble: (-trouble.severity, -len(trouble.findings), str(trouble.rule.id)))
-    return ReviewResult(tuple(troubles), _sorted(brief), _sorted(good), _sorted(unknown))
-
-
-def by_rule(checks: Iterable[Check]) -> list[tuple[Rule, list[Check]]]:
-    """Checks by rule, in the order of rule ids."""
-    found: dict[str, tuple[Rule, list[Check]]] = {}
-    for check in checks:
-        found.setdefault(str(check.rule.id), (check.rule, []))[1].append(check)
-    return [found[rule] for rule in sorted(found)]
-
-
-def reasons(checks: Iterable[Check]) -> str:
-    """Why checks could not be evaluated, the most frequent reason first."""
-    counts: Counter[Absence] = Counter()
-    for check in checks:
-        counts.update(check.unknown)
-    return ", ".join(_REASONS.get(absence, absence.value) for absence, _ in counts.most_common())
-
-
-def _stage(check: Check) -> tuple[int, int]:
-    assert check.worst is not None
-    return -check.worst.severity, -(check.rule.family.rank if check.rule.family else 0)
-
-
-def _order(finding: ReviewFinding) -> tuple[int, float, int, object]:
-    badness = finding.worst.badness
-    return -finding.worst.severity, -(badness or 0.0), -finding.check.held, finding.check.object
-
-
-def _sorted(checks: list[Check]) -> tuple[Check, ...]:
-    return tuple(sorted(checks, key=lambda check: (str(check.rule.id), check.object)))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mqvitals_agent.review.evaluation import (
-    Check,
-    IntervalEvaluator,
+from mqvitals_agent.review.evaluation import Check, IntervalEvaluator, Occurrence
+from mqvitals_agent.review.findings import (
+    MOST_OBJECTS,
     ReviewFinding,
     ReviewResult,
-    RuleFindings,
     by_rule,
-    reasons,
+    owner_heading,
     result_of,
+    rule_blocks,
+    summary_line,
 )
 from mqvitals_agent.review.smf_input import (
     RecordIntervals,
@@ -34,22 +36,21 @@ from mqvitals_agent.smf.restart import Restart, guarded
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.document import Block, Heading, Items, Paragraph, ReportTable
 from mqvitals_agent.text.figure import counted, duration_us, moment, object_words
-from mqvitals_agent.text.severity import health_of
-from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.rule import Rule, RuleKind
 from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence
 
 STANDARD_INPUT = "(standard input)"
-MOST_OBJECTS = 10
-"""The number of objects of a rule that are described; the others are only named."""
 MOST_DAMAGED = 20
 """The number of damaged records of a file that are described."""
-MOST_NAMES = 12
 MOST_RESTARTS = 20
 _JOINT_MS = 30_000
-NO_CAVEAT = ("", "None.", "None")
-"""The texts of rules without a caveat."""
+_REASONS = {
+    Absence.NOTHING_TO_TELL: "nothing of the kind happened",
+    Absence.NOT_ASKED: "commands report it, not SMF",
+}
+"""Reasons of absence that need more words than beside a figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def _beginning(
             tuple(_source_row(source, report_input) for _, source in sorted(report_input.sources.items())),
         )
         lines = [
-            _summary_line(owner, outcome, ascii_only=ascii_only)
+            summary_line(owner, outcome, ascii_only=ascii_only)
             for owner, outcome in sorted(outcomes.items(), key=lambda each: (-each[1].health, each[0]))
         ]
         yield Items(tuple(lines))
@@ -177,20 +178,12 @@ def _source_row(source: RecordSource, report_input: ReportInput) -> tuple[str, .
     )
 
 
-def _summary_line(owner: str, outcome: ReviewResult, *, ascii_only: bool) -> str:
-    health = outcome.health
-    counts = [f"{outcome.count(each)} {each.name.lower()}" for each in sorted(Severity, reverse=True)]
-    sign = health.name if ascii_only else str(health)
-    return (
-        f"{sign} {owner}: {', '.join(counts)}; {counted(len(outcome.good), 'check')} OK, "
-        f"{len(outcome.unknown):,} could not be evaluated"
-    )
-
-
 def _owner(owner: str, outcome: ReviewResult, *, is_group: bool) -> Iterator[Block]:
-    yield Heading(2, f"Queue manager {owner}" if not is_group else f"Queue-sharing group {owner}")
+    yield owner_heading(owner, is_group=is_group)
     for trouble in outcome.troubles:
-        yield from _trouble(trouble)
+        terms = trouble.findings[0].worst.terms
+        more = [Paragraph(f"True conditions of the first: {'; '.join(terms)}")] if terms else []
+        yield from rule_blocks(trouble, 3, _details, more)
     if not outcome.troubles:
         if outcome.good or outcome.brief:
             yield Paragraph("No fault was found by the checks that could be evaluated; they are listed below.")
@@ -216,34 +209,15 @@ def _owner(owner: str, outcome: ReviewResult, *, is_group: bool) -> Iterator[Blo
         yield ReportTable(
             ("rule", "title", "objects", "why"),
             tuple(
-                (str(rule.id), rule.title, f"{len(checks):,}", reasons(checks))
+                (str(rule.id), rule.title, f"{len(checks):,}", _reasons(checks))
                 for rule, checks in by_rule(outcome.unknown)
             ),
             frozenset({2}),
         )
 
 
-def _trouble(trouble: RuleFindings) -> Iterator[Block]:
-    rule = trouble.rule
-    yield Heading(3, f"{health_of(trouble.severity).name} {rule.id}: {rule.title}")
-    shown = trouble.findings[:MOST_OBJECTS]
-    yield Items(tuple(_finding(finding) for finding in shown))
-    rest = trouble.findings[MOST_OBJECTS:]
-    if rest:
-        yield Paragraph(f"And {len(rest):,} more: {_names([finding.check for finding in rest])}.")
-    yield Paragraph(f"What to do: {rule.advice.strip()}")
-    if rule.caveat.strip() not in NO_CAVEAT:
-        yield Paragraph(f"But: {rule.caveat.strip()}")
-    if terms := trouble.findings[0].worst.terms:
-        yield Paragraph(f"True conditions of the first: {'; '.join(terms)}")
-    yield Paragraph("Source: " + "; ".join(f"{each.document}, {each.section}" for each in rule.sources))
-
-
-def _finding(finding: ReviewFinding) -> str:
-    check, worst = finding.check, finding.worst
-    severity = worst.severity.name
-    text = f"{severity}: {worst.summary} ({object_words(check.object)}). "
-    text += f"Worst in the interval {_interval(worst.ts, worst.interval_ms)}; {_held(check)}"
+def _details(finding: ReviewFinding) -> str:
+    text = f"Worst in the interval {_interval(finding.worst)}; {_held(finding.check)}"
     for other in finding.others:
         text += f"; {other.rule.id} ({other.rule.title}) in {counted(other.held, 'interval')}"
     return text + "."
@@ -267,17 +241,18 @@ def _held(check: Check) -> str:
     return text
 
 
-def _interval(ts: int, length_ms: int | None) -> str:
-    if length_ms is None:
-        return f"that ended {moment(ts)} UTC"
-    return f"{moment(ts - length_ms)} to {moment(ts)} UTC"
+def _interval(worst: Occurrence) -> str:
+    if worst.interval_ms is None:
+        return f"that ended {moment(worst.ts)} UTC"
+    return f"{moment(worst.ts - worst.interval_ms)} to {moment(worst.ts)} UTC"
 
 
-def _names(checks: Iterable[Check]) -> str:
-    names = [check.object.name or check.object.owner for check in checks]
-    return ", ".join(names[:MOST_NAMES]) + (
-        f" and {len(names) - MOST_NAMES:,} others" if len(names) > MOST_NAMES else ""
-    )
+def _reasons(checks: Iterable[Check]) -> str:
+    """Why checks could not be evaluated, the most frequent reason first."""
+    counts: Counter[Absence] = Counter()
+    for check in checks:
+        counts.update(check.unknown)
+    return ", ".join(_REASONS.get(absence, absence.value) for absence, _ in counts.most_common())
 
 
 def _quality(source: RecordSource, config: RuleConfig, intervals: RecordIntervals) -> Iterator[Block]:

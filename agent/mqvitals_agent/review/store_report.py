@@ -6,22 +6,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from mqvitals_agent.review.evaluation import Check, ReviewFinding, ReviewResult, RuleFindings, by_rule
-from mqvitals_agent.review.smf_report import NO_CAVEAT
+from mqvitals_agent.review.evaluation import Check
+from mqvitals_agent.review.findings import (
+    MOST_OBJECTS,
+    ReviewFinding,
+    by_rule,
+    owner_heading,
+    rule_blocks,
+    summary_line,
+)
 from mqvitals_agent.review.store_review import OwnerReview, ReviewPart
 from mqvitals_agent.text.document import Block, Heading, Items, Listing, Paragraph
-from mqvitals_agent.text.figure import counted, moment, object_words, zone_name
-from mqvitals_agent.text.severity import health_of
-from mqvitals_agent.text.terminal import safe
-from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_agent.text.figure import counted, moment, zone_name
 from mqvitals_rules.ruleset.facts import facts_as_yaml
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence
 
-MOST_OBJECTS = 10
-"""The number of objects of a rule that are described; the others are only named."""
-MOST_NAMES = 12
 _OLD_MS = 3_600_000
 """A finding older than the queue manager's last snapshot by more than this is shown with its time."""
 
@@ -70,35 +71,26 @@ def review_blocks(examined: Sequence[OwnerReview], origin: str, *, ascii_only: b
     if not examined:
         yield Paragraph("The store holds nothing that can be evaluated.")
         return
-    outcomes = {each.name: [part.outcome for part in each.parts] for each in examined}
-    ordered = sorted(examined, key=lambda each: (-each.health, each.name))
+    outcomes = {each.name: each.outcome for each in examined}
+    ordered = sorted(examined, key=lambda each: (-outcomes[each.name].health, each.name))
     yield Heading(2, "Summary")
-    yield Items(tuple(_summary(each, outcomes[each.name], ascii_only=ascii_only) for each in ordered))
+    yield Items(tuple(summary_line(each.name, outcomes[each.name], ascii_only=ascii_only) for each in ordered))
     yield Paragraph("A check is a rule applied to one object.")
     for each in ordered:
-        yield Heading(2, f"Queue-sharing group {each.name}" if each.is_group else f"Queue manager {each.name}")
+        yield owner_heading(each.name, is_group=each.is_group)
         yield Paragraph(f"As of {moment(each.now)} {zone_name(each.now)}.")
-        for part, outcome in zip(each.parts, outcomes[each.name], strict=True):
+        for part in each.parts:
             if part.checks:
-                yield from _part(part, outcome, each.now)
+                yield from _part(part, each.now)
 
 
-def _summary(each: OwnerReview, outcomes: Iterable[ReviewResult], *, ascii_only: bool) -> str:
-    outcomes = tuple(outcomes)
-    counts = [
-        f"{sum(outcome.count(severity) for outcome in outcomes)} {severity.name.lower()}"
-        for severity in sorted(Severity, reverse=True)
-    ]
-    good = sum(len(outcome.good) for outcome in outcomes)
-    unknown = sum(len(outcome.unknown) for outcome in outcomes)
-    sign = each.health.name if ascii_only else str(each.health)
-    return f"{sign} {each.name}: {', '.join(counts)}; {counted(good, 'check')} OK, {unknown:,} could not be evaluated"
-
-
-def _part(part: ReviewPart, outcome: ReviewResult, now: int) -> Iterator[Block]:
+def _part(part: ReviewPart, now: int) -> Iterator[Block]:
     yield Heading(3, TITLES[part.kind])
-    for trouble in outcome.troubles:
-        yield from _trouble(trouble, now)
+    outcome = part.outcome
+    for found in outcome.troubles:
+        commands = dict.fromkeys(each.worst.mqsc for each in found.findings[:MOST_OBJECTS] if each.worst.mqsc)
+        more = (Paragraph("To look at it:"), Listing(tuple(commands))) if commands else ()
+        yield from rule_blocks(found, 4, lambda finding: _details(finding, now), more)
     if not outcome.troubles:
         yield Paragraph("No findings." if outcome.good else "Nothing could be evaluated.")
     if outcome.good:
@@ -108,32 +100,14 @@ def _part(part: ReviewPart, outcome: ReviewResult, now: int) -> Iterator[Block]:
         yield from _unknown(part, outcome.unknown)
 
 
-def _trouble(trouble: RuleFindings, now: int) -> Iterator[Block]:
-    rule = trouble.rule
-    yield Heading(4, f"{health_of(trouble.severity).name} {rule.id}: {rule.title}")
-    yield Items(tuple(_finding(finding, now) for finding in trouble.findings[:MOST_OBJECTS]))
-    rest = [finding.check for finding in trouble.findings[MOST_OBJECTS:]]
-    if rest:
-        yield Paragraph(f"And {len(rest):,} more: {_names(rest)}.")
-    yield Paragraph(f"What to do: {rule.advice.strip()}")
-    if rule.caveat.strip() not in NO_CAVEAT:
-        yield Paragraph(f"But: {rule.caveat.strip()}")
-    commands = dict.fromkeys(command for finding in trouble.findings[:MOST_OBJECTS] if (command := finding.worst.mqsc))
-    if commands:
-        yield Paragraph("To look at it:")
-        yield Listing(tuple(commands))
-    yield Paragraph("Source: " + "; ".join(f"{each.document}, {each.section}" for each in rule.sources))
-
-
-def _finding(finding: ReviewFinding, now: int) -> str:
-    text = f"{finding.worst.severity.name}: {finding.worst.summary} ({object_words(finding.check.object)})."
-    if finding.worst.terms:
-        text += f" True conditions: {'; '.join(map(_one_line, finding.worst.terms))}."
-    if now - finding.worst.ts > _OLD_MS:
-        text += f" As of {moment(finding.worst.ts)} {zone_name(finding.worst.ts)}, when it was last reported."
-    for other in finding.others:
-        text += f" So does {other.rule.id} ({other.rule.title})."
-    return text
+def _details(finding: ReviewFinding, now: int) -> str:
+    worst, sentences = finding.worst, []
+    if worst.terms:
+        sentences.append(f"True conditions: {'; '.join(map(_one_line, worst.terms))}.")
+    if now - worst.ts > _OLD_MS:
+        sentences.append(f"As of {moment(worst.ts)} {zone_name(worst.ts)}, when it was last reported.")
+    sentences += [f"So does {other.rule.id} ({other.rule.title})." for other in finding.others]
+    return " ".join(sentences)
 
 
 def _unknown(part: ReviewPart, checks: Sequence[Check]) -> Iterator[Block]:
@@ -162,12 +136,6 @@ def _lacking(metrics: Iterable[str]) -> str:
     return f", missing: {', '.join(names)}" if names else ""
 
 
-def _names(checks: Sequence[Check]) -> str:
-    names = [safe(check.object.name or check.object.owner) for check in checks]
-    more = f" and {len(names) - MOST_NAMES:,} others" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
-
-
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
@@ -181,7 +149,7 @@ def review_json(examined: Sequence[OwnerReview], origin: str) -> dict[str, Any]:
                 "name": each.name,
                 "group": each.is_group,
                 "at": iso(each.now),
-                "severity": each.health.word,
+                "severity": each.outcome.health.word,
                 "parts": [_json_part(part) for part in each.parts],
             }
             for each in examined
@@ -217,7 +185,7 @@ def _json_finding(finding: ReviewFinding) -> dict[str, Any]:
         "severity": finding.worst.severity.name.lower(),
         "at": iso(finding.worst.ts),
         "summary": finding.worst.summary,
-        "figures": [" ".join(term.split()) for term in finding.worst.terms],
+        "figures": list(map(_one_line, finding.worst.terms)),
         "advice": own.advice.strip(),
         "caveat": own.caveat.strip(),
         "mqsc": finding.worst.mqsc or None,

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from mqvitals_agent.review.evaluation import Check, Occurrence, ReviewResult, RuleEvaluator, result_of
+from mqvitals_agent.review.evaluation import Check, Occurrence, RuleEvaluator
+from mqvitals_agent.review.findings import ReviewResult, result_of
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.explanation import StoredPast, lasting_owners, latest_of, load_kind
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import undeclared_facts
@@ -61,9 +61,9 @@ class OwnerReview:
     parts: tuple[ReviewPart, ...]
 
     @property
-    def health(self) -> Health:
-        """The worst severity found; UNKNOWN where no check could be evaluated."""
-        return result_of(check for part in self.parts for check in part.checks).health
+    def outcome(self) -> ReviewResult:
+        """The findings of all parts."""
+        return result_of(check for part in self.parts for check in part.checks)
 
 
 def review_store(reader: StoreReader, config: RuleConfig, wanted: Collection[str] = ()) -> tuple[OwnerReview, ...]:
