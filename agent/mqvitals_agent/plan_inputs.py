@@ -265,7 +265,7 @@ class ObjectValues:
         name = self._named(kind)
         if not self._reader.has(name):
             return []
-        samples = self._reader.told(name, metric, first=since + 1, last=self.now)[1]
+        samples = self._reader.covering_samples(name, metric, first=since + 1, last=self.now)[1]
         return [Point(each.ts, each.value, each.interval_ms) for each in samples if each.value is not None]
 
     def members(self, kind: str, metrics: Collection[str]) -> list[Mapping[str, KnownMetric]]:

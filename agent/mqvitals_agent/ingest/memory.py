@@ -25,25 +25,25 @@ _SPARE = 16
 class RecordTrack:
     """Ends, intervals (ms) and a column a metric, all of one length, by time. ``floor``: every record after it is here.
 
-    ``untold``: metrics of which no record up to the floor tells, as somebody found who looked.
+    ``absent``: metrics that no record up to the floor has, as a look into the store found.
     """
 
-    __slots__ = ("_columns", "_intervals", "_ts", "floor", "untold")
+    __slots__ = ("_columns", "_intervals", "_ts", "absent", "floor")
 
     def __init__(self, width: int, floor: int = BEGINNING) -> None:
         self._ts = array("q")
         self._intervals = array("q")
         self._columns = tuple(array("d") for _ in range(width))
         self.floor = floor
-        self.untold: set[str] = set()
+        self.absent: set[str] = set()
 
     def put(self, ts: int, interval_ms: int | None, values: Sequence[float]) -> None:
-        """Take in a record. ``values`` has a NaN for what it does not tell, which takes nothing away of what is there.
+        """Take in a record. ``values`` has a NaN for what it does not hold; a NaN replaces nothing.
 
         One that is too old for the memory changes nothing: it is in the store.
         """
         if ts <= self.floor:
-            self.untold.clear()
+            self.absent.clear()
             return
         place = bisect_left(self._ts, ts)
         if place == len(self._ts) or self._ts[place] != ts:
@@ -70,7 +70,7 @@ class RecordTrack:
             self._drop(len(self._ts))
 
     def after(self, since: int, column: int) -> list[Point]:
-        """The records that ended after ``since`` and tell the metric of a column, oldest first."""
+        """The records that ended after ``since`` and hold the metric of a column, oldest first."""
         start = bisect_right(self._ts, since)
         return [
             Point(ts, value, None if interval == _UNKNOWN else interval)
@@ -82,7 +82,7 @@ class RecordTrack:
 
     def _drop(self, count: int) -> None:
         self.floor = self._ts[count - 1]
-        self.untold.clear()
+        self.absent.clear()
         del self._ts[:count]
         del self._intervals[:count]
         for column in self._columns:
@@ -98,12 +98,12 @@ class MessageWindow:
         self._reader = reader
         self._followed: frozenset[str] | None = None
         self._groups: frozenset[str] = frozenset()
-        self._told: dict[tuple[str, frozenset[str]], tuple[int, Sequence[ObjectMessage]]] = {}
+        self._read: dict[tuple[str, frozenset[str]], tuple[int, Sequence[ObjectMessage]]] = {}
 
     def renew(self) -> None:
-        """Look into the store again from now on: another snapshot is judged."""
+        """Look into the store again from now on: another snapshot is evaluated."""
         self._followed = None
-        self._told.clear()
+        self._read.clear()
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
         """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of it is
@@ -121,12 +121,12 @@ class MessageWindow:
         of_group = owner in self._groups
         if owner not in self._followed and not (of_group and self._followed):
             return None
-        known = self._told.get((owner, ids))
+        known = self._read.get((owner, ids))
         if known is None or known[0] > since:
             rows = self._reader.messages(owners=None if of_group else (owner,), codes=ids, since=since)
             group = next(iter(sorted(self._groups)), "")
-            told = [message for row in rows for message in _as_messages(row, group)]
-            known = self._told[owner, ids] = since, sorted(told, key=lambda message: message.ts)
+            found = [message for row in rows for message in _as_messages(row, group)]
+            known = self._read[owner, ids] = since, sorted(found, key=lambda message: message.ts)
         return [message for message in known[1] if message.ts > since]
 
 
@@ -140,7 +140,7 @@ def _as_messages(row: StoredMessage, group: str) -> list[ObjectMessage]:
 
 
 _MOST_READ = 32
-"""So many answers of the store are remembered: of a few metrics, for the hours that are judged."""
+"""So many answers of the store are remembered: of a few metrics, for the hours that are evaluated."""
 
 _Sums = dict[tuple[ObjectName, str], list[float]]
 """Of an hour: the sum of the values, or of the increases, and how many these are, or the ms in which they arose."""
@@ -149,7 +149,7 @@ _Sums = dict[tuple[ObjectName, str], list[float]]
 class HourlyBaselines:
     """Takes in values, hands out the means of hours that are over, and knows the baseline.
 
-    ``counters`` are the (kind, metric) that are told as increases.
+    ``counters`` are the (kind, metric) that are reported as increases.
     """
 
     def __init__(self, counters: frozenset[tuple[str, str]], older: PastReader | None) -> None:
@@ -161,12 +161,12 @@ class HourlyBaselines:
         self._read: dict[tuple[str, str, int], Mapping[ObjectName, Sequence[float]]] = {}
 
     def note(self, name: ObjectName, metric: str, ts: int, interval_ms: int | None, value: float) -> None:
-        """Take in a value, or an increase over ``interval_ms``, that was told at ``ts``."""
+        """Take in a value, or an increase over ``interval_ms``, that was reported at ``ts``."""
         counter = (name.kind, metric) in self._counters
         weight = interval_ms if counter else 1
         if not weight or weight < 0:
             return
-        # What is told when an hour is over is about that hour.
+        # A value that is reported when an hour ends is about that hour.
         hour = ts - 1 - (ts - 1) % HOUR_MS
         self._newest = max(self._newest, hour)
         sums = self._hours.setdefault(hour, {}).setdefault((name, metric), [0.0, 0])
@@ -174,7 +174,7 @@ class HourlyBaselines:
         sums[1] += weight
 
     def shift(self, by_ms: int) -> None:
-        """The clock was corrected by so much: hours that lie ahead of it now were told by the wrong clock,
+        """The clock was corrected by so much: hours that lie ahead of it now were dated by the wrong clock,
         and never end.
         """
         if by_ms >= 0:

@@ -22,7 +22,7 @@ OnTransitions = Callable[[Snapshot, Sequence[Transition]], None]
 
 
 WriteSnapshot = Callable[[Snapshot, Evaluation, BuildNotifications | None], Sequence[tuple[int, Transition]]]
-"""As ``Taking.write``."""
+"""As ``SnapshotStore.write``."""
 
 
 class SnapshotStore(Protocol):
@@ -34,7 +34,7 @@ class SnapshotStore(Protocol):
         ...
 
     def write(
-        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Keep a snapshot and what the rules made of it; returns the visible transitions with the alerts' numbers."""
         ...
@@ -47,7 +47,7 @@ class SnapshotStore(Protocol):
 class Ingest:
     """Remembers, evaluates and stores snapshots, in their order. Begins with the open alerts of the store.
 
-    ``owed`` builds the notifications for transitions of alerts; without it none are sent. ``older`` reads what the
+    ``build`` makes the notifications for transitions of alerts; without it none are sent. ``older`` reads what the
     store holds already, for the windows. ``known`` are snapshots that the rules know without evaluating them, the
     oldest first. ``changed`` gets the visible transitions of each snapshot after they are stored, once each.
     """
@@ -55,19 +55,19 @@ class Ingest:
     def __init__(
         self,
         store: SnapshotStore,
-        judging: RuleConfig,
-        owed: BuildNotifications | None = None,
+        config: RuleConfig,
+        build: BuildNotifications | None = None,
         *,
         older: PastReader | None = None,
         known: Iterable[Snapshot] = (),
         changed: OnTransitions | None = None,
     ) -> None:
-        wanted = {WindowedMetric.by(use) for use in judging.rules.windows}
+        wanted = {WindowedMetric.by(use) for use in config.rules.windows}
         self._store = store
-        self._owed = owed
+        self._build = build
         self._changed = changed
         self._windows = WindowHistory(sorted(wanted), older=older)
-        self._engine = Engine(judging.rules, judging.facts, self._windows, alerts=store.alerts.all_open())
+        self._engine = Engine(config.rules, config.facts, self._windows, alerts=store.alerts.all_open())
         # A record comes twice an hour: until the next one, rules go by the one before, also after a restart.
         for snapshot in () if older is None else older.newest_records():
             self._engine.observe(snapshot)
@@ -77,10 +77,10 @@ class Ingest:
     def take(self, snapshots: Iterable[Snapshot], write: WriteSnapshot | None = None) -> None:
         """Take in snapshots, each in a transaction of its own. Raises StoreError; what came before is kept.
 
-        ``write`` is another way into the same store than ``Taking.write``.
+        ``write`` is another way into the same store than ``SnapshotStore.write``.
         """
         for snapshot in snapshots:
-            # The rules look at windows that hold the poll they judge.
+            # The rules look at windows that hold the poll they evaluate.
             self._windows.add(snapshot)
             self._write(snapshot, self._engine.evaluate(snapshot), write)
             means = self._windows.take_finished_hours()
@@ -105,7 +105,7 @@ class Ingest:
         self._engine.shift(by_ms, since)
 
     def _write(self, snapshot: Snapshot, evaluation: Evaluation, write: WriteSnapshot | None = None) -> None:
-        visible = (write or self._store.write)(snapshot, evaluation, self._owed)
+        visible = (write or self._store.write)(snapshot, evaluation, self._build)
         if self._changed is not None and visible:
             self._changed(snapshot, [transition for _, transition in visible])
 

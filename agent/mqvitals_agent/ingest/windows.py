@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import nan
 from typing import NamedTuple
 
-from mqvitals_agent.ingest.memory import BEGINNING, HourlyBaselines, MessageWindow, RecordTrack
+from mqvitals_agent.ingest.memory import BEGINNING as _BEGINNING
+from mqvitals_agent.ingest.memory import HourlyBaselines, MessageWindow, RecordTrack
 from mqvitals_agent.store.older import PastReader
-from mqvitals_agent.store.rows.history import HourMean, Sample
+from mqvitals_agent.store.rows.history import HourMean, Poll, Sample
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.history import ObjectMessage, Point, Polls, covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
@@ -19,9 +20,6 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 _NONE = -1
 """An interval that is not known."""
-
-_BEGINNING = BEGINNING
-
 
 _RECENT_MS = 3_600_000
 _RECORDS_MS = 4 * 3_600_000
@@ -113,7 +111,7 @@ class WindowHistory:
     there before this process began; without it nothing is older. A snapshot that the store holds already changes
     nothing. A point's interval is the time since the object's poll before; of a counter, the time that its increase
     covers, so that an increase after a poll without answer is not taken for that of one interval. Records are points at
-    their own ends, in whatever order they come; what polls and records both tell is taken from one of them
+    their own ends, in whatever order they come; what polls and records both hold is taken from one of them
     (``mqvitals_rules.history``).
     """
 
@@ -206,12 +204,12 @@ class WindowHistory:
         recorded = self._recorded.get(object_name) if self._recorded else None
         if not recorded:
             return polls
-        told: dict[Source, Sequence[Point]] = {}
-        for source, track in recorded.items():
-            points = self._records(object_name, metric, source, track, since)
-            if points:
-                told[source] = points
-        return covering({_POLL: polls, **told}, since)[1] if told else polls
+        found = {
+            source: points
+            for source, track in recorded.items()
+            if (points := self._records(object_name, metric, source, track, since))
+        }
+        return covering({_POLL: polls, **found}, since)[1] if found else polls
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
         """What the metric usually is at this weekday and hour.
@@ -249,12 +247,12 @@ class WindowHistory:
         recorded = self._recorded.get(object_name) if self._recorded and count > 0 else None
         if not recorded:
             return polls
-        told: dict[Source, Sequence[Point]] = {}
-        for source, track in recorded.items():
-            points = self._last_records(object_name, metric, source, track, count)
-            if points:
-                told[source] = points
-        return newest({_POLL: polls, **told})[1] if told else polls
+        found = {
+            source: points
+            for source, track in recorded.items()
+            if (points := self._last_records(object_name, metric, source, track, count))
+        }
+        return newest({_POLL: polls, **found})[1] if found else polls
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
         """The console messages of an owner as ``MessageWindow``; None: no console of it is followed.
@@ -277,23 +275,27 @@ class WindowHistory:
     ) -> Sequence[Point]:
         points = track.after(_BEGINNING, self._plans[name.kind].index[metric])
         missing = count - len(points)
-        if missing > 0 and self._older is not None and track.floor != _BEGINNING and metric not in track.untold:
+        if missing > 0 and self._older is not None and track.floor != _BEGINNING and metric not in track.absent:
             older = self._older.samples(name, metric, source, last=track.floor, newest=missing)
             if not older and not self._older.failing:
-                track.untold.add(metric)
+                track.absent.add(metric)
             points = [*_as_points(older), *points]
         return points[-count:]
 
     def _add_record(self, record: Reading, plan: _WindowPlan, now: int) -> None:
-        tracks = self._recorded.setdefault(record.object, {})
-        track = tracks.get(record.source)
-        if track is None:
-            track = tracks[record.source] = RecordTrack(len(plan.metrics))
+        track = self._record_track(record, plan)
         values = [_number(value) for value in map(record.values.get, plan.metrics)]
         track.put(record.ts, record.interval_ms, values)
         if plan.usual:
             self._note_usual(plan, record.object, record.ts, record.interval_ms, values)
         track.trim(now, plan.span_ms, plan.polls)
+
+    def _record_track(self, record: Reading | Poll, plan: _WindowPlan, floor: int = _BEGINNING) -> RecordTrack:
+        tracks = self._recorded.setdefault(record.object, {})
+        track = tracks.get(record.source)
+        if track is None:
+            track = tracks[record.source] = RecordTrack(len(plan.metrics), floor)
+        return track
 
     def _last_polls(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         plan = self._plans[object_name.kind]
@@ -381,13 +383,8 @@ class WindowHistory:
                 track.append(poll.ts, interval, [nan if value is None else value for value in poll.values])
             since = newest - plan.span_ms - _RECORDS_MS
             for record in older.records(kind, plan.metrics, since):
-                tracks = self._recorded.setdefault(record.object, {})
-                recorded = tracks.get(record.source)
-                if recorded is None:
-                    recorded = tracks[record.source] = RecordTrack(len(plan.metrics), since - 1)
-                recorded.put(
-                    record.ts, record.interval_ms, [nan if value is None else value for value in record.values]
-                )
+                values = [nan if value is None else value for value in record.values]
+                self._record_track(record, plan, since - 1).put(record.ts, record.interval_ms, values)
 
 
 def _as_points(samples: Iterable[Sample]) -> list[Point]:
@@ -401,7 +398,7 @@ def _number(value: Reported | None) -> float:
 
 
 def _fill(values: list[float], plan: _WindowPlan, readings: Iterable[Reading]) -> None:
-    """Put in what other answers of the same snapshot tell. Absence never replaces a value."""
+    """Put in the values of other answers of the same snapshot. Absence never replaces a value."""
     for reading in readings:
         for metric, place in plan.index.items():
             value = _number(reading.values.get(metric))

@@ -47,28 +47,19 @@ class PastReader(Protocol):
         newest: int | None = None,
     ) -> list[Sample]: ...
 
-    def hour_means(  # noqa: D102
-        self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
-    ) -> dict[ObjectName, list[float]]: ...
+    def hour_means(self, kind: str, metric: str, hours: Sequence[int]) -> dict[ObjectName, list[float]]: ...  # noqa: D102
 
     def consoles_followed(self) -> frozenset[str]: ...  # noqa: D102
 
     def messages(  # noqa: D102
-        self,
-        *,
-        owners: Sequence[str] | None = None,
-        codes: Collection[str] | None = None,
-        since: int = -1,
-        until: int | None = None,
-        about: tuple[str, str] | None = None,
-        limit: int | None = None,
+        self, *, owners: Sequence[str] | None, codes: Collection[str], since: int
     ) -> tuple[StoredMessage, ...]: ...
 
 
 class ResilientReader:
     """The past in a store whose file may fail or be exchanged meanwhile: then what was read last, or nothing.
 
-    ``error`` is what the file did last, None while it can be read. Judging goes on either way.
+    ``error`` is what the file did last, None while it can be read. Rules are evaluated either way.
     """
 
     def __init__(self, reader: StoreReader) -> None:
@@ -105,13 +96,11 @@ class ResilientReader:
 
     def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """As of ``StoreReader``."""
-        nothing: list[Poll] = []
-        return iter(self._read(lambda reader: list(reader.polls(kind, metrics, first)), nothing))
+        return iter(self._read(lambda reader: list(reader.polls(kind, metrics, first)), list[Poll]()))
 
     def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """As of ``StoreReader``."""
-        nothing: list[Poll] = []
-        return iter(self._read(lambda reader: list(reader.records(kind, metrics, first)), nothing))
+        return iter(self._read(lambda reader: list(reader.records(kind, metrics, first)), list[Poll]()))
 
     def newest_records(self) -> tuple[Snapshot, ...]:
         """As of ``StoreReader``."""
@@ -132,37 +121,23 @@ class ResilientReader:
             lambda reader: reader.samples(name, metric, source, first=first, last=last, newest=newest), []
         )
 
-    def hour_means(
-        self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
-    ) -> dict[ObjectName, list[float]]:
+    def hour_means(self, kind: str, metric: str, hours: Sequence[int]) -> dict[ObjectName, list[float]]:
         """As of ``StoreReader``."""
-        return self._read(lambda reader: reader.hour_means(kind, metric, hours, name), {})
+        return self._read(lambda reader: reader.hour_means(kind, metric, hours), {})
 
     def consoles_followed(self) -> frozenset[str]:
-        """As of ``StoreReader``; what was last read while the file fails, so that alerts do not end for
-        want of a file.
-        """
+        """As of ``StoreReader``; what was last read while the file fails, so that no alert ends for lack of a file."""
         self._followed = self._read(lambda reader: reader.consoles_followed(), self._followed)
         return self._followed
 
     def messages(
-        self,
-        *,
-        owners: Sequence[str] | None = None,
-        codes: Collection[str] | None = None,
-        since: int = -1,
-        until: int | None = None,
-        about: tuple[str, str] | None = None,
-        limit: int | None = None,
+        self, *, owners: Sequence[str] | None, codes: Collection[str], since: int
     ) -> tuple[StoredMessage, ...]:
         """As of ``StoreReader``; what was last read while the file fails."""
-        key = None if owners is None else tuple(owners), frozenset(codes or ())
+        key = None if owners is None else tuple(owners), frozenset(codes)
         before = tuple(each for each in self._messages.get(key, ()) if each.last_ts > since)
         found = self._messages[key] = self._read(
-            lambda reader: reader.messages(
-                owners=owners, codes=codes, since=since, until=until, about=about, limit=limit
-            ),
-            before,
+            lambda reader: reader.messages(owners=owners, codes=codes, since=since), before
         )
         return found
 

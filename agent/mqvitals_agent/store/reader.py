@@ -215,7 +215,7 @@ class StoreReader:
                 connection, name, metric, source, first=first, last=last, polled_only=True, newest=newest
             )
 
-    def told(
+    def covering_samples(
         self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest_of: int | None = None
     ) -> tuple[Source, Sequence[Sample]]:
         """``samples`` of the one source that covers this time best, and which it is.
@@ -356,19 +356,19 @@ class StoreReader:
             return tuple(read_transitions(connection, number))
 
     def notifications(
-        self, *, alert: int | None = None, receiver: str | None = None, owed: bool | None = None, limit: int = 1000
+        self, *, alert: int | None = None, receiver: str | None = None, pending: bool | None = None, limit: int = 1000
     ) -> tuple[StoredNotification, ...]:
         """The newest ``limit`` notifications, newest first: only of one alert (by its number) or receiver, where named.
 
-        ``owed``: True only the pending ones, False only those that have ended, None both.
+        ``pending``: True only the pending ones, False only those that have ended, None both.
         """
         conditions: list[tuple[str, tuple[int | str, ...]]] = [("1", ())]
         if alert is not None:
             conditions.append(("alert_id = ?", (alert,)))
         if receiver is not None:
             conditions.append(("receiver = ?", (receiver,)))
-        if owed is not None:
-            conditions.append(("done_ts IS NULL" if owed else "done_ts IS NOT NULL", ()))
+        if pending is not None:
+            conditions.append(("done_ts IS NULL" if pending else "done_ts IS NOT NULL", ()))
         where = " AND ".join(condition for condition, _ in conditions)
         parameters = tuple(value for _, values in conditions for value in values)
         with self._query() as connection:

@@ -1,7 +1,7 @@
 """The store of a running agent: alerts and notifications first in memory, everything in the file as soon as it can be
 written.
 
-A full disk, another program's lock or a lost file keep nothing from being judged and sent. Snapshots that cannot be
+A full disk, another program's lock or a lost file keep no rule from being evaluated and no notification from being sent. Snapshots that cannot be
 written wait, the oldest are dropped when there are too many, and both are counted. Alerts and notifications are never
 dropped.
 """
@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.file.store_file import is_store, verify
@@ -85,8 +85,7 @@ class StoreState:
     last_incident: StoreIncident | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _WaitingSnapshot:
+class _WaitingSnapshot(NamedTuple):
     """A snapshot that waits; its transitions are in the memory of alerts already."""
 
     snapshot: Snapshot
@@ -136,7 +135,7 @@ class ResilientStore:
         self._unreported: list[StoreIncident] = []
         self._groups: set[str] = set()
         self.latest: LatestValue | None = None
-        """Set it to what the rules know: values of the cycle that is being judged are not in the file yet."""
+        """Set it to the rules' latest values: those of the cycle under evaluation are not in the file yet."""
         self._file: Store | None = open_file(now(), 0)
         self._memory = AlertMemory(self._file.path, changed=self._follow, new_receivers=self._load_receivers)
         self.path = self._file.path
@@ -186,14 +185,14 @@ class ResilientStore:
         return unreported
 
     def write(
-        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
-        """Take in a snapshot; returns the visible transitions with the alerts' numbers. Raises what ``owed`` does.
+        """Take in a snapshot; returns the visible transitions with the alerts' numbers. Raises what ``build`` raises.
 
         Whether the file can be written makes no difference to the caller.
         """
         check_snapshot_time(snapshot)
-        visible = self._take(snapshot, evaluation, owed)
+        visible = self._take(snapshot, evaluation, build)
         self._waiting.append(_WaitingSnapshot(snapshot, evaluation.unknown))
         self._readings += len(snapshot.readings)
         if self._gathered is not None:
@@ -226,14 +225,14 @@ class ResilientStore:
                 self._write_means()
 
     def write_now(
-        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Take in what can be read again: only its alerts are kept when the file cannot be written.
 
         Raises StoreError then.
         """
         check_snapshot_time(snapshot)
-        visible = self._take(snapshot, evaluation, owed)
+        visible = self._take(snapshot, evaluation, build)
         self.check()
         without_transitions = Evaluation((), evaluation.unknown)
         if not self._attempt(lambda file: file.write(snapshot, without_transitions, None, self._memory.write_to)):
@@ -323,11 +322,11 @@ class ResilientStore:
             self._file.close()
 
     def _take(
-        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None
+        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None
     ) -> Sequence[tuple[int, Transition]]:
         if snapshot.group:
             self._groups.add(snapshot.owner)
-        return self._memory.take(evaluation.transitions, owed)
+        return self._memory.take(evaluation.transitions, build)
 
     def _follow(self) -> None:
         """Bring the file to what the memory says now: what was sent and is not noted there is sent again after a kill.
@@ -346,7 +345,7 @@ class ResilientStore:
         if self._file is None or not len(self._waiting) > 1 or self._readings > MAX_READINGS_PER_TRANSACTION:
             return
         try:
-            self._file.write_together([(each.snapshot, each.unknown) for each in self._waiting], self._memory.write_to)
+            self._file.write_together(tuple(self._waiting), self._memory.write_to)
         except Exception:  # noqa: BLE001 - all still waits; ``_write_waiting`` raises it again for the snapshot at fault alone
             # The transaction kept nothing, and any of the snapshots may be at fault: each is written by itself next.
             return
@@ -366,7 +365,7 @@ class ResilientStore:
                     lambda file: file.write(first.snapshot, evaluation, None, self._memory.write_to)  # noqa: B023 - called before the next round
                 )
             except BaseException:
-                # A mistake of ours: it must not come again with every cycle.
+                # A fault of the program: it must not come again with every cycle.
                 self._forget_first()
                 raise
             if self._trouble is not None and self._trouble.kind is StoreErrorKind.REFUSED:

@@ -79,7 +79,7 @@ class Owner(NamedTuple):
 
 
 class CurrentValue(NamedTuple):
-    """The newest that was told of a metric.
+    """The newest value of a metric.
 
     ``value`` as of ``ts`` (None: no answer ever came) from ``probe``. ``asked`` is when it was last asked for, and
     ``unanswered`` why no answer came then; the value is the last one known. Of a record (``source``), ``ts`` is its
@@ -108,7 +108,7 @@ class Series:
     """A metric of an object over time: (ms UTC, value or None) a poll, oldest first.
 
     ``intervals`` are the ms that each point is about (None: unknown): of a counter of polls the time since the answer
-    before, of a record its own interval. ``source`` is who tells it. ``kept_from``: what was before (ms UTC), within
+    before, of a record its own interval. ``source`` is where they are from. ``kept_from``: what was before (ms UTC), within
     the time asked for, is no longer kept; None: nothing of this time has been deleted.
     """
 
@@ -123,7 +123,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class UnknownRow:
-    """How many objects of ``owner`` the rule could not judge in its last snapshot, and why."""
+    """How many objects of ``owner`` the rule was unknown for in its last snapshot, and why."""
 
     owner: str
     rule: str

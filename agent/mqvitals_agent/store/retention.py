@@ -5,8 +5,8 @@ Deleted pages go to SQLite's list of free pages and are used again: the file sto
 Two bounds hold. By age: samples, snapshots, SMF bookkeeping, console messages and ended alerts that are older than
 ``keep``, and objects that have been gone for longer and that nothing refers to. By size: while the store holds more
 than its limit, the oldest samples with their snapshots and SMF bookkeeping; once only the last hour of them is left,
-the oldest messages; then the oldest ended alerts. Never deleted are current state, open alerts, alerts of which a
-notice is owed, the hourly means of baselines (they have a life of their own), and the last hour.
+the oldest messages; then the oldest ended alerts. Never deleted are current state, open alerts, alerts with
+a pending notification, the hourly means of baselines (kept for their own time), and the last hour.
 
 Every step is a transaction with all that must agree with it: after a crash at any moment the next step goes on from
 there.
@@ -111,8 +111,6 @@ class Retention:
         self._next_rest = 0
         self._announced = False
         self._connection: sqlite3.Connection
-        self._facts: dict[str, int] = {}
-        self._written: dict[str, int] = {}
         self._load()
         self.change(policy)
 
@@ -171,7 +169,6 @@ class Retention:
                         break
                 else:
                     self._work = None
-                self._write_facts()
         except BaseException:
             # What was deleted is there again: begin anew from what the store says.
             self._work = None
@@ -197,15 +194,11 @@ class Retention:
                 "SELECT key, value FROM meta WHERE key IN (?, ?, ?)", (KEPT_FROM, ALERTS_FROM, LIMITED)
             )
             self._facts = {text(key): int(text(value)) for key, value in found}
-        self._written = dict(self._facts)
-
-    def _write_facts(self) -> None:
-        changed = [(key, str(value)) for key, value in self._facts.items() if self._written.get(key) != value]
-        self._connection.executemany("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", changed)
-        self._written = dict(self._facts)
 
     def _note(self, key: str, value: int) -> None:
-        self._facts[key] = max(self._facts.get(key, value), value)
+        if value > self._facts.get(key, -1):
+            self._facts[key] = value
+            self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, str(value)))
 
     def _adapt(self, deleted: int, took: float) -> None:
         """A statement takes a tenth of a step or so, so that a step ends in time."""
@@ -278,7 +271,7 @@ class Retention:
                     deleted += rows
                     yield rows
                 if not deleted:
-                    break  # those of which a notice is owed
+                    break  # those left have a pending notification
 
     def _heads(self) -> dict[str, int]:
         """When the oldest sample of each kind was taken, of those that have any, by kind."""
@@ -290,7 +283,7 @@ class Retention:
         return heads
 
     def _samples(self, bound: int) -> Iterator[int]:
-        """Samples that were taken before ``bound``, and what says that records told them."""
+        """Samples that were taken before ``bound``, and the entries of those that are of records."""
         for kind, head in self._heads().items():
             if head >= bound:
                 continue
@@ -333,7 +326,7 @@ class Retention:
         )
 
     def _alerts(self, bound: int) -> Iterator[int]:
-        """Alerts that ended before ``bound``, with their transitions and notices; not where a notice is owed.
+        """Alerts that ended before ``bound``, with their transitions and notifications; not those with a pending notification.
 
         The last one stays, so that no number is given twice.
         """

@@ -144,13 +144,13 @@ class Store:
         self,
         snapshot: Snapshot,
         evaluation: Evaluation,
-        owed: BuildNotifications | None = None,
+        build: BuildNotifications | None = None,
         alerts: WriteAlerts | None = None,
     ) -> Sequence[tuple[int, Transition]]:
         """Store a snapshot and what the rules made of it, all or nothing; returns the visible transitions with the
         alerts' numbers.
 
-        ``owed`` builds the notifications for the visible transitions, within the same transaction. It may read the
+        ``build`` makes the notifications for the visible transitions, within the same transaction. It may read the
         store, where the alerts are as after the transitions; what it raises rolls the snapshot back. With ``alerts``,
         which writes alerts and notifications that are kept elsewhere, the transitions are ignored.
 
@@ -163,12 +163,12 @@ class Store:
         possible = self._with_possible_times(snapshot)
         long = 0
         try:
-            visible = self._write(possible, evaluation, owed, alerts)
+            visible = self._write(possible, evaluation, build, alerts)
         except OverflowError as error:
             narrowed, long = without_long_numbers(possible)
             if not long:
                 raise _unstorable(self.path, error) from error
-            visible = self._write(narrowed, evaluation, owed, alerts)
+            visible = self._write(narrowed, evaluation, build, alerts)
         self.refused.update({INVALID_TIMES: len(snapshot.readings) - len(possible.readings), LONG_NUMBERS: long})
         return visible
 
@@ -192,7 +192,7 @@ class Store:
         self.refused[INVALID_TIMES] += left_out
 
     def _write(
-        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None, alerts: WriteAlerts | None
+        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None, alerts: WriteAlerts | None
     ) -> Sequence[tuple[int, Transition]]:
         visible: Sequence[tuple[int, Transition]] = ()
         with self._writing_snapshots():
@@ -201,8 +201,8 @@ class Store:
                 alerts(self._connection)
             else:
                 visible = self.alerts.write(evaluation.transitions)
-                if owed is not None and visible:
-                    insert_notifications(self._connection, owed(visible))
+                if build is not None and visible:
+                    insert_notifications(self._connection, build(visible))
         return visible
 
     @contextmanager

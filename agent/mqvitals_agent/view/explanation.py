@@ -212,7 +212,7 @@ class StoredPast:
     def _told(self, name: ObjectName, metric: str, **selection: int) -> list[Point]:
         counter = metric_of(name.kind, metric).type is MetricType.COUNTER
         points: list[Point] = []
-        source, samples = self._reader.told(name, metric, **selection)
+        source, samples = self._reader.covering_samples(name, metric, **selection)
         own = counter or source is not Source.POLL
         for sample in samples:
             interval = sample.interval_ms if own else sample.ts - points[-1].ts if points else None

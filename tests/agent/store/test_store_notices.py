@@ -158,9 +158,9 @@ def test_screens_can_see_them(path: Path, make: Any) -> None:
         store.notifications.done(1, make.ts(5), REFUSED, "it answered 400")
         assert [each.id for each in reader.notifications()] == [3, 2, 1]
         assert [each.id for each in reader.notifications(limit=1)] == [3]
-        assert [each.id for each in reader.notifications(owed=True)] == [3, 2]
+        assert [each.id for each in reader.notifications(pending=True)] == [3, 2]
         assert reader.notifications(alert=2) == reader.notifications(receiver="other") == ()
-        (done,) = reader.notifications(alert=1, receiver="ops", owed=False)
+        (done,) = reader.notifications(alert=1, receiver="ops", pending=False)
         assert (done.done_ts, done.outcome, done.error) == (make.ts(5), REFUSED, "it answered 400")
 
 

@@ -163,7 +163,7 @@ def test_alerts(path: Path, make: Any, store: Store) -> None:
     with StoreReader.open(path, kinds=make.kinds) as reader:
         kept = {each.id for each in reader.alerts(include_ended=True)}
         assert kept & {old, owed, still, late} == {owed, still, late}
-        assert [each.notification.alert_id for each in reader.notifications(owed=True)] == [owed]
+        assert [each.notification.alert_id for each in reader.notifications(pending=True)] == [owed]
         assert reader.notifications(alert=old) == ()
         assert reader.transitions(old) == ()
         assert len(reader.transitions(still)) == 1

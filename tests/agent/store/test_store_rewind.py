@@ -103,7 +103,7 @@ def test_repair_keeps_alerts_and_what_is_owed(path: Path, make: Any) -> None:
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert [each.ts for each in reader.samples(make.queue(), "depth")] == [make.ts(1)]
         ((_, alert),) = reader.alerts()
-        (notice,) = reader.notifications(owed=True)
+        (notice,) = reader.notifications(pending=True)
         (owner,) = reader.owners()
     assert (alert.started, alert.since, alert.began_as) == (now, now, far)
     assert notice.notification.made == now

@@ -77,7 +77,7 @@ def count_invalid_times(
 def drop_invalid_times(
     connection: sqlite3.Connection, tables: Iterable[KindTables], *, latest: int = LAST_MOMENT
 ) -> None:
-    """Drop such rows, or put their times right where the row says more than its time.
+    """Drop such rows, or correct their times where a row holds more than its time.
 
     The caller owns the transaction. Raises sqlite3.Error.
     """
@@ -97,14 +97,14 @@ def drop_invalid_times(
     run("DELETE FROM hour_mean WHERE hour < :first - 1 OR hour > :latest", bounds)
     wrong = "SELECT object_id, probe FROM reading WHERE " + _wrong("reading")
     for each in every:
-        # What it told last is learnt again from the next answer.
+        # The next answer brings the values again.
         run(f"DELETE FROM {each.current} WHERE (object_id, probe) IN ({wrong})", bounds)
         run(f"DELETE FROM {each.current} WHERE changed < :first OR changed > :latest", bounds)
     run(f"DELETE FROM notice WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
     run(f"DELETE FROM alert_transition WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
     for table in ("reading", "alert", "alert_transition", "request", "message", "smf_part", "record"):
         run(f"DELETE FROM {table} WHERE {_wrong(table)}", bounds)
-    # What is owed stays owed.
+    # What is pending stays pending.
     run(
         "UPDATE notice SET made_ts = max(:first, min(made_ts, :latest)) WHERE made_ts < :first OR made_ts > :latest",
         bounds,
@@ -115,7 +115,7 @@ def drop_invalid_times(
     run("UPDATE receiver SET since_ts = :first WHERE since_ts < :first OR since_ts > :latest", bounds)
     for column in ("accepted_ts", "failing_ts"):
         run(f"UPDATE receiver SET {column} = NULL WHERE {column} < :first OR {column} > :latest", bounds)
-    _put_owners_right(connection, bounds)
+    _correct_owners(connection, bounds)
     run(
         "UPDATE object SET first_ts = coalesce((SELECT first_ts FROM owner WHERE name = object.owner), :first)"
         " WHERE first_ts < :first OR first_ts > :latest",
@@ -124,8 +124,8 @@ def drop_invalid_times(
     run("UPDATE object SET gone_ts = NULL WHERE gone_ts < :first OR gone_ts > :latest", bounds)
 
 
-def _put_owners_right(connection: sqlite3.Connection, bounds: Mapping[str, int]) -> None:
-    """When an owner was first and last heard of follows from what is left of it; of whom nothing is left, it goes."""
+def _correct_owners(connection: sqlite3.Connection, bounds: Mapping[str, int]) -> None:
+    """When an owner was first and last heard of follows from what is left of it; an owner of which nothing is left is deleted."""
     names = connection.execute(f"SELECT name FROM owner WHERE {_wrong('owner')}", bounds).fetchall()
     for (name,) in names:
         first, last = connection.execute("SELECT min(ts), max(ts) FROM snapshot WHERE owner = ?", (name,)).fetchone()
@@ -190,7 +190,7 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
     run(f"UPDATE reading SET asked = :ts - 1 WHERE asked >= :ts AND ts IS NULL AND object_id IN ({objects})", bounds)
     run(f"UPDATE instance SET ts = :ts WHERE ts > :ts AND object_id IN ({objects})", bounds)
     run("UPDATE object SET first_ts = min(first_ts, :ts), gone_ts = min(gone_ts, :ts) WHERE owner = :owner", bounds)
-    # Open ones are dated anew by those who judge.
+    # Open ones are dated anew by the engine.
     _date_alerts(connection, "scope_owner = :owner AND state = 'resolved'", bounds)
     run("UPDATE owner SET first_ts = min(first_ts, :ts), last_ts = :ts WHERE name = :owner", bounds)
 

@@ -231,7 +231,7 @@ def _add_columns(connection: sqlite3.Connection, tables: Iterable[KindTables]) -
 
 
 def _check_file(path: Path, *, writing: bool) -> None:
-    """What the operating system can tell before SQLite looks, in words a person understands."""
+    """Check what the operating system knows before SQLite reads. Raises StoreError."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder, not a store", "name a file in it", StoreErrorKind.REPLACED)

@@ -141,7 +141,7 @@ def _open_note(path: Path) -> int:
 
 
 def may_be_written(store: Path) -> bool:
-    """Whether a process writes a store, as far as its note tells: also where it is nothing that we may look at."""
+    """Whether a process writes a store, as far as its note shows: also where we may not read it."""
     try:
         return _note_of(store) is not None
     except PermissionError:
@@ -355,7 +355,7 @@ def set_aside(path: Path, now: int, watched: WatchedFile) -> Path | None:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a file of ours, as far as its first bytes tell, is at ``path``.
+    """Whether a file of ours, as far as its first bytes show, is at ``path``.
 
     Not for a file that SQLite has open here.
     """

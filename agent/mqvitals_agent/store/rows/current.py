@@ -36,7 +36,7 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 _POLL = Source.POLL
 _UNKNOWN = -1
-"""The interval of a record that does not tell it."""
+"""The interval of a record that does not have it."""
 
 
 class CurrentQuery:
@@ -58,9 +58,9 @@ class CurrentQuery:
     ) -> dict[int, dict[str, CurrentValue]]:
         """By object number, what is known of the objects that fulfil ``where`` (a text of ours). Raises sqlite3.Error.
 
-        A value of any probe stands before an absence told by another: what only SMF can tell is no secret because a
-        command cannot. Of several the newest counts. What a record tells is marked as unanswered once, by the last
-        snapshot of its owner, it is no longer fresh.
+        A value of any probe stands before an absence of another: a command cannot report what only SMF holds. Of several
+        the newest counts. A value of a record is marked as unanswered once it is no longer fresh at the last snapshot of
+        its owner.
         """
         found: dict[int, dict[str, CurrentValue]] = {}
         if not self._exists:
@@ -119,8 +119,8 @@ class CurrentQuery:
             f" AND r.object_id = c.object_id AND r.probe = c.probe AND r.ts IS NOT NULL AND {valid_time('r.ts')}"
         )
         for owner, kind, name, probe, source, ts, interval, absent, *cells in rows:
-            told = dict(zip(self._metrics, checked_values(cells, self._types), strict=True))
-            found = {metric: value for metric, value in told.items() if value is not None}
+            values = dict(zip(self._metrics, checked_values(cells, self._types), strict=True))
+            found = {metric: value for metric, value in values.items() if value is not None}
             named = ObjectName(text(owner), text(kind), text(name))
             yield (
                 named,
@@ -143,7 +143,7 @@ def _reasons(text: str) -> dict[str, Absence]:
 _ABSENCES = 4096
 
 
-class _Told:
+class _LastStored:
     """What was last stored of an object and probe: when (None: never answered), and what (None: not known here)."""
 
     __slots__ = ("cells", "shape", "ts", "values")
@@ -161,24 +161,18 @@ class CurrentWriter:
     The caller owns the transaction, and calls ``load`` after a rollback.
     """
 
-    def __init__(self, connection: sqlite3.Connection, tables: dict[str, KindTables]) -> None:
+    def __init__(self, connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> None:
         self._connection = connection
         self._tables = tables
         self._arrangements = {kind: ColumnOrder(table.metrics, table.metrics, kind) for kind, table in tables.items()}
-        self._told: dict[tuple[int, str], _Told] = {}
         self._shapes: dict[MetricNames, MetricNames] = {}
         self._absences: dict[tuple[MetricNames, tuple[str, ...]], str] = {}
-        self._inserted: dict[str, list[tuple[Any, ...]]] = {}
-        self._updated: dict[tuple[str, MetricNames], list[tuple[Any, ...]]] = {}
-        self._new: list[tuple[Any, ...]] = []
-        self._answered: list[tuple[int, int, int, str]] = []
-        self._unanswered: list[tuple[int, str, int, str, int]] = []
         self.load()
 
     def load(self) -> None:
-        """Learn when each object was last told, and forget what was not written."""
-        self._told = {
-            (object_id, probe): _Told(ts)
+        """Read when each object was last reported, and forget what was not written."""
+        self._last: dict[tuple[int, str], _LastStored] = {
+            (object_id, probe): _LastStored(ts)
             for object_id, probe, ts in self._connection.execute("SELECT object_id, probe, ts FROM reading")
         }
         self._clear()
@@ -192,35 +186,35 @@ class CurrentWriter:
         shape = tuple(reading.values)
         values = tuple(reading.values.values())
         key = (object_id, probe)
-        told = self._told.get(key)
-        if told is None:
-            self._told[key] = told = _Told(ts if reading.answered else None)
-            self._new.append((object_id, probe, NULL, ts, _reason(values)) if told.ts is None else (*key, ts, ts, NULL))
-        elif told.ts is not None and ts < told.ts:
+        last = self._last.get(key)
+        if last is None:
+            self._last[key] = last = _LastStored(ts if reading.answered else None)
+            self._new.append((object_id, probe, NULL, ts, _reason(values)) if last.ts is None else (*key, ts, ts, NULL))
+        elif last.ts is not None and ts < last.ts:
             return reading_cells(reading, shape, values)
         elif not reading.answered:
             self._unanswered.append((ts, _reason(values), object_id, probe, ts))
             return reading_cells(reading, shape, values)
         else:
-            told.ts = ts
+            last.ts = ts
             self._answered.append((ts, ts, object_id, probe))
-        if told.values == values and told.shape == shape and told.cells is not None:
-            return ReadingCells(reading, told.shape, told.cells)
-        told_anew = reading_cells(reading, self._shapes.setdefault(shape, shape), values)
+        if last.values == values and last.shape == shape and last.cells is not None:
+            return ReadingCells(reading, last.shape, last.cells)
+        spread = reading_cells(reading, self._shapes.setdefault(shape, shape), values)
         if reading.gone:
             # The last values stay as they were; that the object is gone is written at the object.
-            told.values = None
-            return told_anew
+            last.values = None
+            return spread
         # Several records of a probe may come at once, each of another shape: each is written whole, in their order.
-        self._change(object_id, told_anew, values, known=told.shape == shape and reading.source is _POLL)
+        self._change(object_id, spread, values, known=last.shape == shape and reading.source is _POLL)
         if reading.answered:
-            told.shape, told.values, told.cells = told_anew.shape, values, told_anew.cells
-        return told_anew
+            last.shape, last.values, last.cells = spread.shape, values, spread.cells
+        return spread
 
     def forget(self, objects: Mapping[int, str], connection: sqlite3.Connection) -> None:
-        """What was told of objects (number -> kind) is no longer said of them. Raises sqlite3.Error."""
+        """Delete the current state of objects (number -> kind). Raises sqlite3.Error."""
         probes: dict[int, list[str]] = {}
-        for object_id, probe in self._told:
+        for object_id, probe in self._last:
             if object_id in objects:
                 probes.setdefault(object_id, []).append(probe)
         for object_id, kind in objects.items():
@@ -230,11 +224,11 @@ class CurrentWriter:
                     f"DELETE FROM {self._tables[kind].current} WHERE probe = ? AND object_id = ?",  # noqa: S608
                     (probe, object_id),
                 )
-                del self._told[object_id, probe]
+                del self._last[object_id, probe]
             connection.execute("DELETE FROM reading WHERE object_id = ?", (object_id,))
 
-    def _change(self, object_id: int, told: ReadingCells, values: tuple[Reported, ...], *, known: bool) -> None:
-        reading, shape, cells = told
+    def _change(self, object_id: int, spread: ReadingCells, values: tuple[Reported, ...], *, known: bool) -> None:
+        reading, shape, cells = spread
         kind = reading.object.kind
         absent: str | float = NULL
         if cells is not values:
@@ -282,11 +276,11 @@ class CurrentWriter:
         self._clear()
 
     def _clear(self) -> None:
-        self._inserted = {}
-        self._updated = {}
-        self._new = []
-        self._answered = []
-        self._unanswered = []
+        self._inserted: dict[str, list[tuple[Any, ...]]] = {}
+        self._updated: dict[tuple[str, MetricNames], list[tuple[Any, ...]]] = {}
+        self._new: list[tuple[Any, ...]] = []
+        self._answered: list[tuple[int, int, int, str]] = []
+        self._unanswered: list[tuple[int, str, int, str, int]] = []
 
 
 def _reason(values: tuple[Reported, ...]) -> str:

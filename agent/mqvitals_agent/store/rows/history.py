@@ -42,10 +42,10 @@ _KEEP = """INSERT INTO hour_mean(hour, kind, metric, object_id, mean, weight) VA
 
 
 # One seek a metric: without its metric an object is found only among all objects of the hour.
-_ONE = """WITH RECURSIVE told(metric) AS (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2
-    UNION ALL SELECT (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2 AND metric > told.metric) FROM told
-    WHERE told.metric IS NOT NULL)
-    SELECT 1 FROM told CROSS JOIN hour_mean AS h WHERE h.hour = ?1 AND h.kind = ?2 AND h.metric = told.metric
+_ONE = """WITH RECURSIVE found(metric) AS (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2
+    UNION ALL SELECT (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2 AND metric > found.metric) FROM found
+    WHERE found.metric IS NOT NULL)
+    SELECT 1 FROM found CROSS JOIN hour_mean AS h WHERE h.hour = ?1 AND h.kind = ?2 AND h.metric = found.metric
     AND h.object_id = ?3 LIMIT 1"""
 
 
@@ -53,7 +53,7 @@ class HourMean(NamedTuple):
     """The mean of a metric of an object over what was seen of an hour.
 
     ``hour`` is when it began, ms UTC. Of a counter the mean is the increase a second and ``weight`` the ms in which
-    it arose; of others ``weight`` is the number of values. Two of the same hour make one that tells of both.
+    it arose; of others ``weight`` is the number of values. Two of the same hour make one of both.
     """
 
     object: ObjectName
@@ -213,7 +213,7 @@ class HistoryQuery:
         return samples
 
     def sources(self, connection: sqlite3.Connection, name: ObjectName) -> tuple[Source, ...]:
-        """The sources, other than polls, that have told of an object. Raises sqlite3.Error."""
+        """The sources, other than polls, that have samples of an object. Raises sqlite3.Error."""
         rows = connection.execute(
             f"SELECT DISTINCT source FROM record WHERE object_id = ({_OBJECT}) ORDER BY source",  # noqa: S608
             name,
@@ -279,7 +279,7 @@ _INSERTS = 256
 
 
 class SampleRow(NamedTuple):
-    """What one snapshot or record says of an object, before it is a row.
+    """What one snapshot or record reports of an object, before it is a row.
 
     ``interval_ms`` and ``cells`` as they are bound.
     """
@@ -300,16 +300,16 @@ class SampleMerger:
         self._arrangement = ColumnOrder(tables.numbers, tables.metrics, tables.kind)
         self._inserts: dict[frozenset[MetricNames], tuple[str, ColumnOrder]] = {}
 
-    def sample(self, ts: int, object_id: int, told: Sequence[ReadingCells]) -> SampleRow | None:
-        """What these readings say together; None when nothing was polled and nothing was told.
+    def sample(self, ts: int, object_id: int, readings: Sequence[ReadingCells]) -> SampleRow | None:
+        """The values of these readings together; None when nothing was polled and nothing was reported.
 
-        A metric told twice has its latest present value: absence never replaces a value. Raises ValueError for an
+        A metric reported twice has its latest present value: absence never replaces a value. Raises ValueError for an
         unknown metric.
         """
-        reading, shape, values = told[0]
+        reading, shape, values = readings[0]
         polled, answered, interval = reading.poll, reading.answered, reading.interval_ms
-        if len(told) > 1:
-            for another, more, behind in told[1:]:
+        if len(readings) > 1:
+            for another, more, behind in readings[1:]:
                 shape += more
                 values += behind
                 answered = answered or another.answered
@@ -318,7 +318,7 @@ class SampleMerger:
         if not polled and not answered:
             return None
         if self._arrangement.of(shape) is None:
-            found = merged([each.reading for each in told])
+            found = merged([each.reading for each in readings])
             shape, values = tuple(found), bound_values(found.values())
         return SampleRow(ts, object_id, NULL if interval is None else interval, polled, shape, values)
 
@@ -329,16 +329,16 @@ class SampleMerger:
     def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]]]:
         """The statement that inserts these samples, in their order, and its parameters.
 
-        It names only the columns that any of them tells: one cycle tells a fifth of them, and to bind NULL to the
-        others takes as long as all the rest of a row.
+        It names only the columns that any of them has: one cycle fills a fifth of them, and to bind NULL to the others
+        takes as long as all the rest of a row.
         """
         shapes = frozenset([sample.shape for sample in samples])
         known = self._inserts.get(shapes)
         if known is None:
             if len(self._inserts) >= _INSERTS:
                 self._inserts.clear()
-            told = frozenset[str]().union(*shapes)
-            columns = tuple(name for name in self._tables.numbers if name in told)
+            present = frozenset[str]().union(*shapes)
+            columns = tuple(name for name in self._tables.numbers if name in present)
             known = (
                 self._tables.insert_history(columns),
                 ColumnOrder(columns, self._tables.metrics, self._tables.kind),
@@ -355,7 +355,7 @@ def _row(arrangement: ColumnOrder, sample: SampleRow) -> tuple[Any, ...]:
 
 
 def merged(readings: Sequence[Reading]) -> dict[str, Reported]:
-    """What several readings of an object say together: of a metric the latest value, else the latest absence."""
+    """The values of several readings of an object together: of a metric the latest value, else the latest absence."""
     values: dict[str, Reported] = {}
     for reading in readings:
         for metric, value in reading.values.items():

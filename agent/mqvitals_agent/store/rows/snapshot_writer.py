@@ -33,17 +33,7 @@ class SnapshotWriter:
         self._connection = connection
         self._tables = tables
         self._merge = {kind: SampleMerger(table) for kind, table in tables.items()}
-        self._current = CurrentWriter(connection, dict(tables))
-        self.objects: dict[ObjectName, int] = {}
-        """The numbers of all objects."""
-        self.gone: dict[int, int] = {}
-        """The objects that are gone: number -> when that was found, ms UTC."""
-        self._next = 1
-        self._new: list[tuple[Any, ...]] = []
-        self._moved: dict[int, int | None] = {}
-        self._with_instances: set[int] = set()
-        self._unknown: dict[str, set[tuple[str, str, str, int]]] = {}
-        """The rows of ``unknown_count`` of each owner, as far as they are known."""
+        self._current = CurrentWriter(connection, tables)
         self._load_objects()
 
     def load(self) -> None:
@@ -52,12 +42,15 @@ class SnapshotWriter:
         self._current.load()
 
     def _load_objects(self) -> None:
-        self.objects = {}
-        self._new = []
-        self._moved = {}
-        self.gone = {}
+        self.objects: dict[ObjectName, int] = {}
+        """The numbers of all objects."""
+        self.gone: dict[int, int] = {}
+        """The objects that are gone: number -> when that was found, ms UTC."""
         self._next = 1
-        self._unknown = {}
+        self._new: list[tuple[Any, ...]] = []
+        self._moved: dict[int, int | None] = {}
+        self._unknown: dict[str, set[tuple[str, str, str, int]]] = {}
+        """The rows of ``unknown_count`` of each owner, as far as they are known."""
         for number, owner, kind, name, gone in self._connection.execute(
             "SELECT id, owner, kind, name, gone_ts FROM object"
         ):
@@ -136,7 +129,7 @@ class SnapshotWriter:
         ts = snapshot.ts
         for name, readings in grouped.items():
             kind = name.kind
-            rows = self._merge.get(kind) or self._no_rows(kind)
+            rows = self._merge.get(kind) or _no_rows(kind)
             if name.owner != snapshot.owner:
                 raise _misplaced(name, snapshot)
             number = objects.get(name) or self._number(name, ts)
@@ -157,7 +150,7 @@ class SnapshotWriter:
         history: dict[str, list[tuple[Any, ...]]] = {}
         for record in records:
             name, source, ts = record.object, int(record.source), record.ts
-            rows = self._merge.get(name.kind) or self._no_rows(name.kind)
+            rows = self._merge.get(name.kind) or _no_rows(name.kind)
             if name.owner != snapshot.owner:
                 raise _misplaced(name, snapshot)
             number = self._number(name, snapshot.ts)
@@ -172,9 +165,6 @@ class SnapshotWriter:
         for kind, table_rows in history.items():
             self._connection.executemany(self._tables[kind].merge_history(), table_rows)
         self._connection.executemany("INSERT OR IGNORE INTO record(object_id, source, ts) VALUES(?, ?, ?)", written)
-
-    def _no_rows(self, kind: str) -> SampleMerger:
-        raise ValueError(f"the vocabulary has no kind {kind!r}")
 
     def _note_gone(self, number: int, reading: Reading) -> None:
         if reading.gone and number not in self.gone:
@@ -254,6 +244,10 @@ class SnapshotWriter:
             "INSERT INTO unknown_count(owner, rule, reason, count) VALUES(?, ?, ?, ?)", rows - known
         )
         self._unknown[owner] = rows
+
+
+def _no_rows(kind: str) -> SampleMerger:
+    raise ValueError(f"the vocabulary has no kind {kind!r}")
 
 
 def _misplaced(name: ObjectName, snapshot: Snapshot) -> ValueError:

@@ -144,7 +144,7 @@ class KindTables:
         """Parameters: ts, object_id, interval_ms, polled, then ``columns``, which are some of ``numbers``; the others
         are NULL.
 
-        A cycle told again replaces what was told of it before.
+        A cycle that is written again replaces its row.
         """
         return (
             f"INSERT OR REPLACE INTO {self.history}(source, ts, object_id, interval_ms, polled{_listed(columns)})"
@@ -152,9 +152,9 @@ class KindTables:
         )
 
     def merge_history(self) -> str:
-        """Parameters: source, then those of ``insert_history`` with all ``numbers``: a sample that records told.
+        """Parameters: source, then those of ``insert_history`` with all ``numbers``: a sample of records.
 
-        What other probes' records of the same end told stays; the same record told again changes nothing.
+        Values of other probes' records of the same end stay; the same record written again changes nothing.
         """
         updates = "".join(f', "{name}" = coalesce(excluded."{name}", "{name}")' for name in self.numbers)
         return (
