@@ -16,17 +16,17 @@ from typing import Final, NamedTuple
 from mqvitals_agent.poll.queries import IntervalStretch, ScheduledQuery, is_due, stretched_interval
 
 RECENT_MS: Final = 600_000
-"""Samples of so much elapsed time may be deleted for a clock that was set back; older ones are believed more
-than the clock.
+"""Samples that are younger than this by elapsed time are deleted for a clock that was set back. Older samples are
+trusted more than the clock.
 """
 FAR_MS: Final = 366 * 86_400_000
-"""No agent rests so long: a run that begins so far ahead of the newest sample begins by a wrong clock."""
+"""A run that begins later than this after the newest sample begins by a wrong clock: no agent pauses that long."""
 EXACT_MS: Final = 300_000
-"""A clock that is set back by as much as it was set ahead before, give or take this, is right again."""
+"""A clock that is set back by as much as it was set ahead before, within this tolerance, is right again."""
 
 
 CORRECTION_MS: Final = 1_000
-"""A clock that was set by less was not set: both clocks are read in ms, one after the other."""
+"""A smaller difference is no correction: the two clocks are read in ms, one after the other."""
 
 
 class DatingReason(Enum):
@@ -168,7 +168,7 @@ class CycleClock:
         return DatingReason.BEHIND
 
     def _forget(self, steady: int) -> None:
-        """What is no longer recent is sure."""
+        """Samples that are no longer recent are trusted."""
         oldest = steady - max(RECENT_MS, 2 * self.interval_ms)
         while self._recent and self._recent[0][0] < oldest:
             self._sure = max(self._sure, self._recent.popleft()[1])
@@ -195,7 +195,7 @@ class _Entry:
 
 
 class Schedule:
-    """Remembers when each query was asked last. A question that is still under way is not asked a second time."""
+    """When each query was sent last. One that is still under way is not sent a second time."""
 
     def __init__(
         self,
@@ -205,9 +205,9 @@ class Schedule:
         *,
         anew: bool = False,
     ) -> None:
-        """``configured`` tells the usual interval of a question, ms. What stays the same goes on as in ``before``.
+        """``configured`` returns the usual interval of a query, ms, by its name.
 
-        With ``anew`` everything is due, but for what is under way.
+        A query that was in ``before`` keeps its state; with ``anew`` all are due, except those under way.
         """
         self._entries = {query: _Entry(query, configured(query.question)) for query in queries}
         for query, old in () if before is None else before._entries.items():
@@ -219,7 +219,7 @@ class Schedule:
                     entry.stretch = old.stretch
 
     def take_due(self, moment: int) -> tuple[ScheduledQuery, ...]:
-        """What is due at this moment of the grid, in its order; from now on it is under way."""
+        """The queries that are due at this moment of the grid, in their order; from now on they are under way."""
         found = []
         for entry in self._entries.values():
             if not entry.under_way and is_due(moment, entry.asked, entry.stretch.of(entry.configured_ms)):
@@ -228,24 +228,25 @@ class Schedule:
         return tuple(found)
 
     def answered(self, query: ScheduledQuery, elapsed_ms: int, *, silent: bool) -> str:
-        """It was answered, or the wait for an answer ended (``silent``); returns why it is asked at another
-        pace, if so.
+        """It was answered, or the wait for an answer ended (``silent``).
+
+        Returns why its interval changes, empty when it does not.
         """
         entry = self._entries.get(query)
         if entry is None:
-            return ""  # what a reload has taken away may still be under way
+            return ""  # a query that a reload has removed may still be under way
         entry.under_way = False
         entry.stretch, reason = stretched_interval(entry.stretch, entry.configured_ms, elapsed_ms, silent=silent)
         return reason
 
     def missed(self, query: ScheduledQuery) -> None:
-        """It could not be asked: it stays due."""
+        """It was not sent: it is due."""
         entry = self._entries.get(query)
         if entry is not None:
             entry.under_way, entry.asked = False, None
 
     def intervals(self) -> Iterator[QueryInterval]:
-        """The interval in force of each form of command: the shortest of its questions'."""
+        """The interval in force of each form of command: the shortest of its queries."""
         found: dict[str, QueryInterval] = {}
         for entry in self._entries.values():
             form = entry.query.form

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.answer import NO_REPLY
 from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.log import as_change, as_recovery
+from mqvitals_agent.service.poller import with_timeout
 from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.requests import ANSWER_WAIT_MS, WHO, StoredRequest
@@ -25,16 +25,14 @@ from mqvitals_rules.snapshot import ObjectName
 
 _LOG = logging.getLogger(__name__)
 
-_T = TypeVar("_T")
-
 LOOK_MS = 1_000
-"""How often the store is looked into."""
+"""How often the store is read."""
 DEADLINE_MS = 15_000
 """A request is answered after this time, with what is known until then."""
 MOST = 8
-"""Questions under way at once; the others wait."""
+"""Requests under way at once; the others wait."""
 _FORGET_MS = 60_000
-"""How often old questions are taken out of the store: their answers name people."""
+"""How often old requests are deleted from the store: their answers name people."""
 
 _TOO_LATE = MqiFailure(2, NO_REPLY)
 
@@ -61,11 +59,11 @@ def queue_managers_to_ask(
 
 
 class OnDemandRequests:
-    """Looks for questions in the store and answers them, in ``run``.
+    """Reads requests from the store and answers them, in ``run``.
 
-    ``group`` is the group's name in the settings, empty where it has none. ``clock`` is the machine's, by which
-    people ask and wait; ``samples`` the one that exchanges are dated by. A question is answered after ``deadline_ms``
-    at the latest, ``most`` of them are under way at once.
+    ``group`` is the group's name in the settings, empty when it has none. ``clock`` is the machine's, by which people
+    wait; ``samples`` dates the exchanges. A request is answered after ``deadline_ms`` at the latest; ``most`` of them
+    are under way at once.
     """
 
     def __init__(
@@ -93,7 +91,7 @@ class OnDemandRequests:
         self._under_way: dict[tuple[str, ObjectName], set[int]] = {}
 
     async def run(self) -> None:
-        """Answer questions. Ends by being cancelled: those who wait then get no answer. Raises what is a mistake."""
+        """Answer requests until cancelled. Requests that then wait get no answer."""
         async with asyncio.TaskGroup() as tasks:
             forgotten = 0
             while True:
@@ -125,7 +123,7 @@ class OnDemandRequests:
             self._log_store("removed", "")
 
     def _begun(self, requests: Sequence[StoredRequest]) -> list[tuple[str, ObjectName]]:
-        """What is to be asked now; requests for what is under way join it."""
+        """What to ask now; requests for what is under way join it."""
         new = []
         for request in requests:
             key = request.question, request.object
@@ -141,7 +139,7 @@ class OnDemandRequests:
         numbers = self._under_way[question, about]
         try:
             text = to_json(await self._found(question, about))
-            # Others may join while the answer is being written: as long as they do, the question is not done with.
+            # Other requests may join while the answer is being written.
             written: set[int] = set()
             while numbers - written:
                 waiting = numbers - written
@@ -161,12 +159,21 @@ class OnDemandRequests:
         names, problem = queue_managers_to_ask(question, about, self._members, self._group, groups)
         if problem:
             return self._nothing(about, problem)
+        ends = self._steady_ms() + self._deadline_ms
 
-        deadline = asyncio.create_task(self._clock.sleep(self._deadline_ms))
-        try:
-            return await ask_holders(about, names, _Patient(self._members, self._samples, deadline).put, self._samples)
-        finally:
-            deadline.cancel()
+        async def put(queue_manager: str, build: Callable[[str], Query]) -> Exchange:
+            """As ``PollerPool.put``; what is not answered by the deadline has no reply."""
+            began, left = self._samples.now(), ends - self._steady_ms()
+            try:
+                return await with_timeout(self._members.put(queue_manager, build), self._clock, max(left, 0))
+            except TimeoutError:
+                query, elapsed = build(""), max(0, self._samples.now() - began)
+                return Exchange(0, began, elapsed, queue_manager, query.command, query.request, error=_TOO_LATE)
+
+        return await ask_holders(about, names, put, self._samples)
+
+    def _steady_ms(self) -> float:
+        return self._clock.steady_s() * 1000
 
     def _nothing(self, about: ObjectName, problem: str) -> Holders:
         return Holders(about, (MemberHolders(about.owner, self._samples.now(), 0, problem=problem),))
@@ -186,38 +193,9 @@ class OnDemandRequests:
         return False
 
     def _log_store(self, what: str, problem: str) -> None:
-        """Tell of a failing store once, and once that it is well again."""
-        key = f"questions {what}"
+        """Log once that the store fails, and once that it works again."""
+        key = f"requests {what}"
         if problem:
-            _LOG.error(f"questions cannot be {what}: {problem}", extra=as_change(key, "questions.failed"))
+            _LOG.error(f"requests cannot be {what}: {problem}", extra=as_change(key, "questions.failed"))
         else:
-            _LOG.info(f"questions can be {what} again", extra=as_recovery(key, "questions.recovered"))
-
-
-class _Patient:
-    """Puts commands until the deadline. What is not answered by then counts as an answer that did not come."""
-
-    def __init__(self, members: PollerPool, clock: Clock, deadline: asyncio.Task[None]) -> None:
-        self._members = members
-        self._clock = clock
-        self._deadline = deadline
-
-    async def put(self, queue_manager: str, build: Callable[[str], Query]) -> Exchange:
-        """As ``PollerPool.put``."""
-        began = self._clock.now()
-        exchange = await _before(self._deadline, self._members.put(queue_manager, build))
-        if exchange is not None:
-            return exchange
-        elapsed = max(0, self._clock.now() - began)
-        query = build("")
-        return Exchange(0, began, elapsed, queue_manager, query.command, query.request, error=_TOO_LATE)
-
-
-async def _before(deadline: asyncio.Task[None], call: Coroutine[Any, Any, _T]) -> _T | None:
-    """What the call returns, None when the deadline comes first."""
-    work = asyncio.create_task(call)
-    try:
-        await asyncio.wait({work, deadline}, return_when=asyncio.FIRST_COMPLETED)
-        return work.result() if work.done() else None
-    finally:
-        work.cancel()
+            _LOG.info(f"requests can be {what} again", extra=as_recovery(key, "questions.recovered"))

@@ -33,9 +33,9 @@ _LITTLE = 2
 
 
 def is_refused(exchange: Exchange) -> bool:
-    """True when this queue manager does not know the command, or we may not use it.
+    """True when the queue manager does not know the command, or we may not use it.
 
-    Of replies that the connection did not decode only the headers are looked at: decoding is the collector's.
+    Of replies that the connection did not decode it reads the headers only; the collector decodes the rest.
     """
     if exchange.answer is not None:
         failures = (each.reason for each in exchange.answer.members if each.comp_code == MQCC_FAILED)
@@ -57,10 +57,10 @@ _NO_SUCH = MqiFailure(2, 2058)
 
 
 class PollerPool:
-    """Holds a poller and a timetable for each queue manager, and one timetable for the group.
+    """Holds a poller and a schedule for each queue manager, and one schedule for the group.
 
-    The group's things are asked of one member for as long as it answers, then of the next. A queue manager that does
-    not run on z/OS is no member of any, and is not asked what only z/OS knows.
+    One member is sent the group's queries for as long as it answers, then the next. A queue manager that does not run
+    on z/OS is no member of a group, and is sent no query that only z/OS knows.
     """
 
     def __init__(self, listener: PollerListener, clock: Clock, uniform: Uniform, usage_floor_ms: int) -> None:
@@ -83,17 +83,16 @@ class PollerPool:
 
     @staticmethod
     def check(polling: PollingSettings) -> None:
-        """Raises ValueError when the settings ask for what cannot be asked."""
+        """Raises ValueError when a setting names a query that does not exist."""
         zos_queries(polling)
 
     def plan(
         self, polling: PollingSettings, connectors: Sequence[Connector], others: Sequence[str] = (), *, anew: bool
     ) -> None:
-        """Ask by these settings from now on; with ``anew`` everything is due. Queue managers come and go.
+        """Use these settings from now on; with ``anew`` every query is due. Queue managers may be added and removed.
 
-        ``others`` are members of the group that have no connector: they are asked about through one that has.
+        ``others`` are members of the group without a connector, polled through one that has one.
         """
-
         intervals = {str(question): interval for question, interval in polling.intervals.items()}
 
         def configured(question: str) -> int:
@@ -106,7 +105,7 @@ class PollerPool:
         for name, poller in list(self._pollers.items()):
             poller.answer_wait_ms, poller.interval_ms = polling.wait, polling.interval
             if connector_of.get(name) != poller.connector:
-                self._leave(name)
+                self._remove(name)
             else:
                 poller.try_again()
         for name, connector in connector_of.items():
@@ -114,7 +113,7 @@ class PollerPool:
                 self._pollers[name] = self._new(connector, polling)
                 if self._tasks is not None:
                     self._start(self._pollers[name], self._tasks)
-        # In the order of the configuration: the first is the first to speak for the group.
+        # In the order of the configuration: the group's queries go to the first.
         self._pollers = {name: self._pollers[name] for name in connector_of}
         own = [query for query in wanted if not query.of_group]
         self._own = {
@@ -128,22 +127,20 @@ class PollerPool:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Every queue manager that can be asked about, those without a connector last."""
+        """Every monitored queue manager, those without a connector last."""
         return (*self._pollers, *self._others)
 
     @property
     def of_group(self) -> tuple[str, ...]:
-        """Those of them that are, or may be, members of the group: not the ones that are known to run elsewhere
-        than on z/OS.
-        """
+        """The members of the group: all queue managers but those that are known not to run on z/OS."""
         return tuple(name for name in self.members if name not in self._distributed)
 
     async def put(self, queue_manager: str, build: Callable[[str], Query]) -> Exchange:
-        """Ask something of a queue manager now; the exchange is for the caller alone.
+        """Send a query on demand to a queue manager; only the caller gets its exchange.
 
-        ``build`` makes the query for a command scope, empty for a queue manager that has a connector. Without one it
-        is asked through another, the next when one cannot be reached; the exchange carries the name of that one. A
-        name that is not watched has the error MQRC_Q_MGR_NAME_ERROR.
+        ``build`` makes the query for a command scope, which is empty for a queue manager that has a connector. One
+        without a connector is queried through another, the next when that cannot be reached; the exchange has the
+        name of that one. The exchange of an unknown name has the error MQRC_Q_MGR_NAME_ERROR.
         """
         poller = self._pollers.get(queue_manager)
         if poller is not None:
@@ -153,7 +150,7 @@ class PollerPool:
         if queue_manager not in self._others:
             return exchange
         in_turn = self._in_turn()
-        # First those that are there; then those that are perhaps about to be.
+        # Those that are connected first.
         for each in sorted(in_turn, key=lambda each: not each.reached):
             exchange = await each.ask(query)
             if exchange.error is None or exchange.error.reason not in CONNECTION_FAILURES:
@@ -161,33 +158,32 @@ class PollerPool:
         return exchange
 
     def start(self, tasks: asyncio.TaskGroup) -> None:
-        """Begin to connect."""
+        """Run every poller in ``tasks``."""
         self._tasks = tasks
         for poller in self._pollers.values():
             self._start(poller, tasks)
 
     def end(self) -> None:
-        """Cancel every poller: running questions end, connections are closed."""
+        """Cancel every poller: queries end, connections are closed."""
         self._tasks = None
         for task in self._running.values():
             task.cancel()
         self._running.clear()
 
     def holds(self, poller: Poller) -> bool:
-        """Whether a poller is one of those in force: one that was left may still bring something."""
+        """Whether a poller is in use: one that was removed may still bring an exchange."""
         return self._pollers.get(poller.name) is poller
 
     def begin_cycle(self, moment: int) -> set[str]:
-        """Hand out what is due at this moment of the grid; returns the queue managers whose answers the cycle waits
-        for.
+        """Hand out the queries that are due at this moment of the grid.
 
-        One that is still busy with an earlier cycle's questions is not waited for.
+        Returns the queue managers whose answers the cycle waits for; not those that are busy with an earlier cycle's.
         """
         self._moment = moment
         for poller in self._pollers.values():
             failure = poller.failure
             if failure is not None and not poller.reached:
-                # Nothing came of it since: every cycle says so, though attempts become rare.
+                # Every cycle reports that it cannot be reached, though attempts to connect become rare.
                 self._listener.arrived(poller, None, Exchange(0, self._clock.now(), 0, poller.name, error=failure))
         idle = {name for name, poller in self._pollers.items() if not poller.busy}
         for name, poller in self._pollers.items():
@@ -198,7 +194,7 @@ class PollerPool:
         return {name for name in idle if self._pollers[name].busy}
 
     def connected(self, poller: Poller) -> bool:
-        """A queue manager has been reached; returns whether it was given something to do."""
+        """A queue manager is connected; returns whether it has queries to answer now."""
         if not self.holds(poller):
             return False
         self._note_platform(poller)
@@ -206,7 +202,7 @@ class PollerPool:
         return poller.busy
 
     def answered(self, poller: Poller, query: ScheduledQuery, exchange: Exchange) -> None:
-        """An query has come to its end."""
+        """A query has ended."""
         if not self.holds(poller):
             return
         table = self._group if query.of_group else self._own[poller.name]
@@ -229,18 +225,16 @@ class PollerPool:
             self._log_statistics(poller, exchange)
         if query.of_group:
             self._asked_of.pop(query, None)
-            if self._group_member == poller.name and (error is not None or is_refused(exchange)):
-                self._group_member = self._after(poller.name)
+            if error is not None or is_refused(exchange):
+                self._pass_on_group(poller.name)
 
     def missed(self, poller: Poller, query: ScheduledQuery) -> None:
-        """An query was not put."""
+        """A query was not sent."""
         if not self.holds(poller):
             return
         if query.of_group:
-            self._asked_of.pop(query, None)
-            self._group.missed(query)
-            if self._group_member == poller.name:
-                self._group_member = self._after(poller.name)
+            self._group_missed(query)
+            self._pass_on_group(poller.name)
         else:
             self._own[poller.name].missed(query)
 
@@ -253,7 +247,7 @@ class PollerPool:
         }
 
     def calls(self) -> Mapping[str, MqiCalls]:
-        """The calls of MQ that hung, by queue manager, where they can."""
+        """Counts of MQ calls that hung, by queue manager, where a connector counts them."""
         connectors = (poller.connector for poller in self._pollers.values())
         return {each.queue_manager: each.calls for each in connectors if isinstance(each, HasMqiCalls)}
 
@@ -270,8 +264,8 @@ class PollerPool:
             )
         self._running[poller.name] = tasks.create_task(poller.run(), name=f"queue manager {poller.name}")
 
-    def _leave(self, name: str) -> None:
-        """A queue manager is no longer asked, or by another way."""
+    def _remove(self, name: str) -> None:
+        """A queue manager is no longer monitored, or has another connector."""
         del self._pollers[name]
         self._distributed.discard(name)
         self._own.pop(name, None)
@@ -279,17 +273,16 @@ class PollerPool:
         if task is not None:
             task.cancel()
         for query in [query for query, asked in self._asked_of.items() if asked == name]:
-            del self._asked_of[query]
-            self._group.missed(query)
+            self._group_missed(query)
 
     def _queries_of(self, name: str) -> tuple[ScheduledQuery, ...]:
-        """What a distributed queue manager is asked; nothing for those on z/OS, which are all asked the same."""
+        """The queries of a distributed queue manager; none for those on z/OS, which all have the same."""
         if name not in self._distributed:
             return ()
         return distributed_queries(self._polling, statistics_queue(self._pollers[name].connector))
 
     def _note_platform(self, poller: Poller) -> None:
-        """A queue manager that turns out to run elsewhere than was thought is asked what fits it."""
+        """A queue manager that runs on another platform than expected gets the queries of that platform."""
         name = poller.name
         distributed = poller.platform not in (0, MQPL_ZOS)
         queue = statistics_queue(poller.connector)
@@ -303,8 +296,7 @@ class PollerPool:
         (self._distributed.add if distributed else self._distributed.discard)(name)
         for query in poller.withdraw_all():
             if query.of_group:
-                self._asked_of.pop(query, None)
-                self._group.missed(query)
+                self._group_missed(query)
         wanted = self._queries_of(name) or [query for query in zos_queries(self._polling) if not query.of_group]
         self._own[name] = Schedule(wanted, self._configured)
         if self._moment:
@@ -326,18 +318,14 @@ class PollerPool:
             )
 
     def _take_back(self) -> None:
-        """Group questions that wait behind another question since an earlier cycle: somebody else may answer
-        them sooner.
-        """
+        """Take back the group's queries that wait since an earlier cycle: another member may answer sooner."""
         for query, name in list(self._asked_of.items()):
             if self._pollers[name].withdraw(query):
-                del self._asked_of[query]
-                self._group.missed(query)
-                if self._group_member == name:
-                    self._group_member = self._after(name)
+                self._group_missed(query)
+                self._pass_on_group(name)
 
     def _offer_group(self, idle: set[str]) -> None:
-        """Ask the group's questions that are due of the member that speaks for it, or the next one that can."""
+        """Offer the group's queries that are due to the member that is sent them, or to the next that can answer."""
         in_turn = [each.name for each in self._in_turn() if each.reached]
         name = next((name for name in in_turn if name in idle), next(iter(in_turn), ""))
         if not name:
@@ -349,16 +337,23 @@ class PollerPool:
             self._pollers[name].offer(due)
 
     def _in_turn(self) -> list[Poller]:
-        """Who can be asked for the group, beginning with the one that speaks for it."""
+        """The members that can answer for the group, beginning with the one that is sent its queries."""
         names = list(self._pollers)
         first = names.index(self._group_member) if names else 0
         return [self._pollers[name] for name in (*names[first:], *names[:first]) if name not in self._distributed]
 
-    def _after(self, name: str) -> str:
-        names = list(self._pollers)
-        return names[(names.index(name) + 1) % len(names)]
+    def _group_missed(self, query: ScheduledQuery) -> None:
+        """A query of the group was not sent: it is due again."""
+        self._asked_of.pop(query, None)
+        self._group.missed(query)
+
+    def _pass_on_group(self, name: str) -> None:
+        """From now on the next member is sent the group's queries, if it was this one until now."""
+        if self._group_member == name:
+            names = list(self._pollers)
+            self._group_member = names[(names.index(name) + 1) % len(names)]
 
 
 def statistics_queue(connector: Connector) -> str:
-    """Where statistics messages are taken from over this connector; empty: from nowhere."""
+    """The queue from which this connector takes statistics messages; empty: none."""
     return connector.statistics_queue if isinstance(connector, HasStatisticsQueue) else ""

@@ -334,12 +334,12 @@ async def test_a_store_that_cannot_be_read(house: Any) -> None:
     shelf.wish(1)
     async with looking(house, shelf):
         await house.clock.advance(10_000)
-        assert house.log.getvalue().count("questions cannot be read: it cannot be read") == 1
+        assert house.log.getvalue().count("requests cannot be read: it cannot be read") == 1
         shelf.cannot_read = False
         await house.clock.advance(3_000)
     assert shelf.answered.keys() == {1}
     assert house.log.getvalue().count("\n") == 2
-    assert "questions can be read again" in house.log.getvalue()
+    assert "requests can be read again" in house.log.getvalue()
 
 
 async def test_old_questions_are_forgotten(house: Any) -> None:
@@ -370,11 +370,11 @@ async def test_an_answer_that_cannot_be_written(house: Any) -> None:
         shelf.wish(2)
         shelf.gate.clear()
         await house.clock.advance(5_000)
-        assert house.log.getvalue().count("questions cannot be answered: it cannot be written") == 1
+        assert house.log.getvalue().count("requests cannot be answered: it cannot be written") == 1
         shelf.cannot_write = False
         await house.clock.advance(3_000)
         assert shelf.answered.keys() == {1, 2}
-        assert house.log.getvalue().count("questions can be answered again") == 1
+        assert house.log.getvalue().count("requests can be answered again") == 1
 
 
 async def test_an_answer_that_can_never_be_written(house: Any) -> None:
