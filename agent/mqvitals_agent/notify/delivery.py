@@ -308,16 +308,16 @@ class Notifier:
         for name, count in adoption.dropped.items():
             if count:
                 _LOG.warning(
-                    f"receiver {name} is no longer in the settings: {_notices(count)} dropped",
+                    f"receiver {name} is no longer in the settings: {_count_text(count)} dropped",
                     extra=as_event("receiver.dropped", receiver=name, notices=count),
                 )
-        for name, count in adoption.owed.items():
+        for name, count in adoption.created.items():
             if count:
                 _LOG.info(
-                    f"receiver {name} is new: {_notices(count)} of the current alerts to send",
+                    f"receiver {name} is new: {_count_text(count)} of the current alerts to send",
                     extra=as_event("receiver.new", receiver=name, notices=count),
                 )
 
 
-def _notices(count: int) -> str:
+def _count_text(count: int) -> str:
     return f"{count} notification{'' if count == 1 else 's'}"

@@ -52,7 +52,7 @@ def trial_notifications(now: int) -> tuple[Notification, Notification]:
         labels={"alertname": "MQVITALS-TEST", "severity": "info", "kind": "agent", "test": "true"},
         annotations={
             "summary": "This is a test of mqvitals: nothing is wrong",
-            "advice": "Nothing is to be done. Somebody ran 'mqvitals alerts test' to see whether this arrives.",
+            "advice": "No action is needed. 'mqvitals alerts test' was run to see whether this arrives.",
         },
         fingerprint=blake2b(f"test {now}".encode(), digest_size=8).hexdigest(),
         starts=now,

@@ -27,20 +27,18 @@ from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 
 _OURS = frozenset({"agent", "queue_manager", "store"})
-"""Kinds that the agent itself reports: they exist as long as their queue manager is watched."""
+"""Kinds that the agent itself reports: they exist as long as their queue manager is monitored."""
 
 ExchangeTap = Callable[[Exchange], None]
-"""Sees every exchange in the order of ``at`` (but where the clock was set back), in the worker's thread."""
+"""Gets every exchange in the order of ``at`` (unless the clock was set back), in the worker's thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class CycleExchanges:
     """The exchanges of one cycle, which began at ``began`` (ms UTC), and the intervals in force by queue manager.
 
-    ``lead``: by so much, ms, ``began`` lies ahead of the clock that the exchanges are dated by. It is 0 unless
-    samples lie ahead of that clock; else everything in the cycle is stored as of ``began``. ``calls`` are those of MQ
-    that hung, by queue manager. ``correction`` and ``shift`` are as ``Grid`` has them, ms: what is remembered of
-    earlier cycles is dated by them anew.
+    ``calls`` counts calls of MQ that hung, by queue manager. ``lead``, ``correction`` and ``shift`` are those of
+    ``CycleClock``, ms. With a ``lead`` the whole cycle is stored as of ``began``.
     """
 
     number: int
@@ -55,11 +53,11 @@ class CycleExchanges:
 
 @dataclass(frozen=True, slots=True)
 class StoredCycle:
-    """What became of a cycle: how many snapshots and readings were stored, the alerts that fire now, and what failed.
+    """The result of a cycle: how many snapshots and readings were stored, how many alerts fire now, and what failed.
 
-    ``unwatched`` are queue managers, or former names of the group, that were taken out of the store's present with
-    it. ``state`` is how the store is now, ``incidents`` are the files that could not be gone on with, ``refused``
-    counts what could not be stored because of what it was.
+    ``unwatched`` are queue managers, or former names of the group, that this cycle marked as gone in the store.
+    ``state`` is that of the store now, ``incidents`` are files that could not be used any longer, ``refused`` counts
+    values that the store does not accept, by kind.
     """
 
     number: int
@@ -69,16 +67,14 @@ class StoredCycle:
     readings: int
     firing: int
     errors: tuple[StoreError, ...]
-    unwatched: tuple[str, ...] = ()
-    state: StoreState = field(default_factory=StoreState)
-    incidents: tuple[StoreIncident, ...] = ()
-    refused: Mapping[str, int] = field(default_factory=dict)
+    unwatched: tuple[str, ...]
+    state: StoreState
+    incidents: tuple[StoreIncident, ...]
+    refused: Mapping[str, int]
 
 
 def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
-    """The exchanges as of a cycle that began at ``began``: those that were put before count from then on;
-    sorted by ``at``.
-    """
+    """The exchanges by time, none dated before their cycle, which began at ``began``."""
     dated = (each if each.at >= began else replace(each, at=began) for each in exchanges)
     return tuple(sorted(dated, key=lambda each: each.at))
 
@@ -88,17 +84,15 @@ def _shifted(reading: Reading, by: int) -> Reading:
 
 
 def dated_at(snapshot: Snapshot, ts: int) -> Snapshot:
-    """The snapshot as of the moment ``ts``; its intervals and ages stay, and records of other sources keep
-    their own time.
-    """
+    """The snapshot as of ``ts``. Intervals and ages stay, and records of other sources keep their time."""
     readings = (replace(each, ts=ts) if each.source is Source.POLL else each for each in snapshot.readings)
     return replace(snapshot, ts=ts, readings=tuple(readings))
 
 
 class CycleWriter:
-    """Collects, judges and stores.
+    """Collects snapshots, evaluates rules and stores both. Use it in one thread, after ``open``.
 
-    Use it in one thread, after ``open``. ``changed`` is as for ``Ingest``, ``steady_s`` is elapsed time in seconds.
+    ``changed`` is as for ``Ingest``; ``steady_s`` returns elapsed time, seconds.
     """
 
     def __init__(
@@ -134,23 +128,22 @@ class CycleWriter:
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
         self._began = self._now = 0
         self._first: int | None = None
-        """How the first cycle of this run is dated, by the clock as it is set now."""
+        """The date of this run's first cycle, by the clock as it is set now."""
 
     @property
     def store(self) -> Store:
-        """The store's open file, for what only it can answer. Raises StoreError when it is not open, or away."""
+        """The store's open file. Raises StoreError when it is not open, or missing."""
         return self.resilient_store.file
 
     @property
     def resilient_store(self) -> ResilientStore:
-        """The open store, which goes on without its file. Raises StoreError when it is not open."""
+        """The open store, which works on without its file. Raises StoreError when it is not open."""
         if self._store is None:
             raise StoreError(f"the store {self._path} is not open")
         return self._store
 
     def open(self, now: int) -> tuple[int, int]:
-        """Open the store at the moment ``now``; returns number and time (ms UTC) of its last cycle, 0 and -1 for a
-        new one.
+        """Open the store at ``now`` (ms UTC); returns number and time of its last cycle, 0 and -1 for a new store.
 
         Raises StoreError.
         """
@@ -160,7 +153,7 @@ class CycleWriter:
             self._deletion_clock = DeletionClock(self._store.file, now, self._steady_ms())
             with StoreReader.open(self._path) as reader:
                 self._settle(reader)
-            self._ingest = self._new_ingest()
+            self._ingest_in_use()
             progress = self._store.file.progress().values()
             last = max((each.cycle for each in progress), default=0)
             # An owner whose last snapshot is of an earlier cycle may have a date of a clock that was set back since.
@@ -182,9 +175,7 @@ class CycleWriter:
         )
 
     def take(self, batch: CycleExchanges) -> StoredCycle:
-        """Take in a cycle. A snapshot that cannot be written waits; what keeps it from being written is in
-        ``errors``.
-        """
+        """Evaluate and store a cycle. A snapshot that cannot be written waits; ``errors`` says why."""
         store = self.resilient_store
         self._began = self._now = batch.began
         self._correct(batch)
@@ -204,8 +195,7 @@ class CycleWriter:
         before = store.written_snapshots, store.written_readings
         store.retry()
         snapshots = self._measured(snapshots)
-        ingest = self._ingest or self._new_ingest()
-        self._ingest = ingest
+        ingest = self._ingest_in_use()
         unwatched = self._unwatch(ingest, batch, errors)
         with store.gathering():
             for snapshot in snapshots:
@@ -233,9 +223,7 @@ class CycleWriter:
         )
 
     def _correct(self, batch: CycleExchanges) -> None:
-        """Date what is remembered of earlier cycles by the clock as it is set now, so that ages and intervals are
-        what has elapsed.
-        """
+        """Date what is remembered of earlier cycles by the clock as it is set now: ages and intervals stay true."""
         if abs(batch.correction) >= CORRECTION_MS:
             self._collector.shift(batch.correction)
         if self._first is None:
@@ -245,24 +233,22 @@ class CycleWriter:
             if self._ingest is not None:
                 self._ingest.shift(batch.shift, since)
             for known in self._known.values():
-                for name, told in known.items():
-                    known[name] = {probe: _shifted(reading, batch.shift) for probe, reading in told.items()}
+                for name, readings in known.items():
+                    known[name] = {probe: _shifted(reading, batch.shift) for probe, reading in readings.items()}
 
     def take_records(self, snapshot: Snapshot) -> None:
-        """Take in records between two cycles: rules evaluate them as of the last one, by which they may be stale.
+        """Store records between two cycles. Rules evaluate them as of the last cycle, by which they may be stale.
 
-        Raises StoreError while the store cannot be written: they are to be brought again.
+        Raises StoreError while the store cannot be written: the caller repeats them later.
         """
         store = self.resilient_store
         store.check()
-        if self._ingest is None:
-            self._ingest = self._new_ingest()
-        self._ingest.take((replace(snapshot, ts=max(snapshot.ts, self._began)),), store.write_now)
+        self._ingest_in_use().take((replace(snapshot, ts=max(snapshot.ts, self._began)),), store.write_now)
 
     def delete_old(self, waits: Callable[[], bool] = never) -> RetentionStep:
-        """Delete some of what the store no longer keeps as of the last cycle; not much longer once ``waits`` says so.
+        """Delete some of what the store no longer keeps as of the last cycle; end soon when ``waits`` returns True.
 
-        Raises StoreError; what was deleted with it is there again.
+        Raises StoreError; the step is rolled back then.
         """
         clock = self._deletion_clock
         if not self._began or clock is None:
@@ -273,31 +259,28 @@ class CycleWriter:
 
     @property
     def deletion(self) -> DeletionDecision:
-        """As of when was deleted last, and why the clock was not followed."""
+        """The time as of which was deleted last, and why it is not the clock's."""
         return DeletionDecision(self._now) if self._deletion_clock is None else self._deletion_clock.decision
 
     def _steady_ms(self) -> int:
         return round(self._steady_s() * 1000)
 
     def reload(self, settings: Settings, rule_config: RuleConfig, queue_managers: Sequence[str], *, anew: bool) -> None:
-        """Go on by other settings and rules; open alerts stay.
-
-        With ``anew`` the queue managers are met for the first time.
+        """Use other settings and rules; open alerts stay. With ``anew`` nothing is known of the queue managers yet.
 
         Raises StoreError when the store cannot be read: the settings are in force nevertheless.
         """
         self._settings, self._rule_config, self._queue_managers = settings, rule_config, tuple(queue_managers)
         self._ingest = None
-        # The next step goes by the settings of now.
         self._retention = None
         if anew:
             self._collector = self._new_collector()
             with StoreReader.open(self._path) as reader:
                 self._settle(reader)
-        self._ingest = self._new_ingest()
+        self._ingest_in_use()
 
     def close(self) -> StoreState:
-        """Close the store; returns how it was then. A second call does nothing."""
+        """Close the store; returns its state. A second call does nothing."""
         self._ingest = None
         self._retention = self._retained = self._meter = self._deletion_clock = None
         state = StoreState()
@@ -308,11 +291,12 @@ class CycleWriter:
         return state
 
     def _retaining(self) -> Retention:
-        """What deletes from the file of now. Raises StoreError."""
+        """The retention of the file in use. Raises StoreError."""
         file = self.store
         if self._retention is None or self._retained is not file:
             watch = self._settings.smf.watch
-            self._retention = Retention(file, self._policy(), folder=None if watch is None else Path(watch))
+            policy = RetentionPolicy(self._settings.store.keep, self._settings.store.max_size)
+            self._retention = Retention(file, policy, folder=None if watch is None else Path(watch))
             self._retained = file
             if self._meter is None:
                 self._meter = StoreMeter(file, self._retention, disk=disk_space)
@@ -321,7 +305,7 @@ class CycleWriter:
         return self._retention
 
     def _measured(self, snapshots: tuple[Snapshot, ...]) -> tuple[Snapshot, ...]:
-        """The snapshots with what is to be said of the store. What of it cannot be read now is not said."""
+        """The snapshots with the metrics of the store, or without them when it cannot be read now."""
         with suppress(StoreError):
             self._retaining()
         if self._meter is None:
@@ -331,19 +315,17 @@ class CycleWriter:
         except StoreError:
             return snapshots
 
-    def _policy(self) -> RetentionPolicy:
-        return RetentionPolicy(self._settings.store.keep, self._settings.store.max_size)
-
     def _settle(self, reader: StoreReader) -> None:
-        """What the store holds of earlier runs: of whom is watched still, what is gone meanwhile will show; the
-        others go now.
+        """Read which objects the store knows from earlier runs.
+
+        Those of queue managers that are monitored may be gone meanwhile; those of others are gone.
         """
         watched = {*self._queue_managers, *(str(each.name) for each in self._settings.queue_managers)}
         name = self._settings.name
         owners = {
             each.name: each.is_group
             for each in reader.owners()
-            # An owner with records only was never watched: there is nothing to end.
+            # An owner with records only was never monitored: there is nothing to end.
             if each.last_cycle
             and ((each.is_group and name not in (None, each.name)) or (not each.is_group and each.name not in watched))
         }
@@ -375,9 +357,12 @@ class CycleWriter:
         """A snapshot will never be stored: report once more that its objects are gone."""
         self._collector.remember(reading.object for reading in snapshot.readings if reading.gone)
 
-    def _new_ingest(self) -> Ingest:
+    def _ingest_in_use(self) -> Ingest:
+        """The ingest of the settings in force."""
+        if self._ingest is not None:
+            return self._ingest
         store = self.resilient_store
-        ingest = Ingest(
+        self._ingest = ingest = Ingest(
             store,
             self._rule_config,
             self._build_notifications,
@@ -389,7 +374,7 @@ class CycleWriter:
         return ingest
 
     def _latest(self) -> list[Snapshot]:
-        """The latest readings of everything, which the rules begin from when the engine is a new one."""
+        """The latest readings of every object, from which a new engine begins."""
         return [
             Snapshot(owner, group=group, cycle=0, ts=0, readings=tuple(_by_time(objects.values())))
             for (owner, group), objects in self._known.items()
@@ -411,5 +396,5 @@ class CycleWriter:
         return None if zone is None else time_zone(zone)
 
 
-def _by_time(told: Iterable[Mapping[str, Reading]]) -> list[Reading]:
-    return sorted((reading for readings in told for reading in readings.values()), key=lambda reading: reading.ts)
+def _by_time(objects: Iterable[Mapping[str, Reading]]) -> list[Reading]:
+    return sorted((reading for readings in objects for reading in readings.values()), key=lambda reading: reading.ts)

@@ -17,6 +17,7 @@ from mqvitals_agent.log import as_event
 
 if TYPE_CHECKING:
     from mqvitals_agent.connection.connection import Connector
+    from mqvitals_agent.service.poller import Uniform
     from mqvitals_agent.simulator.model import SimulatedGroup
     from mqvitals_agent.simulator.smf.writer import SmfWriter
     from mqvitals_config.settings import Settings
@@ -46,9 +47,6 @@ def begin_time(now: int, speed: float | None, for_ms: int | None, last: int | No
     if last is not None and begin <= last:
         begin = min((last // interval_ms + 1) * interval_ms, now)
     return begin
-
-
-Uniform = Callable[[float, float], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +169,14 @@ def simulated_group(
     began = begin if created is None else min(created, begin)
     machine = SystemClock()
     clock: Clock = machine if options.speed == 1 else VirtualClock(begin, pace=options.speed, latest=machine.now)
-    world = SimulatedGroup(scenario, began, seed=options.seed, queues=options.queues, channels=options.channels)
+    simulated = SimulatedGroup(scenario, began, seed=options.seed, queues=options.queues, channels=options.channels)
     # Created before anything else advances the model, so that the records cover it from its beginning.
-    smf = None if options.smf_interval_ms is None else _smf_writer(settings, world, options.smf_interval_ms)
+    smf = None if options.smf_interval_ms is None else _smf_writer(settings, simulated, options.smf_interval_ms)
     return MonitoredGroup(
         clock,
         began,
-        world.group.site,
-        PollTargets(connectors(world, clock, seed=options.seed)),
+        simulated.group.site,
+        PollTargets(connectors(simulated, clock, seed=options.seed)),
         f"scenario {options.scenario}, seed {options.seed}",
         random.Random(options.seed).uniform,  # noqa: S311 - reproducible on purpose
         usage_floor_ms=0,
@@ -187,7 +185,7 @@ def simulated_group(
     )
 
 
-def _smf_writer(settings: Settings, world: SimulatedGroup, interval_ms: int) -> SmfWriter:
+def _smf_writer(settings: Settings, group: SimulatedGroup, interval_ms: int) -> SmfWriter:
     """Writes the group's records into the watched folder. Raises Failure when the folder cannot be created."""
     from mqvitals_agent.simulator.smf.writer import SmfWriter
 
@@ -196,7 +194,7 @@ def _smf_writer(settings: Settings, world: SimulatedGroup, interval_ms: int) -> 
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Failure(f"cannot use the folder {folder}: {error.strerror}", hint="name another with --smf") from error
-    return SmfWriter(world, folder, interval_ms)
+    return SmfWriter(group, folder, interval_ms)
 
 
 def _store_times(store: Path) -> tuple[int | None, int | None]:

@@ -165,7 +165,7 @@ def handled_signals(
     for number in taken:
         loop.add_signal_handler(number, actions[number])
         if number != signal.SIGHUP:
-            # The loop learns of the signal by its file descriptor; this also runs while something blocks the loop.
+            # The loop gets the signal through its file descriptor; this also runs while something blocks the loop.
             signal.signal(number, deadline.on_signal)
     try:
         yield

@@ -80,7 +80,7 @@ def run_agent(options: RunOptions) -> int:
     log, clock = options.config.settings.log, options.group.clock
     handler = LineHandler(sys.stderr, clock, form=log.format, level=log.level)
     with logging_to(handler):
-        # The store keeps when the scenario began, and a second agent learns of the first before anything else begins.
+        # First of all: a second agent fails here, and a new store keeps when the scenario began.
         claim_store(options.store, options.config.settings, options.group)
         return run_in_loop(_run(options, handler), clock)
 
@@ -282,7 +282,7 @@ class AgentRun:
         """A cycle is stored: the store is open, and there may be notifications."""
         self._cycles += 1
         if self._cycles == 1:
-            # All objects are known now, and little else is alive: this collection is short.
+            # All objects exist now and there is little garbage: this collection is short.
             freeze_long_lived()
             self._start(self._store_refused())
         self._exchanges += stored.exchanges

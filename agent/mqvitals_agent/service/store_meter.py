@@ -1,6 +1,4 @@
-"""What the agent says of its own store: how large it is, how fast it grows, and when its limit or the disk will
-be reached.
-"""
+"""The metrics of the agent's own store: its size, its growth, and when it reaches its limit or fills the disk."""
 
 from __future__ import annotations
 
@@ -27,15 +25,13 @@ PROBE: Final = STORE_KIND.poll
 _HOUR_MS: Final = 3_600_000
 _WINDOW_MS: Final = 24 * _HOUR_MS
 _APART_MS: Final = 300_000
-"""Growth comes from measurements that are so far apart: each new one looks through a day of them."""
+"""Growth is calculated from measurements this far apart, as each new one reads a day of them."""
 _LEAST_MS: Final = 2 * _HOUR_MS
 _LEAST_POINTS: Final = 10
-"""Growth is not calculated from less than this: a day's office hours, or one large transaction, would be taken
-for the rule.
-"""
+"""Growth is not calculated from less than this, as one large transaction would be taken for the rule."""
 
 _PATIENCE, _LONG_PATIENCE = 3, 20
-"""Cycles to wait for a group to show itself, and for the known owner's next snapshot."""
+"""Cycles to wait for the first snapshot of a group, and for the next one of the known owner."""
 
 _NO, _YES = 0, 1
 
@@ -64,7 +60,7 @@ def disk_space(path: Path) -> DiskSpace:
 class StoreMeter:
     """Measures ``store``, whose retention is ``retention``. Use it in the thread of the store.
 
-    It goes on from what earlier runs measured and the store still holds. ``disk`` looks at the file system of a file.
+    It continues the measurements of earlier runs that the store holds. ``disk`` returns the file system of a file.
     """
 
     def __init__(self, store: Store, retention: Retention, *, disk: Callable[[Path], DiskSpace] = disk_space) -> None:
@@ -76,23 +72,21 @@ class StoreMeter:
         self._owner: str | None = None
         self._former: str | None = None
         self._missed = 0
-        self._told: Mapping[str, Reported] = {}
+        self._reported: Mapping[str, Reported] = {}
         self._waits = ""
 
     def go_on(self, store: Store, retention: Retention) -> None:
-        """Measure another file from now on, in the same place."""
+        """Measure another file at the same path from now on."""
         self._store, self._retention = store, retention
         self._points = self._last = None
 
     def added(
         self, snapshots: tuple[Snapshot, ...], state: StoreState | None = None, waits: str = ""
     ) -> tuple[Snapshot, ...]:
-        """The snapshots of a cycle, with what is to be said of the store in one of them when that is due.
+        """The snapshots of a cycle, one of them with the metrics of the store when those are due. Raises StoreError.
 
-        Raises StoreError.
-
-        ``state`` says whether it can be written; None: it can. ``waits`` is why old rows are not deleted by the clock
-        now. It belongs to the group; where none shows, to the first queue manager, until one does.
+        ``state`` is that of the store (None: it can be written), ``waits`` why old rows are not deleted now. The
+        store belongs to the group; without a snapshot of one, to the first queue manager, until there is one.
         """
         owner = self._choose(snapshots)
         self._waits = waits
@@ -135,22 +129,22 @@ class StoreMeter:
         return self._last is None or not 0 <= now - self._last < MEASURE_MS
 
     def _is_news(self, state: StoreState | None, now: int) -> bool:
-        return state is not None and self._of_state(state, now) != self._told
+        return state is not None and self._of_state(state, now) != self._reported
 
     def _reading(self, name: ObjectName, now: int, state: StoreState) -> Reading:
-        self._told = told = self._of_state(state, now)
+        self._reported = reported = self._of_state(state, now)
         try:
             measured = self.measure(name, now)
         except StoreError:
-            # The file cannot be read: then this is what there is to say.
-            return Reading(name, PROBE, now, told)
-        return replace(measured, values={**measured.values, **told})
+            # The file cannot be read.
+            return Reading(name, PROBE, now, reported)
+        return replace(measured, values={**measured.values, **reported})
 
     def _of_state(self, state: StoreState, now: int) -> dict[str, Reported]:
         return {**_of_state(state, now), "deletion_waits": self._waits or Absence.NOTHING_TO_TELL}
 
     def measure(self, name: ObjectName, now: int) -> Reading:
-        """What is to be said of the store, as the object ``name``, at ``now`` (ms UTC). Raises StoreError."""
+        """The metrics of the store, as the object ``name``, at ``now`` (ms UTC). Raises StoreError."""
         if self._points is None:
             self._points = deque()
             for point in self._earlier(name, now - _WINDOW_MS):
@@ -191,7 +185,7 @@ class StoreMeter:
 
     @staticmethod
     def _note(points: deque[SizePoint], point: SizePoint) -> None:
-        """Keep the newest point, and of the older ones one in each ``_APART_MS``: they show the same growth."""
+        """Keep the newest point, and of the older ones one in each ``_APART_MS``."""
         if len(points) > 1 and points[-1].ts - points[-2].ts < _APART_MS:
             points.pop()
         points.append(point)
@@ -199,12 +193,12 @@ class StoreMeter:
     def _limit_ahead(self, held: Reported, reached: Reported) -> Reported:
         keep = self._retention.policy.keep_ms
         if keep is None or self._retention.policy.max_bytes is None:
-            return _NO  # as much as fits is what was asked for
+            return _NO  # the settings ask for as much as fits
         if reached is Absence.WINDOW:
             return Absence.WINDOW
         if isinstance(reached, Absence | str) or isinstance(held, Absence | str):
             return _NO
-        # What is older than keep goes from then on, and with it the growth.
+        # From then on what is older than ``keep`` is deleted, and growth ends.
         return _YES if reached < keep / 1000 - held else _NO
 
     def _earlier(self, name: ObjectName, first: int) -> Iterable[SizePoint]:
@@ -222,7 +216,7 @@ class StoreMeter:
 
 
 def _of_state(state: StoreState, now: int) -> dict[str, Reported]:
-    """Whether it can be written, and what became of what could not."""
+    """The metrics of what could not be written."""
     anew = state.last_incident
     return {
         "unwritable": _NO if state.trouble is None else _YES,
@@ -249,7 +243,7 @@ def slope(points: Iterable[tuple[int, int]]) -> Reported:
 
 
 def _until(left: int, growth: Reported) -> Reported:
-    """Seconds until ``left`` bytes are taken; absent where nothing grows, or it is not known whether it does."""
+    """Seconds until ``left`` bytes are used; absent when nothing grows, or growth is unknown."""
     if isinstance(growth, Absence | str):
         return growth
     return max(left, 0) / growth * 3600 if growth > 0 else Absence.NOTHING_TO_TELL
@@ -257,7 +251,7 @@ def _until(left: int, growth: Reported) -> Reported:
 
 def _of_disk(disk: DiskSpace | None, fill: Reported) -> dict[str, Reported]:
     if disk is None or disk.size <= 0:
-        told = (
+        metrics = (
             "disk_bytes",
             "disk_free_bytes",
             "disk_free_pct",
@@ -265,7 +259,7 @@ def _of_disk(disk: DiskSpace | None, fill: Reported) -> dict[str, Reported]:
             "disk_filling",
             "disk_full_s",
         )
-        return dict.fromkeys(told, Absence.NO_ANSWER)
+        return dict.fromkeys(metrics, Absence.NO_ANSWER)
     return {
         "disk_bytes": disk.size,
         "disk_free_bytes": disk.free,

@@ -36,16 +36,16 @@ _T = TypeVar("_T")
 LOOK_MS: Final = 10_000
 """How often the folder is looked at."""
 TURN_S: Final = 0.05
-"""So long the thread of the store works at a file before cycles have their turn."""
+"""The thread of the store works this long at a file before cycles have their turn."""
 PAUSE_MS: Final = 10
 """Between two turns."""
 ANSWER_S: Final = 60.0
-"""A file that cannot be read on for so long is given up until it changes."""
+"""A file whose next records cannot be read within this time is given up until it changes."""
 _AT_ONCE: Final = 60
 
 
 class _Reading:
-    """A file being read, in a thread that may hang: whoever gives it up does not wait for it to be closed."""
+    """A file being read, in a thread that may hang: giving it up does not wait for it to be closed."""
 
     def __init__(self, path: str, now_us: int) -> None:
         self.counts = ReadCounts()
@@ -137,7 +137,7 @@ class WatchedFolder:
             _LOG.error(problem, extra=as_change("smf folder", "smf.folder_failed"))
             return []
         except StoreError:
-            return []  # the cycles tell of it
+            return []  # the cycles report it
         _LOG.info(
             f"the watched folder {self._folder} can be read again",
             extra=as_recovery("smf folder", "smf.folder_recovered"),
@@ -165,7 +165,7 @@ class WatchedFolder:
         return found
 
     async def _read(self, file: SmfFile) -> None:
-        # A file that is half read at the end is read anew at the next start: what is known of it then costs little.
+        # A file that is half read at the end is read again at the next start; known records cost little.
         reading = _Reading(self._paths[file], self._clock.now() * 1000)
         call = self._calls()
         try:

@@ -165,10 +165,10 @@ BuildForNewReceivers = Callable[[Sequence[str]], Sequence[PendingNotification]]
 
 @dataclass(frozen=True, slots=True)
 class ReceiverChanges:
-    """How many notifications were ``dropped``, by removed receiver, and are ``owed``, by new receiver."""
+    """How many notifications were ``dropped``, by removed receiver, and ``created``, by new receiver."""
 
     dropped: Mapping[str, int]
-    owed: Mapping[str, int]
+    created: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
