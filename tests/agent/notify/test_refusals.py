@@ -200,6 +200,6 @@ async def test_a_damaged_row_holds_up_only_its_own_alert(site: Any, hook: Any, p
         await hook.until(1)
     assert hook.rules == [("BP-01", "firing")]
     assert (
-        "notice.refused receiver ops: a notice is refused: the notification in the store is damaged"
+        "notice.refused receiver ops: a notification is refused: the notification in the store is damaged"
         in (site.lines.said[0])
     )
