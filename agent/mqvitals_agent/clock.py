@@ -13,7 +13,7 @@ import selectors
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import Context
@@ -321,3 +321,38 @@ def held() -> Iterator[None]:
 
 def _wake() -> None:
     """Nothing: only that the loop looks."""
+
+
+_CANCEL_S: Final = 0.3
+"""A cancelled call may take this long to end; it is abandoned after that."""
+
+
+async def with_timeout(
+    call: Coroutine[Any, Any, _T], clock: Clock, limit_ms: float, late: Callable[[_T], None] = lambda _: None
+) -> _T:
+    """What the call returns or raises. Raises TimeoutError when it takes longer than ``limit_ms`` by the clock.
+
+    ``late`` gets what the call returns after the limit, or after the caller was cancelled.
+    """
+    work = asyncio.create_task(call)
+    alarm = asyncio.create_task(clock.sleep(limit_ms))
+    taken = False
+    try:
+        await asyncio.wait({work, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            taken = True
+            return work.result()
+        raise TimeoutError
+    finally:
+        alarm.cancel()
+        if not taken:
+            work.add_done_callback(lambda done: _on_late(done, late))
+        if not work.done():
+            work.cancel()
+            await asyncio.wait({work}, timeout=_CANCEL_S)
+
+
+def _on_late(done: asyncio.Task[_T], late: Callable[[_T], None]) -> None:
+    # Retrieving the exception keeps asyncio from reporting it.
+    if not done.cancelled() and done.exception() is None:
+        late(done.result())

@@ -189,60 +189,50 @@ def is_reported(asked: DoctorAnswer) -> bool:
 
 def display_finding(name: str, asked: DoctorAnswer, group: str | None) -> DoctorFinding:
     """The finding for one DISPLAY command. ``group`` as in ``ConnectionContext``."""
-    check, took = asked.query.check, asked.exchange.elapsed_ms
-    text: tuple[str, ...] = ()
-    facts: dict[str, object] = {"replies": len(asked.exchange.replies)}
-    error = asked.exchange.error
+    error, replies = asked.exchange.error, len(asked.exchange.replies)
+    found = DoctorFinding(
+        name,
+        asked.query.check,
+        CheckResult.WORKS,
+        asked.reason,
+        elapsed_ms=asked.exchange.elapsed_ms,
+        facts={"replies": replies},
+    )
     if asked.damaged:
         text = (
-            f"{asked.damaged} of the replies cannot be decoded. Send a recording of it to the maintainers of mqvitals.",
+            f"{asked.damaged} of the replies cannot be decoded. Send a recording of it to the maintainers of mqvitals."
         )
-        return DoctorFinding(name, check, CheckResult.FAILED, asked.reason, (), text, (), took, facts)
+        return replace(found, result=CheckResult.FAILED, text=(text,))
     if asked.reason:
-        result = examination.result_of_display(asked.reason, exact=asked.query.exact)
-        ask_for: tuple[Permission, ...] = ()
-        if result is CheckResult.REFUSED:
-            ask_for = to_display(
-                name, group, display_command(command_form(asked.query.command)).removeprefix("DISPLAY ")
-            )
-            text = (CHECKED_USER,)
-        elif result is CheckResult.MISSING:
-            text = ("The settings name it, and it does not exist there: see polling.",)
-        elif result is CheckResult.FAILED:
-            text = examination.hint(asked.reason)
-        return DoctorFinding(name, check, result, asked.reason, ask_for, text, (), took, facts)
+        return _display_failure(found, asked, group)
     if error is not None and error.reason == NO_REPLY:
-        if asked.exchange.replies:
-            text = (
-                f"The answer stopped after {len(asked.exchange.replies)} replies: replies were lost, or are very slow.",
-            )
-            return DoctorFinding(name, check, CheckResult.NO_ANSWER, NO_REPLY, (), text, (), took, facts)
-        commands = ("DISPLAY CMDSERV", "START CMDSERV")
-        return DoctorFinding(
-            name, check, CheckResult.NO_ANSWER, NO_REPLY, (), (_COMMAND_SERVER,), commands, took, facts
-        )
+        found = replace(found, result=CheckResult.NO_ANSWER, reason=NO_REPLY)
+        if replies:
+            text = f"The answer stopped after {replies} replies: replies were lost, or are very slow."
+            return replace(found, text=(text,))
+        return replace(found, text=(_COMMAND_SERVER,), commands=("DISPLAY CMDSERV", "START CMDSERV"))
     if error is not None:
-        return DoctorFinding(
-            name,
-            check,
-            examination.result_of_call(error.reason),
-            error.reason,
-            (),
-            examination.hint(error.reason),
-            (),
-            took,
-            facts,
-        )
+        result = examination.result_of_call(error.reason)
+        return replace(found, result=result, reason=error.reason, text=examination.hint(error.reason))
     if not asked.complete:
-        return DoctorFinding(name, check, CheckResult.FAILED, 0, (), ("The answer has gaps.",), (), took, facts)
-    return DoctorFinding(name, check, CheckResult.WORKS, 0, elapsed_ms=took, facts=facts)
+        return replace(found, result=CheckResult.FAILED, text=("The answer has gaps.",))
+    return found
+
+
+def _display_failure(found: DoctorFinding, asked: DoctorAnswer, group: str | None) -> DoctorFinding:
+    """The finding for an answer with a reason."""
+    result = examination.result_of_display(asked.reason, exact=asked.query.exact)
+    if result is CheckResult.REFUSED:
+        keyword = display_command(command_form(asked.query.command)).removeprefix("DISPLAY ")
+        ask_for = to_display(found.queue_manager, group, keyword)
+        return replace(found, result=result, ask_for=ask_for, text=(CHECKED_USER,))
+    if result is CheckResult.MISSING:
+        return replace(found, result=result, text=("The settings name it, and it does not exist there: see polling.",))
+    return replace(found, result=result, text=examination.hint(asked.reason) if result is CheckResult.FAILED else ())
 
 
 def member_finding(name: str, asked: DoctorAnswer | None, group: str | None, via: str = "") -> DoctorFinding:
-    """A queue manager without a connection, queried through another one (``via``).
-
-    ``asked`` is None when there was none.
-    """
+    """A queue manager without a connection, queried through another one (``via``); ``asked`` None: there was none."""
     if asked is None:
         text = ("It has no connection of its own, and no other member could be reached to ask it (CMDSCOPE).",)
         return DoctorFinding(name, CONNECT, CheckResult.NOT_EXAMINED, text=text)

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from mqvitals_agent.clock import Clock
+from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer, read_answer
 from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, Exchange, Query
 from mqvitals_agent.connection.conversation import ConnectedQueueManager
@@ -93,10 +92,7 @@ def result_of_display(reason: int, *, exact: bool = False) -> CheckResult:
 
 
 def failed_to_put(reason: int, replies: int) -> bool:
-    """Whether a command that ended with this MQI reason was never put.
-
-    The reasons of MQGET differ, or come after replies.
-    """
+    """Whether a command that ended with this MQI reason was never put; reasons of MQGET differ, or follow replies."""
     return replies == 0 and reason not in _OF_GET
 
 
@@ -212,7 +208,7 @@ class Examination:
 
 def queries(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
     """Every query that the agent sends with these settings, once. Raises ValueError for invalid settings."""
-    return tuple(_query(errand.request) for errand in zos_queries(polling))
+    return tuple(_query(each.request) for each in zos_queries(polling))
 
 
 def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
@@ -220,7 +216,7 @@ def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
 
     Its statistics queue is not read: reading is destructive.
     """
-    return tuple(_query(errand.request) for errand in distributed_queries(polling))
+    return tuple(_query(each.request) for each in distributed_queries(polling))
 
 
 def member_query(name: str) -> DoctorQuery:
@@ -271,33 +267,28 @@ async def examine(
     put, when the first query gets no answer, or when the connection breaks.
     """
     name, began = connector.queue_manager, clock.now()
-    connecting = asyncio.ensure_future(connector.connect())
-    alarm = asyncio.ensure_future(clock.sleep(CONNECTING_MS))
-    both: tuple[asyncio.Future[Any], ...] = (connecting, alarm)
+
+    def took_ms() -> int:
+        return max(0, clock.now() - began)
+
     try:
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        alarm.cancel()
-        if not connecting.done():
-            connecting.cancel()
-    took = max(0, clock.now() - began)
-    if not connecting.done() or connecting.cancelled():
-        return Examination(name, took, timed_out=True)
-    try:
-        connection = connecting.result()
+        connection = await with_timeout(connector.connect(), clock, CONNECTING_MS)
+    except TimeoutError:
+        return Examination(name, took_ms(), timed_out=True)
     except ConnectError as error:
-        return Examination(name, took, error)
-    identity = getattr(connection, "identity", None)
-    zos = not isinstance(identity, ConnectedQueueManager) or identity.platform == mq.MQPL_ZOS
+        return Examination(name, took_ms(), error)
+    took = took_ms()
+    found = getattr(connection, "identity", None)
+    identity = found if isinstance(found, ConnectedQueueManager) else None
+    zos = identity is None or identity.platform == mq.MQPL_ZOS
     if not zos:
         wanted = elsewhere
-    if isinstance(identity, ConnectedQueueManager) and not identity.dynamic:
+    if identity is not None and not identity.dynamic:
         wanted = (*wanted, *reply_queue_queries(identity.reply_queue, zos=zos))
     try:
         asked, rows = await _ask_all(connection, wanted, min(wait_ms, LONGEST_WAIT_MS))
     finally:
         await connection.close()
-    identity = identity if isinstance(identity, ConnectedQueueManager) else None
     return Examination(
         name, took, identity=identity, asked=tuple(asked), left_out=tuple(wanted[len(asked) :]), rows=rows
     )
@@ -331,21 +322,18 @@ def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: CycleR
             query, exchange, reason, (), complete=False, damaged=damaged, responder="", unknown_ccsid=unknown_ccsid
         )
     if answer.items and not query.own and not scope:
-        distributed = rows.distributed.get(answer.queue_manager, False)
         put = next((reply.put for reply in reversed(exchange.replies) if reply.put is not None), exchange.at)
-        probe.read(
-            MemberReport(
-                answer.queue_manager,
-                query.selection,
-                answer.items,
-                exchange.at,
-                max(put, exchange.at),
-                exchange.elapsed_ms,
-                own=True,
-                distributed=distributed,
-            ),
-            rows,
+        report = MemberReport(
+            answer.queue_manager,
+            query.selection,
+            answer.items,
+            exchange.at,
+            max(put, exchange.at),
+            exchange.elapsed_ms,
+            own=True,
+            distributed=rows.distributed.get(answer.queue_manager, False),
         )
+        probe.read(report, rows)
     return DoctorAnswer(
         query, exchange, reason, answer.items, decoded.complete, damaged, answer.queue_manager, unknown_ccsid
     )

@@ -9,11 +9,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
-from mqvitals_agent.clock import Clock
+from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.connection.answer import NO_REPLY
 from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.log import as_change, as_recovery
-from mqvitals_agent.service.poller import with_timeout
 from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.requests import ANSWER_WAIT_MS, WHO, StoredRequest

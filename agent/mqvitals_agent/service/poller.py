@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
-from mqvitals_agent.clock import Clock
+from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.connection.answer import CONNECTION_FAILURES
 from mqvitals_agent.connection.connection import (
     ConnectError,
@@ -24,43 +24,6 @@ from mqvitals_agent.connection.connection import (
 from mqvitals_agent.log import as_change
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.queries import ScheduledQuery
-
-_T = TypeVar("_T")
-
-_CANCEL_S = 0.3
-"""A cancelled call may take this long to end; it is abandoned after that."""
-
-
-async def with_timeout(
-    call: Coroutine[Any, Any, _T], clock: Clock, limit_ms: float, late: Callable[[_T], None] = lambda _: None
-) -> _T:
-    """What the call returns or raises. Raises TimeoutError when it takes longer than ``limit_ms`` by the clock.
-
-    ``late`` gets what the call returns after the limit, or after the caller was cancelled.
-    """
-    work = asyncio.create_task(call)
-    alarm = asyncio.create_task(clock.sleep(limit_ms))
-    taken = False
-    try:
-        await asyncio.wait({work, alarm}, return_when=asyncio.FIRST_COMPLETED)
-        if work.done():
-            taken = True
-            return work.result()
-        raise TimeoutError
-    finally:
-        alarm.cancel()
-        if not taken:
-            work.add_done_callback(lambda done: _on_late(done, late))
-        if not work.done():
-            work.cancel()
-            await asyncio.wait({work}, timeout=_CANCEL_S)
-
-
-def _on_late(done: asyncio.Task[_T], late: Callable[[_T], None]) -> None:
-    # Retrieving the exception keeps asyncio from reporting it.
-    if not done.cancelled() and done.exception() is None:
-        late(done.result())
-
 
 SHORTEST_MS = 1_000
 LONGEST_MS = 60_000

@@ -18,6 +18,7 @@ from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import Exchange, Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.text.figure import counted
 from mqvitals_agent.who.holder import (
     HandleConnection,
     HandleInstance,
@@ -221,6 +222,7 @@ class _MemberQuery:
         self._put = put
         self._decoder = Decoder(lenient=True)
         self._notes: list[str] = []
+        self._distributed: bool | None = None
 
     async def run(self, clock: Clock) -> MemberHolders:
         """Everything that this queue manager reports."""
@@ -231,8 +233,12 @@ class _MemberQuery:
         connections: tuple[ReportedConnection, ...] = ()
         instances: tuple[ReportedInstance, ...] = ()
         if holders:
-            connections = await self._connections(holders)
-            instances = await self._instances(holders)
+            self._distributed = any(each.process is not None for each in holders)
+            applications = _distinct(each.application for each in holders)
+            channels = _distinct(each.channel for each in holders)
+            channels = [each for each in channels if is_exact(each, mq.MQ_CHANNEL_NAME_LENGTH)]
+            connections = await self._each(applications, self._connections, "connections", "application")
+            instances = await self._each(channels, self._instances, "channel instances", "channel")
         return MemberHolders(
             self._queue_manager,
             began,
@@ -242,75 +248,51 @@ class _MemberQuery:
             tuple(self._notes),
         )
 
-    async def _handles(self) -> HolderQueryResult[Holder]:
-        result = await self._ask_handles(disposition=True)
-        return await self._ask_handles(disposition=False) if result.problem and result.reason in _PARAMETER else result
-
-    async def _ask_handles(self, *, disposition: bool) -> HolderQueryResult[Holder]:
-        exchange = await self._put(
-            self._queue_manager,
-            partial(ask_handles, self._queue, disposition=disposition),
-        )
-        return read_handles(exchange, self._queue_manager, self._queue, self._decoder)
-
-    async def _connections(self, holders: Sequence[Holder]) -> tuple[ReportedConnection, ...]:
-        distributed: bool | None = any(each.process is not None for each in holders)
-        found: list[ReportedConnection] = []
-        applications = _distinct(each.application for each in holders)
-        for number, application in enumerate(applications):
+    async def _each(
+        self, keys: Sequence[str], ask: Callable[[str], Awaitable[HolderQueryResult[_T]]], what: str, of: str
+    ) -> tuple[_T, ...]:
+        """The items of one query for each key. A note says of how many keys nothing is known."""
+        found: list[_T] = []
+        for number, key in enumerate(keys):
             if number == MOST_QUERIES:
-                self._note_left(
-                    len(applications) - number, "the connections of {} more application{} were not asked for"
-                )
+                self._notes.append(f"the {what} of {counted(len(keys) - number, f'more {of}')} were not asked for")
                 break
-            result = await self._ask_connections(application, distributed=distributed)
-            if result.problem and result.reason in _PARAMETER:
-                distributed = None
-                result = await self._ask_connections(application, distributed=distributed)
+            result = await ask(key)
             found += result.items
             self._note(result)
             if result.problem:
                 # The others would most likely fail too, and the user waits.
-                self._notes.append(f"the connections of handles are not known: {result.problem}")
+                self._notes.append(f"the {what} of handles are not known: {result.problem}")
                 break
         return tuple(found)
 
-    async def _ask_connections(
-        self, application: str, *, distributed: bool | None
-    ) -> HolderQueryResult[ReportedConnection]:
-        exchange = await self._put(
-            self._queue_manager,
-            partial(ask_connections, application, distributed=distributed),
-        )
+    async def _handles(self) -> HolderQueryResult[Holder]:
+        for disposition in (True, False):
+            exchange = await self._put(self._queue_manager, partial(ask_handles, self._queue, disposition=disposition))
+            result = read_handles(exchange, self._queue_manager, self._queue, self._decoder)
+            if not result.problem or result.reason not in _PARAMETER:
+                break
+        return result
+
+    async def _connections(self, application: str) -> HolderQueryResult[ReportedConnection]:
+        result = await self._ask_connections(application)
+        if result.problem and result.reason in _PARAMETER:
+            self._distributed = None
+            result = await self._ask_connections(application)
+        return result
+
+    async def _ask_connections(self, application: str) -> HolderQueryResult[ReportedConnection]:
+        ask = partial(ask_connections, application, distributed=self._distributed)
+        exchange = await self._put(self._queue_manager, ask)
         return read_connections(exchange, self._queue_manager, application, self._decoder)
 
-    async def _instances(self, holders: Sequence[Holder]) -> tuple[ReportedInstance, ...]:
-        found: list[ReportedInstance] = []
-        channels = [
-            each for each in _distinct(each.channel for each in holders) if is_exact(each, mq.MQ_CHANNEL_NAME_LENGTH)
-        ]
-        for number, channel in enumerate(channels):
-            if number == MOST_QUERIES:
-                self._note_left(len(channels) - number, "the instances of {} more channel{} were not asked for")
-                break
-            exchange = await self._put(
-                self._queue_manager,
-                partial(ask_instances, channel),
-            )
-            result = read_instances(exchange, self._queue_manager, channel, self._decoder)
-            found += result.items
-            self._note(result)
-            if result.problem:
-                self._notes.append(f"the channel instances of handles are not known: {result.problem}")
-                break
-        return tuple(found)
+    async def _instances(self, channel: str) -> HolderQueryResult[ReportedInstance]:
+        exchange = await self._put(self._queue_manager, partial(ask_instances, channel))
+        return read_instances(exchange, self._queue_manager, channel, self._decoder)
 
     def _note(self, result: HolderQueryResult[_T]) -> None:
         if result.note and result.note not in self._notes:
             self._notes.append(result.note)
-
-    def _note_left(self, count: int, sentence: str) -> None:
-        self._notes.append(sentence.format(count, "" if count == 1 else "s"))
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:

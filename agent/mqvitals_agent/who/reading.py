@@ -7,9 +7,10 @@ came, the result has a problem instead. "Not found" is a complete answer without
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Generic, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer, read_answer
 from mqvitals_agent.connection.connection import Exchange, Query
@@ -17,7 +18,6 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import byte_string, integer, integers, string_filter
-from mqvitals_agent.pcf.message import Value
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.channel import STATUS_PROBE as CHANNEL_PROBE
 from mqvitals_agent.poll.cycle import command_form, display_command
@@ -81,13 +81,6 @@ UNIT_TYPE: Final[Names] = {
 """URTYPE."""
 
 
-def named(value: Value | None, names: Names) -> str:
-    """The name of a number, else its digits; empty when the value is no number."""
-    if type(value) is not int:
-        return ""
-    return names.get(value) or str(value)
-
-
 MOST_QUERIES: Final = 8
 """The most applications, and the most channels, that are queried of one queue manager: each costs a command."""
 
@@ -145,30 +138,54 @@ def ask_instances(channel: str, scope: str) -> Query:
 
 _T = TypeVar("_T")
 
-_HANDLE: Final = TRACKED | {
-    mq.MQCA_Q_NAME,
-    mq.MQIACF_Q_STATUS_TYPE,
-    mq.MQCACF_APPL_TAG,
-    mq.MQIA_APPL_TYPE,
-    mq.MQCACF_APPL_DESC,
-    mq.MQCACF_USER_IDENTIFIER,
-    mq.MQCACF_ASID,
-    mq.MQCACH_CHANNEL_NAME,
-    mq.MQCACH_CONNECTION_NAME,
-    mq.MQCACF_TRANSACTION_ID,
-    mq.MQCACF_TASK_NUMBER,
-    mq.MQCACF_PSB_NAME,
-    mq.MQCACF_PST_ID,
-    mq.MQIACF_PROCESS_ID,
-    mq.MQIACF_THREAD_ID,
-    mq.MQIACF_OPEN_INPUT_TYPE,
-    mq.MQIACF_OPEN_OUTPUT,
-    mq.MQIACF_OPEN_BROWSE,
-    mq.MQIACF_OPEN_INQUIRE,
-    mq.MQIACF_OPEN_SET,
-    mq.MQIACF_HANDLE_STATE,
-    mq.MQIACF_ASYNC_STATE,
+_YES_NO: Final = {mq.MQQSO_NO: False, mq.MQQSO_YES: True}
+
+
+def _text(item: DecodedReply, number: int) -> str:
+    value = item.get(number)
+    return value.rstrip(" \0") if isinstance(value, str) else ""
+
+
+def _name(item: DecodedReply, number: int, names: Names) -> str:
+    """The name of a number, else its digits; empty when the value is no number."""
+    value = item.get(number)
+    return names.get(value) or str(value) if type(value) is int else ""
+
+
+def _number(item: DecodedReply, number: int) -> int | None:
+    value = item.get(number)
+    return value if type(value) is int else None
+
+
+def _yes(item: DecodedReply, number: int) -> bool | None:
+    value = item.get(number)
+    return _YES_NO.get(value) if type(value) is int else None
+
+
+_HANDLE_FIELDS: Final[Mapping[str, tuple[int, Callable[[DecodedReply, int], Any]]]] = {
+    "application": (mq.MQCACF_APPL_TAG, _text),
+    "application_type": (mq.MQIA_APPL_TYPE, partial(_name, names=APPLICATION_TYPE)),
+    "description": (mq.MQCACF_APPL_DESC, _text),
+    "user": (mq.MQCACF_USER_IDENTIFIER, _text),
+    "asid": (mq.MQCACF_ASID, _text),
+    "channel": (mq.MQCACH_CHANNEL_NAME, _text),
+    "connection_name": (mq.MQCACH_CONNECTION_NAME, _text),
+    "transaction": (mq.MQCACF_TRANSACTION_ID, _text),
+    "task": (mq.MQCACF_TASK_NUMBER, _text),
+    "psb": (mq.MQCACF_PSB_NAME, _text),
+    "region": (mq.MQCACF_PST_ID, _text),
+    "process": (mq.MQIACF_PROCESS_ID, _number),
+    "thread": (mq.MQIACF_THREAD_ID, _number),
+    "input": (mq.MQIACF_OPEN_INPUT_TYPE, partial(_name, names=INPUT)),
+    "output": (mq.MQIACF_OPEN_OUTPUT, _yes),
+    "browse": (mq.MQIACF_OPEN_BROWSE, _yes),
+    "inquire": (mq.MQIACF_OPEN_INQUIRE, _yes),
+    "set": (mq.MQIACF_OPEN_SET, _yes),
+    "state": (mq.MQIACF_HANDLE_STATE, partial(_name, names=HANDLE_STATE)),
+    "async_state": (mq.MQIACF_ASYNC_STATE, partial(_name, names=ASYNC_STATE)),
 }
+"""The fields of a holder, each with its parameter and how it is read."""
+_HANDLE: Final = TRACKED | {mq.MQCA_Q_NAME, mq.MQIACF_Q_STATUS_TYPE, *(number for number, _ in _HANDLE_FIELDS.values())}
 _CONNECTION_PARAMETERS: Final = TRACKED | CONNECTION_ATTRIBUTES | {mq.MQIACF_CONN_INFO_TYPE}
 _INSTANCE: Final = TRACKED | {
     mq.MQCACH_CHANNEL_NAME,
@@ -187,7 +204,6 @@ _INSTANCE: Final = TRACKED | {
 _CONN_BYTES: Final = 8
 """CONN is the last 8 bytes of a connection identifier; the 16 before them are EXTCONN, the same for a whole queue
 manager."""
-_YES_NO: Final = {mq.MQQSO_NO: False, mq.MQQSO_YES: True}
 _NO_SUCH_QUEUE: Final = frozenset({mq.MQRC_UNKNOWN_OBJECT_NAME, mq.MQRCCF_UNKNOWN_OBJECT_NAME})
 _NO_CHANNEL_INITIATOR: Final = frozenset({mq.MQRCCF_CHL_SYSTEM_NOT_ACTIVE, mq.MQRCCF_NO_CHANNEL_INITIATOR})
 
@@ -209,7 +225,7 @@ def read_handles(exchange: Exchange, queue_manager: str, queue: str, decoder: De
     """The handles of a queue, as the queue manager answered: one entry for each, in the order of the answer."""
     raw = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_Q_STATUS, _HANDLE, decoder)
     handles = tuple(
-        _handle(item)
+        Holder(**{field: read(item, number) for field, (number, read) in _HANDLE_FIELDS.items()})
         for item in raw.items
         if _text(item, mq.MQCA_Q_NAME) in ("", queue)
         and item.get(mq.MQIACF_Q_STATUS_TYPE) in (None, mq.MQIACF_Q_HANDLE)
@@ -327,31 +343,6 @@ def _result(raw: _RawAnswer, items: tuple[_T, ...]) -> HolderQueryResult[_T]:
     return HolderQueryResult(problem=raw.cause, reason=raw.reason)
 
 
-def _handle(item: DecodedReply) -> Holder:
-    return Holder(
-        application=_text(item, mq.MQCACF_APPL_TAG),
-        application_type=named(item.get(mq.MQIA_APPL_TYPE), APPLICATION_TYPE),
-        description=_text(item, mq.MQCACF_APPL_DESC),
-        user=_text(item, mq.MQCACF_USER_IDENTIFIER),
-        asid=_text(item, mq.MQCACF_ASID),
-        channel=_text(item, mq.MQCACH_CHANNEL_NAME),
-        connection_name=_text(item, mq.MQCACH_CONNECTION_NAME),
-        transaction=_text(item, mq.MQCACF_TRANSACTION_ID),
-        task=_text(item, mq.MQCACF_TASK_NUMBER),
-        psb=_text(item, mq.MQCACF_PSB_NAME),
-        region=_text(item, mq.MQCACF_PST_ID),
-        process=_number(item, mq.MQIACF_PROCESS_ID),
-        thread=_number(item, mq.MQIACF_THREAD_ID),
-        input=named(item.get(mq.MQIACF_OPEN_INPUT_TYPE), INPUT),
-        output=_yes(item, mq.MQIACF_OPEN_OUTPUT),
-        browse=_yes(item, mq.MQIACF_OPEN_BROWSE),
-        inquire=_yes(item, mq.MQIACF_OPEN_INQUIRE),
-        set=_yes(item, mq.MQIACF_OPEN_SET),
-        state=named(item.get(mq.MQIACF_HANDLE_STATE), HANDLE_STATE),
-        async_state=named(item.get(mq.MQIACF_ASYNC_STATE), ASYNC_STATE),
-    )
-
-
 def _connection(item: DecodedReply, application: str) -> ReportedConnection:
     identifier = item.get(mq.MQBACF_CONNECTION_ID)
     return ReportedConnection(
@@ -372,13 +363,13 @@ def _connection(item: DecodedReply, application: str) -> ReportedConnection:
 
 def _unit_of_work(item: DecodedReply) -> UnitOfWork | None:
     """The unit of work of a connection; None when there is none, or none is reported."""
-    state = named(item.get(mq.MQIACF_UOW_STATE), UNIT_STATE)
+    state = _name(item, mq.MQIACF_UOW_STATE, UNIT_STATE)
     began = _moment(item, mq.MQCACF_UOW_START_DATE, mq.MQCACF_UOW_START_TIME)
     if state == "NONE" or not (state or began):
         return None
     return UnitOfWork(
         state,
-        named(item.get(mq.MQIACF_UOW_TYPE), UNIT_TYPE),
+        _name(item, mq.MQIACF_UOW_TYPE, UNIT_TYPE),
         began,
         _moment(item, mq.MQCACF_UOW_LOG_START_DATE, mq.MQCACF_UOW_LOG_START_TIME),
     )
@@ -389,28 +380,13 @@ def _instance(item: DecodedReply, channel: str) -> ReportedInstance:
         channel=channel,
         connection_name=_text(item, mq.MQCACH_CONNECTION_NAME),
         began=_moment(item, mq.MQCACH_CHANNEL_START_DATE, mq.MQCACH_CHANNEL_START_TIME),
-        status=named(item.get(mq.MQIACH_CHANNEL_STATUS), CHANNEL_STATUS),
-        substate=named(item.get(mq.MQIACH_CHANNEL_SUBSTATE), CHANNEL_SUBSTATE),
+        status=_name(item, mq.MQIACH_CHANNEL_STATUS, CHANNEL_STATUS),
+        substate=_name(item, mq.MQIACH_CHANNEL_SUBSTATE, CHANNEL_SUBSTATE),
         msgs=_number(item, mq.MQIACH_MSGS),
         last_message=_moment(item, mq.MQCACH_LAST_MSG_DATE, mq.MQCACH_LAST_MSG_TIME),
         remote_application=_text(item, mq.MQCACH_REMOTE_APPL_TAG),
         user=_text(item, mq.MQCACH_MCA_USER_ID),
     )
-
-
-def _text(item: DecodedReply, number: int) -> str:
-    value = item.get(number)
-    return value.rstrip(" \0") if isinstance(value, str) else ""
-
-
-def _number(item: DecodedReply, number: int) -> int | None:
-    value = item.get(number)
-    return value if type(value) is int else None
-
-
-def _yes(item: DecodedReply, number: int) -> bool | None:
-    value = item.get(number)
-    return _YES_NO.get(value) if type(value) is int else None
 
 
 def _moment(item: DecodedReply, date: int, time: int) -> str:

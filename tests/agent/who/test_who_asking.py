@@ -215,7 +215,7 @@ def test_many_applications_and_channels(site: Site) -> None:
     ]
     assert member.notes == (
         "the connections of 3 more applications were not asked for",
-        "the instances of 3 more channels were not asked for",
+        "the channel instances of 3 more channels were not asked for",
     )
     assert len(member.holders) == 11
 
