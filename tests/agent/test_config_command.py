@@ -87,7 +87,7 @@ def test_check_warns_of_what_the_package_cannot_do(
         " so 'vital signs' is not shown by DISPLAY CONN; ibmmq can (QM01)\n"
         "    1 | connection: {channel: X, application_name: vital signs}\n"
         "                                                   ^\n"
-        "note: QM01: pymqi is what connects; it is installed, and 'mqvitals doctor' tells whether it can be used\n"
+        "note: QM01: pymqi connects; it is installed, and 'mqvitals doctor' shows whether it can be used\n"
         f"{path}: no problems found, 1 warning\n"
     )
     assert err == ""

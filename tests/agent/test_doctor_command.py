@@ -122,13 +122,13 @@ def test_without_a_binding_one_sentence(
     """It says what to install; exit code 2."""
 
     def load(preference: str) -> object:
-        raise BindingError("no connection to living queue managers without ibmmq or pymqi: install one")
+        raise BindingError("no connection to queue managers without ibmmq or pymqi: install one")
 
     monkeypatch.setattr(mqi, "load_binding", load)
     assert run("--config", config) == 2
     assert capsys.readouterr() == (
         "",
-        "mqvitals: no connection to living queue managers without ibmmq or pymqi: install one\n",
+        "mqvitals: no connection to queue managers without ibmmq or pymqi: install one\n",
     )
 
 

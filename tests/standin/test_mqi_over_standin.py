@@ -333,6 +333,6 @@ def test_a_package_without_the_client_library(bindings: Bindings, fresh: Fresh) 
 def test_the_other_package_is_pointed_at(bindings: Bindings, fresh: Fresh) -> None:
     """With binding: pymqi where only ibmmq is there."""
     said = fresh(TELL.format(preference="pymqi"), bindings.environment("ibmmq"))
-    assert said.startswith("no connection to living queue managers without pymqi (pymqi: No module named 'pymqi')")
+    assert said.startswith("no connection to queue managers without pymqi (pymqi: No module named 'pymqi')")
     assert said.endswith("; ibmmq is installed, and taken with 'binding: ibmmq' or 'binding: auto'")
     assert fresh(TELL.format(preference="auto"), bindings.environment("pymqi")) == "loaded pymqi"

@@ -55,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Replay; returns the exit code."""
     from mqvitals_agent.commandline.settings import rule_config_of, settings_in_force
-    from mqvitals_agent.connection.recording import RecordingError, open_recording
+    from mqvitals_agent.connection.recording import open_recording
+    from mqvitals_agent.connection.recording_format import RecordingError
 
     settings = settings_in_force(arguments.config, vars(arguments), search=False).settings
     if settings.store.path is None:

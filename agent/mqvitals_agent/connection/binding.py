@@ -6,7 +6,7 @@ None of them is imported here.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,6 +40,12 @@ def allowed_packages(preference: str) -> tuple[str, ...]:
 def first_installed(preference: str, installed: Callable[[str], bool] = is_installed) -> str | None:
     """The package that is tried first of those that are installed; None when none of them is."""
     return next((name for name in allowed_packages(preference) if installed(name)), None)
+
+
+def other_package(names: Collection[str], installed: Callable[[str], bool] = is_installed) -> str:
+    """A clause about a package that is installed and not among ``names``; empty when there is none."""
+    other = next((each for each in PACKAGES if each not in names and installed(each)), "")
+    return f"; {other} is installed, and taken with 'binding: {other}' or 'binding: auto'" if other else ""
 
 
 TABLE_VARIABLE: Final = "MQCCDTURL"
@@ -160,13 +166,12 @@ def _standing(setting: str, index: int, queue_manager: QueueManager, origins: Ma
 
 
 def _taking(package: str, names: list[str]) -> str:
-    return f"{', '.join(names)}: {package} is what connects; it is installed, and 'mqvitals doctor' tells whether it can be used"
+    return (
+        f"{', '.join(names)}: {package} connects; it is installed, and 'mqvitals doctor' shows whether it can be used"
+    )
 
 
 def _missing(preference: str, names: list[str], installed: Callable[[str], bool]) -> str:
     wanted = allowed_packages(preference)
     text = f"{', '.join(names)} cannot be connected to: {' or '.join(wanted)} is not installed; {INSTALL[wanted[0]]}"
-    others = [each for each in PACKAGES if each not in wanted and installed(each)]
-    if others:
-        text += f"; {others[0]} is installed, and taken with 'binding: {others[0]}' or 'binding: auto'"
-    return text
+    return text + other_package(wanted, installed)

@@ -20,9 +20,9 @@ from typing import Any, Final
 from mqvitals_agent.connection.binding import (
     AUTO,
     INSTALL,
-    PACKAGES,
     allowed_packages,
     is_installed,
+    other_package,
     unsupported_settings,
 )
 from mqvitals_agent.connection.connection import Reply
@@ -274,10 +274,8 @@ def load_binding(preference: str = AUTO) -> Binding:
     advice = INSTALL[names[0]] if there is None else _REPAIR[there]
     if len(names) > 1 and there is not None:
         advice = f"for {there}, {advice}"
-    others = [name for name in PACKAGES if name not in names and is_installed(name)]
-    if others:
-        advice += f"; {others[0]} is installed, and taken with 'binding: {others[0]}' or 'binding: auto'"
-    raise BindingError(f"no connection to living queue managers without {' or '.join(names)} ({reasons}): {advice}")
+    advice += other_package(names, is_installed)
+    raise BindingError(f"no connection to queue managers without {' or '.join(names)} ({reasons}): {advice}")
 
 
 def _cause(error: BaseException) -> str:

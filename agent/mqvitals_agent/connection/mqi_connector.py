@@ -1,4 +1,4 @@
-"""Living connections through the MQI, for the event loop: one daemon thread each, in which every call of MQ is made.
+"""Connections through the MQI, for the event loop: one daemon thread each, in which every call of MQ is made.
 
 A call that hangs cannot be ended from outside. Its thread is left behind, and a new connection gets a new one; as a
 daemon it does not keep the agent from ending.

@@ -377,15 +377,3 @@ def _failure(found: object) -> MqiFailure:
         return MqiFailure(int_field(found, "comp", 0, 2), int_field(found, "reason", 1, MQLONG_MAX))
     except LineError as error:
         raise LineError(f"error.{error}") from None
-
-
-__all__ = [
-    "Exchange",
-    "MqiFailure",
-    "Recording",
-    "RecordingError",
-    "RecordingHeader",
-    "RecordingWriter",
-    "Reply",
-    "open_recording",
-]

@@ -50,8 +50,8 @@ class Message:
     """A whole message. Never changed after it was made; equal to another with the same header and parameters.
 
     ``type`` is the header type (``MQCFT_XR_ITEM`` ...), ``sequence`` the position inside the response set from 1,
-    ``control`` whether it is the set's last. Parameters and values are built when they are first asked for: whoever
-    wants only some of 50 values does not pay for the objects of all.
+    ``control`` whether it is the set's last. Parameters and values are built when they are first asked for:
+    some of 50 values cost no objects for the others.
     """
 
     __slots__ = ("_parameters", "_values", "command", "comp_code", "control", "reason", "sequence", "type")

@@ -24,7 +24,7 @@ the last exchange with it in the cycle failed for want of a connection; a wait t
 failure.
 
 Every form of command, with or without a probe, has a reading of kind ``agent`` at each queue manager that answered
-it, or should have: what became of it, how much came back and how long it took.
+it, or should have: its outcome, how much came back and how long it took.
 
 Statistics messages, which are taken from a queue and answer nothing, become readings of their own source: see
 ``statistics``.
@@ -41,7 +41,7 @@ from datetime import tzinfo
 
 from mqvitals_agent.connection import answer as outcomes
 from mqvitals_agent.connection.answer import read_answer
-from mqvitals_agent.connection.connection import Answer, Exchange, MqiCalls
+from mqvitals_agent.connection.connection import Answer, Exchange
 from mqvitals_agent.pcf.answer import DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQCFT_RESPONSE
 from mqvitals_agent.pcf.decoder import Decoder
@@ -59,7 +59,7 @@ from mqvitals_agent.poll.probe import (
 )
 from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.poll.snapshot_builder import SnapshotBuilder
-from mqvitals_rules.snapshot import ObjectName, Outcome, Snapshot
+from mqvitals_rules.snapshot import Outcome, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence
 
 _REQUESTS_KEPT = 4096
@@ -87,7 +87,8 @@ class Collector:
 
     ``exchanges``, ``replies``, ``damaged`` (messages that could not be decoded), ``unprobed`` (commands without a
     probe, and messages of other kinds than statistics, by name) and ``strange`` (statistics of a queue manager that
-    is not watched) count everything fed.
+    is not monitored) count everything fed. ``builder`` takes what is known otherwise: objects of an earlier run,
+    intervals, calls that hang, a clock that was set.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class Collector:
     ) -> None:
         self._decoder = Decoder(lenient=True)
         self._selections: dict[bytes, RequestSelection] = {}
-        self._snapshots = SnapshotBuilder(group, queue_managers, zone_of)
+        self.builder = SnapshotBuilder(group, queue_managers, zone_of)
         self._cycle = CycleData()
         self._number = 0
         self.exchanges = 0
@@ -115,7 +116,7 @@ class Collector:
         if cycle.began is None:
             cycle.began = exchange.at
         asked = exchange.queue_manager
-        self._snapshots.meet(asked)
+        self.builder.meet(asked)
         cycle.touch(asked, exchange.at)
         self._note_contact(exchange)
         if exchange.command is None:
@@ -126,47 +127,31 @@ class Collector:
         selection = self._selection(exchange)
         probe = PROBES.get(exchange.command)
         name = command_form(exchange.command, selection.scope)
-        if probe is None and not self._pass_over(exchange.command):
-            return
-        if probe is None:
+        if probe is not None:
+            answer = read_answer(exchange, self._decoder, probe.wanted, probe.key)
+        elif self._pass_over(exchange.command):
             answer = read_answer(exchange, self._decoder)
         else:
-            answer = read_answer(exchange, self._decoder, probe.wanted, probe.key)
+            return
         self._count(answer, name)
         damaged = answer.damaged
         whole = answer.complete and not damaged and exchange.error is None
         by_member = {member.queue_manager or asked: member for member in answer.members}
-        self._judge(exchange, name, by_member, damaged=damaged, whole=whole)
+        self._note_outcome(exchange, name, by_member, damaged=damaged, whole=whole)
         if probe is None:
             return
         for member_name, member in by_member.items():
             self._read(exchange, probe, selection, member_name, member, damaged=damaged)
         self._note_silent(exchange, probe, selection, by_member, whole=whole)
 
-    def remember(self, objects: Iterable[ObjectName]) -> None:
-        """Objects that an earlier run knew: those that a complete answer does not hold are gone."""
-        self._snapshots.remember(objects)
-
-    def shift(self, by_ms: int) -> None:
-        """The clock that dates exchanges was set by ``by_ms`` between two cycles: earlier dates move with it."""
-        self._snapshots.shift(by_ms)
-
-    def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
-        """From now on this form of command is sent every ``interval_ms``, doubled ``doubled`` times."""
-        self._snapshots.set_interval(queue_manager, form, interval_ms, doubled)
-
-    def set_calls(self, queue_manager: str, calls: MqiCalls) -> None:
-        """So many calls of MQ hung so far at the queue manager, and hang now."""
-        self._snapshots.set_calls(queue_manager, calls)
-
     def end_cycle(self, number: int | None = None) -> tuple[Snapshot, ...]:
         """The snapshots of the cycle ``number`` (default: the next one), the group's last; a new cycle begins."""
         self._number = self._number + 1 if number is None else number
         cycle, self._cycle = self._cycle, CycleData()
-        return self._snapshots.snapshots(cycle, self._number)
+        return self.builder.snapshots(cycle, self._number)
 
     def _pass_over(self, command: int) -> bool:
-        """Count a command that nothing reads; whether it stands by its own name, as there are few."""
+        """Count a command that nothing reads; returns whether it has its own name in the count."""
         name = command_form(command)
         few = name in self.unprobed or len(self.unprobed) < _MOST_UNPROBED
         self.unprobed[name if few else OTHERS] += 1
@@ -184,7 +169,7 @@ class Collector:
         for command in found.unknown:
             self._pass_over(command)
         for record in found.records:
-            if record.key.queue_manager in self._snapshots.owners:
+            if record.key.queue_manager in self.builder.owners:
                 cycle.records.append(record)
                 cycle.touch(record.key.queue_manager, exchange.at)
             else:
@@ -195,14 +180,14 @@ class Collector:
         tally.replies += len(exchange.replies)
         tally.bytes += sum(len(reply.data) for reply in exchange.replies)
         if found.damaged:
-            tally.judge(Outcome.DAMAGED, 0)
+            tally.note(Outcome.DAMAGED, 0)
         error = exchange.error
         if error is not None:
             outcome = outcomes.outcome_of_call(error.reason)
             # A queue that is not there is no answer without objects.
-            tally.judge(Outcome.FAILED if outcome is Outcome.NOT_FOUND else outcome, error.reason)
+            tally.note(Outcome.FAILED if outcome is Outcome.NOT_FOUND else outcome, error.reason)
         else:
-            self._snapshots.reads_statistics(asked)
+            self.builder.reads_statistics(asked)
 
     def _selection(self, exchange: Exchange) -> RequestSelection:
         command = exchange.command or 0
@@ -228,7 +213,6 @@ class Collector:
         )
 
     def _count(self, answer: Answer, name: str) -> None:
-        """Count the replies for their senders."""
         cycle = self._cycle
         self.damaged += answer.damaged
         for sender, total in answer.totals.items():
@@ -240,33 +224,33 @@ class Collector:
             if total.put is not None:
                 cycle.clock[sender] = total.put
 
-    def _judge(
+    def _note_outcome(
         self, exchange: Exchange, name: str, by_member: Mapping[str, MemberAnswer], *, damaged: int, whole: bool
     ) -> None:
-        """Tell every queue manager concerned what became of the command."""
+        """Note the outcome of the command for each queue manager concerned."""
         cycle = self._cycle
         asked = exchange.queue_manager
         for member_name, member in by_member.items():
-            self._snapshots.meet(member_name)
+            self.builder.meet(member_name)
             cycle.touch(member_name, exchange.at)
             tally = cycle.tally(member_name, name)
             tally.commands += 1
             tally.elapsed_ms += exchange.elapsed_ms
-            tally.judge(_outcome(member), member.reason)
+            tally.note(_outcome(member), member.reason)
             if not member.complete and not damaged:
-                tally.judge(Outcome.INCOMPLETE, outcomes.NO_REPLY)
+                tally.note(Outcome.INCOMPLETE, outcomes.NO_REPLY)
         tally = cycle.tally(asked, name)
         if asked not in by_member:
             tally.commands += 1
             tally.elapsed_ms += exchange.elapsed_ms
         if damaged:
-            tally.judge(Outcome.DAMAGED, 0)
+            tally.note(Outcome.DAMAGED, 0)
         error = exchange.error
         if error is not None and error.reason != outcomes.NO_REPLY:
-            tally.judge(outcomes.outcome_of_call(error.reason), error.reason)
+            tally.note(outcomes.outcome_of_call(error.reason), error.reason)
         elif not whole and not damaged and all(member.complete for member in by_member.values()):
             # Something is missing, and every answer that came is complete.
-            tally.judge(Outcome.INCOMPLETE, outcomes.NO_REPLY)
+            tally.note(Outcome.INCOMPLETE, outcomes.NO_REPLY)
 
     def _read(
         self,
@@ -281,7 +265,7 @@ class Collector:
         cycle = self._cycle
         now = max(exchange.at, cycle.clock.get(name, exchange.at))
         if member.items and member.items[0].type == MQCFT_RESPONSE:
-            self._snapshots.answers_classically(name, cycle)
+            self.builder.answers_classically(name, cycle)
         answer = MemberReport(
             name,
             selection,
@@ -290,7 +274,7 @@ class Collector:
             now,
             exchange.elapsed_ms,
             not selection.scope,
-            self._snapshots.distributed(name, cycle),
+            self.builder.distributed(name, cycle),
         )
         if member.items:
             probe.read(answer, cycle.rows)
@@ -303,7 +287,7 @@ class Collector:
                 cycle.ask(part, owner, QueryResult(selection, absence, failed))
                 if owner == GROUP:
                     cycle.touch(GROUP, exchange.at)
-                    self._snapshots.asked_via(part, exchange.queue_manager)
+                    self.builder.asked_via(part, exchange.queue_manager)
 
     def _note_silent(
         self,
@@ -317,7 +301,7 @@ class Collector:
         """Queue managers that should have answered and did not."""
         if whole:
             return
-        silent = self._snapshots.owners if selection.scope == "*" else (selection.scope or exchange.queue_manager,)
+        silent = self.builder.owners if selection.scope == "*" else (selection.scope or exchange.queue_manager,)
         error = exchange.error
         failure = None if error is None else outcomes.outcome_of_call(error.reason)
         absence = (None if failure is None else _ABSENCE.get(failure)) or Absence.NO_ANSWER

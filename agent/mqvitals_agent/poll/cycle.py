@@ -69,7 +69,7 @@ class CommandTally:
     bytes: int = 0
     elapsed_ms: int = 0
 
-    def judge(self, outcome: Outcome, reason: int) -> None:
+    def note(self, outcome: Outcome, reason: int) -> None:
         """Take one more outcome into account."""
         if outcome.value > self.outcome.value:
             self.outcome, self.reason = outcome, reason

@@ -163,6 +163,8 @@ _COMMANDS = {name: number for number in PROBES if (name := command_name(number))
     DATA_SETS: mq.MQCMD_INQUIRE_USAGE,
 }
 
+_PARTS = {BACKUP: mq.MQIACF_CF_STATUS_BACKUP, DATA_SETS: mq.MQIACF_USAGE_SMDS}
+
 
 @dataclass(frozen=True, slots=True)
 class ScheduledQuery(Query):
@@ -226,21 +228,15 @@ def _scheduled(question: str, options: QueryOptions) -> ScheduledQuery:
 def _questions(question: str, polling: PollingSettings) -> Iterator[QueryOptions]:
     match question:
         case "INQUIRE_Q" | "INQUIRE_Q_STATUS":
-            where = filter_parameter(polling.queues.where, "queue") if question == "INQUIRE_Q_STATUS" else None
-            for name in dict.fromkeys(polling.queues.names):
-                yield QueryOptions(str(name), where=where)
+            kind, names, where = "queue", polling.queues.names, polling.queues.where
         case "INQUIRE_CHANNEL" | "INQUIRE_CHANNEL_STATUS":
-            where = (
-                filter_parameter(polling.channels.where, "channel") if question == "INQUIRE_CHANNEL_STATUS" else None
-            )
-            for name in dict.fromkeys(polling.channels.names):
-                yield QueryOptions(str(name), where=where)
-        case "INQUIRE_USAGE_SMDS":
-            yield QueryOptions(part=mq.MQIACF_USAGE_SMDS)
-        case "INQUIRE_CF_STRUC_STATUS_BACKUP":
-            yield QueryOptions(part=mq.MQIACF_CF_STATUS_BACKUP)
+            kind, names, where = "channel", polling.channels.names, polling.channels.where
         case _:
-            yield QueryOptions()
+            yield QueryOptions(part=_PARTS.get(question, 0))
+            return
+    only = filter_parameter(where, kind) if question.endswith("_STATUS") else None
+    for name in dict.fromkeys(names):
+        yield QueryOptions(str(name), where=only)
 
 
 def filter_parameter(text: str | None, kind: str) -> Parameter | None:

@@ -41,7 +41,7 @@ def _elsewhere(part: ProbePart, *, distributed: bool) -> Mapping[str, Absence]:
 _ELSEWHERE = {
     (part, True): _elsewhere(part, distributed=True) for part in (queue.DEFINITION, channel.DEFINITION, ATTRIBUTES)
 } | {(ATTRIBUTES, False): _elsewhere(ATTRIBUTES, distributed=False)}
-"""Told with definitions, which come rarely. On z/OS only of queue managers: of queues and channels there are many."""
+"""Reported with definitions, which come rarely. On z/OS only of queue managers: of queues and channels there are many."""
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class SnapshotBuilder:
         self._storage_classes: dict[str, dict[str, int]] = {}
         self._channel_types: dict[str, dict[str, int]] = {}
         self._undefined: dict[str, set[str]] = {}
-        self._undefined_unless_told: dict[str, set[str]] = {}
+        self._undefined_unless_reported: dict[str, set[str]] = {}
         self._pools: dict[str, dict[int, int]] = {}
         self._starts = ChannelStarts()
         self._alterations = AlterationCounter()
@@ -98,16 +98,16 @@ class SnapshotBuilder:
         for owner, kind, name in objects:
             self._remembered.setdefault((owner, kind), set()).add(name)
             if kind == channel.STATUS.kind.name:
-                self._undefined_unless_told.setdefault(owner, set()).add(name)
+                self._undefined_unless_reported.setdefault(owner, set()).add(name)
 
     def shift(self, by_ms: int) -> None:
-        """The clock that dates exchanges was set by ``by_ms``: intervals stay the elapsed time."""
+        """The clock that dates exchanges was set by ``by_ms`` between two cycles: intervals stay the elapsed time."""
         by_owner = [known for owners in self._known.values() for known in owners.values()]
         for known in (*(each for names in by_owner for each in names.values()), *self._agents.values()):
             if known.at is not None:
                 known.at += by_ms
 
-    def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int) -> None:
+    def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
         """This form of command is sent to the queue manager every ``interval_ms``, doubled ``doubled`` times."""
         self._intervals[queue_manager, form] = {"every_ms": interval_ms, "stretched": doubled}
 
@@ -229,7 +229,7 @@ class SnapshotBuilder:
                     for name in [n for n in defined if n not in types and asked.selection.selects(n)]:
                         del defined[name]
                         undefined.add(name)
-                    before = self._undefined_unless_told.get(owner, set())
+                    before = self._undefined_unless_reported.get(owner, set())
                     settled = {name for name in before if asked.selection.selects(name)}
                     undefined.update(settled)
                     before -= settled
@@ -366,8 +366,7 @@ class SnapshotBuilder:
     def _missing(self, owner: str, cycle: CycleData, ts: int) -> Iterator[Reading]:
         """Readings of known objects that no message of the cycle holds."""
         parts = {part for part, whose in cycle.asked if whose == owner}
-        contact = cycle.contacts.get(owner)
-        if contact is not None and contact.reason:
+        if self._lost(cycle, owner):
             parts.update(part for part, owners in self._known.items() if part.poll and owner in owners)
         if owner == GROUP:
             parts.update(part for part, asked in self._via.items() if part.poll and self._lost(cycle, asked))

@@ -182,9 +182,11 @@ class CycleWriter:
         errors: list[StoreError] = []
         for queue_manager, intervals in batch.intervals.items():
             for interval in intervals:
-                self._collector.set_interval(queue_manager, interval.form, interval.interval_ms, interval.doubled)
+                self._collector.builder.set_interval(
+                    queue_manager, interval.form, interval.interval_ms, interval.doubled
+                )
         for queue_manager, calls in batch.calls.items():
-            self._collector.set_calls(queue_manager, calls)
+            self._collector.builder.set_calls(queue_manager, calls)
         for exchange in batch.exchanges:
             if self._tap is not None:
                 self._tap(exchange)
@@ -225,7 +227,7 @@ class CycleWriter:
     def _correct(self, batch: CycleExchanges) -> None:
         """Date what is remembered of earlier cycles by the clock as it is set now: ages and intervals stay true."""
         if abs(batch.correction) >= CORRECTION_MS:
-            self._collector.shift(batch.correction)
+            self._collector.builder.shift(batch.correction)
         if self._first is None:
             self._first = batch.began
         elif abs(batch.shift) >= CORRECTION_MS:
@@ -337,7 +339,7 @@ class CycleWriter:
                 self._unwatched.setdefault((owner, owners[owner]), []).append(row.name)
             elif row.name.kind not in _OURS:
                 there.append(row.name)
-        self._collector.remember(there)
+        self._collector.builder.remember(there)
 
     def _unwatch(self, ingest: Ingest, batch: CycleExchanges, errors: list[StoreError]) -> list[str]:
         done = []
@@ -355,7 +357,7 @@ class CycleWriter:
 
     def _lost(self, snapshot: Snapshot) -> None:
         """A snapshot will never be stored: report once more that its objects are gone."""
-        self._collector.remember(reading.object for reading in snapshot.readings if reading.gone)
+        self._collector.builder.remember(reading.object for reading in snapshot.readings if reading.gone)
 
     def _ingest_in_use(self) -> Ingest:
         """The ingest of the settings in force."""

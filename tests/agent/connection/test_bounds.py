@@ -16,8 +16,8 @@ import pytest
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.connection.lines import read_lines
-from mqvitals_agent.connection.recording import MOST_LEFT_OUT, RecordingError, RecordingWriter, open_recording
-from mqvitals_agent.connection.recording_format import MOST_QUEUE_MANAGERS, RecordingHeader
+from mqvitals_agent.connection.recording import MOST_LEFT_OUT, RecordingWriter, open_recording
+from mqvitals_agent.connection.recording_format import MOST_QUEUE_MANAGERS, RecordingError, RecordingHeader
 from mqvitals_agent.expansion import Expansion, ExpansionError
 from mqvitals_agent.smf.reader import open_smf
 from mqvitals_agent.smf.record import SmfError

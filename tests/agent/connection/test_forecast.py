@@ -102,7 +102,7 @@ def test_a_shared_setting_is_warned_of_once(foreseen: Foreseen) -> None:
     ]
     assert all(each.message.startswith("warning: ") for each in told.warnings)
     assert [each.message.rpartition("(")[2] for each in told.warnings] == ["QM01, QM02)", "QM01)", "QM02)"]
-    assert told.notes[0].startswith("QM01, QM02: pymqi is what connects")
+    assert told.notes[0].startswith("QM01, QM02: pymqi connects")
     assert told.notes[1].startswith("QM03 cannot be connected to: ibmmq is not installed; install it with")
     assert "taken with 'binding: pymqi' or 'binding: auto'" in told.notes[1]
 

@@ -11,15 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.connection.recording import (
-    Exchange,
-    MqiFailure,
-    RecordingError,
-    RecordingHeader,
-    RecordingWriter,
-    Reply,
-    open_recording,
-)
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.recording import RecordingWriter, open_recording
+from mqvitals_agent.connection.recording_format import RecordingError, RecordingHeader
 from mqvitals_rules.snapshot import is_owner_name
 
 HEADER = (

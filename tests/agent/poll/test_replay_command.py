@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.connection.recording import Exchange, MqiFailure, RecordingHeader, RecordingWriter
+from mqvitals_agent.connection.connection import Exchange, MqiFailure
+from mqvitals_agent.connection.recording import RecordingWriter
+from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_agent.poll.queries import PROBES
