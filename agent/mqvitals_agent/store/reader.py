@@ -362,17 +362,14 @@ class StoreReader:
 
         ``pending``: True only the pending ones, False only those that have ended, None both.
         """
-        conditions: list[tuple[str, tuple[int | str, ...]]] = [("1", ())]
-        if alert is not None:
-            conditions.append(("alert_id = ?", (alert,)))
-        if receiver is not None:
-            conditions.append(("receiver = ?", (receiver,)))
+        chosen = {"alert_id = ?": alert, "receiver = ?": receiver}
+        chosen = {condition: value for condition, value in chosen.items() if value is not None}
+        conditions = [*chosen]
         if pending is not None:
-            conditions.append(("done_ts IS NULL" if pending else "done_ts IS NOT NULL", ()))
-        where = " AND ".join(condition for condition, _ in conditions)
-        parameters = tuple(value for _, values in conditions for value in values)
+            conditions.append("done_ts IS NULL" if pending else "done_ts IS NOT NULL")
         with self._query() as connection:
-            return tuple(read_notifications(connection, where, parameters, limit))
+            where = " AND ".join(conditions) or "1"
+            return tuple(read_notifications(connection, where, tuple(chosen.values()), limit))
 
     def receivers(self) -> tuple[ReceiverRow, ...]:
         """The receivers of notifications, by name, and their state."""

@@ -234,8 +234,8 @@ class ResilientStore:
         check_snapshot_time(snapshot)
         visible = self._take(snapshot, evaluation, build)
         self.check()
-        without_transitions = Evaluation((), evaluation.unknown)
-        if not self._attempt(lambda file: file.write(snapshot, without_transitions, None, self._memory.write_to)):
+        taken = ((snapshot, evaluation.unknown),)
+        if not self._attempt(lambda file: file.write_together(taken, self._memory.write_to)):
             raise self._trouble or StoreError(f"the store {self.path} was begun anew", "it is tried again")
         self._memory.written()
         self.written_readings += len(snapshot.readings)
@@ -359,10 +359,9 @@ class ResilientStore:
         ends = self._steady() + WRITE_STEP_S
         while self._waiting:
             first = self._waiting[0]
-            evaluation = Evaluation((), first.unknown)
             try:
                 done = self._attempt(
-                    lambda file: file.write(first.snapshot, evaluation, None, self._memory.write_to)  # noqa: B023 - called before the next round
+                    lambda file: file.write_together((first,), self._memory.write_to)  # noqa: B023 - called before the next round
                 )
             except BaseException:
                 # A fault of the program: it must not come again with every cycle.

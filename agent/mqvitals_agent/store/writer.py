@@ -141,69 +141,56 @@ class Store:
         return store
 
     def write(
-        self,
-        snapshot: Snapshot,
-        evaluation: Evaluation,
-        build: BuildNotifications | None = None,
-        alerts: WriteAlerts | None = None,
+        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Store a snapshot and what the rules made of it, all or nothing; returns the visible transitions with the
         alerts' numbers.
 
         ``build`` makes the notifications for the visible transitions, within the same transaction. It may read the
-        store, where the alerts are as after the transitions; what it raises rolls the snapshot back. With ``alerts``,
-        which writes alerts and notifications that are kept elsewhere, the transitions are ignored.
-
-        A reading with an impossible time is left out, and a whole number of more than 64 bits is absent; both are
-        counted in ``refused``. Raises StoreError when the snapshot cannot be stored: nothing of it is then kept, and
-        the next one may be tried. It is so too when the file has been deleted, replaced or damaged: what is written
-        would go where no one can find it. ValueError when a reading holds a kind or a metric that the vocabulary does
-        not have.
+        store, where the alerts are as after the transitions; what it raises rolls the snapshot back. Raises as
+        ``write_together``.
         """
-        possible = self._with_possible_times(snapshot)
-        long = 0
-        try:
-            visible = self._write(possible, evaluation, build, alerts)
-        except OverflowError as error:
-            narrowed, long = without_long_numbers(possible)
-            if not long:
-                raise _unstorable(self.path, error) from error
-            visible = self._write(narrowed, evaluation, build, alerts)
-        self.refused.update({INVALID_TIMES: len(snapshot.readings) - len(possible.readings), LONG_NUMBERS: long})
+        visible: list[tuple[int, Transition]] = []
+
+        def write_alerts(connection: sqlite3.Connection) -> None:
+            visible[:] = self.alerts.write(evaluation.transitions)
+            if build is not None and visible:
+                insert_notifications(connection, build(visible))
+
+        self.write_together([(snapshot, evaluation.unknown)], write_alerts)
         return visible
 
     def write_together(self, cycle: Sequence[tuple[Snapshot, Sequence[UnknownCount]]], alerts: WriteAlerts) -> None:
-        """Store the snapshots of one cycle, each with its unknown counts, in one transaction; alerts as ``write`` does.
+        """Store snapshots, each with its unknown counts, and what ``alerts`` writes, in one transaction.
 
-        A commit writes every changed page: those that the snapshots of a cycle share are written once. Raises
-        StoreError when one of them cannot be stored: nothing of any is then kept, and each may be written by itself.
+        A commit writes every changed page: those that the snapshots of a cycle share are written once.
+
+        A reading with an impossible time is left out, and a whole number of more than 64 bits is absent; both are
+        counted in ``refused``. Raises StoreError when one of the snapshots cannot be stored: nothing of any is then
+        kept, and each may be written by itself. It is so too when the file has been deleted, replaced or damaged: what
+        is written would go where no one can find it. ValueError when a reading holds a kind or a metric that the
+        vocabulary does not have.
         """
         possible = [(self._with_possible_times(snapshot), unknown) for snapshot, unknown in cycle]
+        long = 0
         try:
-            with self._writing_snapshots():
-                for snapshot, unknown in possible:
-                    self._snapshots.write(snapshot, unknown)
-                alerts(self._connection)
+            self._write(possible, alerts)
         except OverflowError as error:
-            raise _unstorable(self.path, error) from error
+            narrowed = [(*without_long_numbers(snapshot), unknown) for snapshot, unknown in possible]
+            long = sum(count for _, count, _ in narrowed)
+            if not long:
+                raise _unstorable(self.path, error) from error
+            self._write([(snapshot, unknown) for snapshot, _, unknown in narrowed], alerts)
         left_out = sum(
             len(before.readings) - len(after.readings) for (before, _), (after, _) in zip(cycle, possible, strict=True)
         )
-        self.refused[INVALID_TIMES] += left_out
+        self.refused.update({INVALID_TIMES: left_out, LONG_NUMBERS: long})
 
-    def _write(
-        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None, alerts: WriteAlerts | None
-    ) -> Sequence[tuple[int, Transition]]:
-        visible: Sequence[tuple[int, Transition]] = ()
+    def _write(self, cycle: Iterable[tuple[Snapshot, Sequence[UnknownCount]]], alerts: WriteAlerts) -> None:
         with self._writing_snapshots():
-            self._snapshots.write(snapshot, evaluation.unknown)
-            if alerts is not None:
-                alerts(self._connection)
-            else:
-                visible = self.alerts.write(evaluation.transitions)
-                if build is not None and visible:
-                    insert_notifications(self._connection, build(visible))
-        return visible
+            for snapshot, unknown in cycle:
+                self._snapshots.write(snapshot, unknown)
+            alerts(self._connection)
 
     @contextmanager
     def _writing_snapshots(self) -> Iterator[None]:

@@ -120,7 +120,7 @@ def test_unknown_counts_after_a_cycle_that_was_not_stored(path: Path, make: Any)
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
         store.write(make.snapshot(1), make.verdict(unknown=first))
         with pytest.raises(InterruptedError):
-            store.write(make.snapshot(2), make.verdict(unknown=second), alerts=interrupted)
+            store.write_together([(make.snapshot(2), make.verdict(unknown=second).unknown)], interrupted)
         assert [each.count for each in reader.unknown_counts()] == [3]
         store.write(make.snapshot(3), make.verdict(unknown=second))
         assert [each.count for each in reader.unknown_counts()] == [4]

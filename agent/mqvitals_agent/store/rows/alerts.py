@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from mqvitals_agent.store.file.database import StoreDatabase
@@ -13,12 +13,44 @@ from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, m
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName
 
-_COLUMNS = (
-    *("rule", "owner", "kind", "name", "instance", "scope_owner", "scope_kind", "scope_name", "kind_of_rule", "family"),
-    *("state", "severity", "worst", "since", "updated", "started", "ended", "why", "summary"),
-    *("true_polls", "good_polls", "unknown_polls", "recent_polls", "good_since", "cause"),
-    *("value_now", "worst_value", "worst_number", "identity"),
-)
+
+def _severity(cell: str) -> Severity:
+    return Severity[cell.upper()]
+
+
+def _key(cell: str | None) -> AlertKey | None:
+    if cell is None:
+        return None
+    rule, owner, kind, name, instance = map(text, json.loads(text(cell)))
+    return AlertKey(rule, ObjectName(owner, kind, name), instance)
+
+
+_NAMES = ("rule", "owner", "kind", "name", "instance", "scope_owner", "scope_kind", "scope_name")
+_FIELDS: Mapping[str, Callable[[Any], Any]] = {
+    "kind_of_rule": text,
+    "family": text,
+    "state": AlertState,
+    "severity": _severity,
+    "worst": _severity,
+    "since": moment,
+    "updated": moment,
+    "started": moment_or_none,
+    "ended": moment_or_none,
+    "why": Why.__getitem__,
+    "summary": text,
+    "true_polls": integer,
+    "good_polls": integer,
+    "unknown_polls": integer,
+    "recent_polls": integer,
+    "good_since": moment_or_none,
+    "cause": _key,
+    "value_now": text,
+    "worst_value": text,
+    "worst_number": real_or_none,
+    "identity": integer_or_none,
+}
+"""The columns that are fields of an alert, and how a cell becomes the field's value."""
+_COLUMNS = (*_NAMES, *_FIELDS)
 _SELECT = f"SELECT id, {', '.join(_COLUMNS)} FROM alert"  # noqa: S608
 _INSERT = f"INSERT INTO alert(id, {', '.join(_COLUMNS)}) VALUES(?{', ?' * len(_COLUMNS)})"
 _UPDATE = f"UPDATE alert SET {', '.join(f'{column} = ?' for column in _COLUMNS)} WHERE id = ?"  # noqa: S608
@@ -132,7 +164,7 @@ def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[St
         f"SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? AND {valid_time('ts')} ORDER BY id",  # noqa: S608
         (number,),
     ):
-        yield StoredTransition(moment(ts), AlertState(state), Severity[severity.upper()], Why[why])
+        yield StoredTransition(moment(ts), AlertState(state), _severity(severity), Why[why])
 
 
 def _is_news(transition: Transition) -> bool:
@@ -142,68 +174,25 @@ def _is_news(transition: Transition) -> bool:
 
 
 def _row(alert: Alert) -> tuple[Any, ...]:
-    return (
-        alert.key.rule,
-        *alert.key.object,
-        alert.key.instance,
-        *alert.scope,
-        alert.kind_of_rule,
-        alert.family,
-        alert.state.value,
-        alert.severity.name.lower(),
-        alert.worst.name.lower(),
-        alert.since,
-        alert.updated,
-        alert.started,
-        alert.ended,
-        alert.why.name,
-        alert.summary,
-        alert.true_polls,
-        alert.good_polls,
-        alert.unknown_polls,
-        alert.recent_polls,
-        alert.good_since,
-        None if alert.cause is None else json.dumps([alert.cause.rule, *alert.cause.object, alert.cause.instance]),
-        alert.value_now,
-        alert.worst_value,
-        alert.worst_number,
-        alert.identity,
-    )
+    key = alert.key
+    return (key.rule, *key.object, key.instance, *alert.scope, *(_cell(getattr(alert, field)) for field in _FIELDS))
+
+
+def _cell(value: object) -> object:
+    match value:
+        case AlertState():
+            return value.value
+        case Severity():
+            return value.name.lower()
+        case Why():
+            return value.name
+        case AlertKey():
+            return json.dumps([value.rule, *value.object, value.instance])
+    return value
 
 
 def _alert(row: tuple[Any, ...]) -> Alert:
-    named = dict(zip(_COLUMNS, row, strict=True))
-    return Alert(
-        key=AlertKey(
-            text(named["rule"]),
-            ObjectName(text(named["owner"]), text(named["kind"]), text(named["name"])),
-            text(named["instance"]),
-        ),
-        scope=ObjectName(text(named["scope_owner"]), text(named["scope_kind"]), text(named["scope_name"])),
-        kind_of_rule=text(named["kind_of_rule"]),
-        family=text(named["family"]),
-        state=AlertState(named["state"]),
-        severity=Severity[named["severity"].upper()],
-        worst=Severity[named["worst"].upper()],
-        since=moment(named["since"]),
-        updated=moment(named["updated"]),
-        summary=text(named["summary"]),
-        started=moment_or_none(named["started"]),
-        ended=moment_or_none(named["ended"]),
-        why=Why[named["why"]],
-        true_polls=integer(named["true_polls"]),
-        good_polls=integer(named["good_polls"]),
-        unknown_polls=integer(named["unknown_polls"]),
-        recent_polls=integer(named["recent_polls"]),
-        good_since=moment_or_none(named["good_since"]),
-        cause=None if named["cause"] is None else _key(text(named["cause"])),
-        value_now=text(named["value_now"]),
-        worst_value=text(named["worst_value"]),
-        worst_number=real_or_none(named["worst_number"]),
-        identity=integer_or_none(named["identity"]),
-    )
-
-
-def _key(written: str) -> AlertKey:
-    rule, owner, kind, name, instance = map(text, json.loads(written))
-    return AlertKey(rule, ObjectName(owner, kind, name), instance)
+    rule, owner, kind, name, instance, *scope = map(text, row[: len(_NAMES)])
+    cells = zip(_FIELDS.items(), row[len(_NAMES) :], strict=True)
+    fields = {field: decode(cell) for (field, decode), cell in cells}
+    return Alert(key=AlertKey(rule, ObjectName(owner, kind, name), instance), scope=ObjectName(*scope), **fields)

@@ -288,12 +288,6 @@ class ColumnOrder:
         self._getters[shape] = getter
         return getter
 
-    def row(self, values: Mapping[str, Reported]) -> tuple[Any, ...]:
-        """The row of values merged by the caller. Raises ValueError for a metric that the kind does not have."""
-        getter = self.of(tuple(values))
-        assert getter is not None, "the keys of a mapping are different from each other"
-        return getter((*bound_values(values.values()), NULL))
-
 
 def _getter(places: Sequence[int]) -> Columns:
     if len(places) > 1:
