@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple
 
-from mqvitals_config.problem import LocatedText, Problem
-from mqvitals_config.scalars import DURATION_FORM, TIME_ZONE_FORM, parse_duration, resolved_path, time_zone_name
-from mqvitals_config.schema import Convert, Doc
+from mqvitals_config.problem import LocatedText, Problem, repeated
+from mqvitals_config.scalars import TIME_ZONE_FORM, resolved_path, time_zone_name
+from mqvitals_config.schema import LONGEST_DURATION_MS, Convert, Doc, duration_within, matching
 
 SHORTEST_MS = 1000
 """No command is sent more often than this."""
@@ -26,8 +26,6 @@ FILTER_FORM = "keyword, operator and value, such as CURDEPTH GT 0"
 OPERATORS = ("LT", "GT", "EQ", "NE", "LE", "GE", "LK", "NL")
 """The operators of MQSC's WHERE that compare one value; LK and NL take a generic name."""
 
-_NAME = re.compile(r"[A-Za-z0-9._/%]{1,48}|[A-Za-z0-9._/%]{0,47}\*")
-_QUESTION = re.compile("[A-Z][A-Z0-9_]{0,47}")
 _FILTER = re.compile(r"\s*([A-Za-z][A-Za-z0-9]{0,11})\s+([A-Za-z]{2})\s+(\S|\S.*\S)\s*")
 _NUMBER = re.compile("-?[0-9]{1,9}")
 
@@ -71,42 +69,26 @@ def filter_text(text: LocatedText) -> LocatedText:
     return text
 
 
-def generic_name(text: LocatedText) -> LocatedText:
-    """``text`` itself, a name or a generic name of MQ; raises ValueError."""
-    if not _NAME.fullmatch(text):
-        raise ValueError("expected a name of MQ, at most 48 letters, digits and . _ / %, or its beginning and a *")
-    return text
-
-
-def question_name(text: LocatedText) -> LocatedText:
-    """``text`` itself, shaped as the name of a command; raises ValueError."""
-    if not _QUESTION.fullmatch(text):
-        raise ValueError("expected the name of a command in upper case, such as INQUIRE_USAGE")
-    return text
-
-
-def polling_interval(text: str) -> int:
-    """A duration of a second or more, ms; raises ValueError."""
-    duration = parse_duration(text)
-    if duration < SHORTEST_MS:
-        raise ValueError("the shortest interval is 1s")
-    return duration
-
-
-def reply_wait(text: str) -> int:
-    """A duration from a second to five minutes, ms; raises ValueError."""
-    duration = parse_duration(text)
-    if not SHORTEST_MS <= duration <= LONGEST_WAIT_MS:
-        raise ValueError("must be from 1s to 5m")
-    return duration
-
-
-Interval = Annotated[int, Convert(polling_interval, DURATION_FORM, raw=True)]
+Interval = Annotated[int, duration_within(SHORTEST_MS, LONGEST_DURATION_MS, "the shortest interval is 1s")]
 """A duration, ms."""
-Wait = Annotated[int, Convert(reply_wait, DURATION_FORM, raw=True)]
-GenericName = Annotated[LocatedText, Convert(generic_name, "a name, or the beginning of names and a *")]
+Wait = Annotated[int, duration_within(SHORTEST_MS, LONGEST_WAIT_MS, "must be from 1s to 5m")]
+GenericName = Annotated[
+    LocatedText,
+    matching(
+        r"[A-Za-z0-9._/%]{1,48}|[A-Za-z0-9._/%]{0,47}\*",
+        "expected a name of MQ, at most 48 letters, digits and . _ / %, or its beginning and a *",
+        "a name, or the beginning of names and a *",
+    ),
+]
 FilterText = Annotated[LocatedText, Convert(filter_text, FILTER_FORM)]
-QuestionName = Annotated[LocatedText, Convert(question_name, "the name of a command")]
+CommandName = Annotated[
+    LocatedText,
+    matching(
+        "[A-Z][A-Z0-9_]{0,47}",
+        "expected the name of a command in upper case, such as INQUIRE_USAGE",
+        "the name of a command",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +149,7 @@ class PollingSettings:
     queues: Annotated[QueueSelection, Doc("Which queues are polled.")] = field(default_factory=QueueSelection)
     channels: Annotated[ChannelSelection, Doc("Which channels are polled.")] = field(default_factory=ChannelSelection)
     intervals: Annotated[
-        Mapping[QuestionName, Interval],
+        Mapping[CommandName, Interval],
         Doc("Other intervals, by the name of the command, such as `INQUIRE_USAGE: 5m`."),
     ] = field(default_factory=dict)
 
@@ -206,14 +188,6 @@ def member_name(text: LocatedText) -> LocatedText:
     if not text or not text.isprintable() or len(text) > 48 or any(char in text for char in "/ "):
         raise ValueError("the name of a queue manager has 1 to 48 characters, no blank and no '/'")
     return text
-
-
-def time_to_keep(text: LocatedText) -> int:
-    """A duration, ms; raises ValueError when it is less than an hour."""
-    ms = parse_duration(text)
-    if ms < 3_600_000:
-        raise ValueError("must be 1h at least")
-    return ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,19 +246,16 @@ class ConsoleSettings:
         Doc("Files with lines of a console or a job log, in which CSQ messages are recognised."),
     ] = ()
     keep: Annotated[
-        Annotated[int, Convert(time_to_keep, DURATION_FORM, raw=True)],
+        Annotated[int, duration_within(3_600_000, LONGEST_DURATION_MS, "must be 1h at least")],
         Doc("How long messages stay in the store.", default="30d"),
     ] = 30 * 86_400_000
 
 
 def console_contradictions(console: ConsoleSettings) -> Iterator[Problem]:
     """Entries that are valid by themselves and contradict each other."""
-    seen: dict[str, LocatedText] = {}
-    for index, entry in enumerate(console.follow):
-        if entry.path in seen:
-            message = f"{entry.path} is followed already, by the entry on line {seen[entry.path].place.line}"
-            yield Problem(entry.path.place, f"console.follow[{index}].path", message)
-        seen.setdefault(entry.path, entry.path)
+    for index, path, first in repeated(entry.path for entry in console.follow):
+        message = f"{path} is followed already, by the entry on line {first.place.line}"
+        yield Problem(path.place, f"console.follow[{index}].path", message)
 
 
 @dataclass(frozen=True, slots=True)

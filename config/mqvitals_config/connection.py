@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 
 from mqvitals_config.problem import LocatedText, Problem
 from mqvitals_config.scalars import resolved_path
-from mqvitals_config.schema import Convert, Doc, SecretFile
+from mqvitals_config.schema import Convert, Doc, SecretFile, matching
 
 CHANNEL_LENGTH: Final = 20
 ADDRESSES_LENGTH: Final = 264
@@ -27,33 +27,9 @@ URL_LENGTH: Final = 1024
 CREDENTIAL_LENGTH: Final = 1024
 
 
-_NAME = re.compile(r"[A-Za-z0-9._/%]{1,48}")
-_CHANNEL = re.compile(r"[A-Za-z0-9._/%]{1,20}")
-_DYNAMIC = re.compile(r"[A-Za-z0-9._/%]{1,32}\*?")
+_NAME = "[A-Za-z0-9._/%]"
 _HOST = re.compile(r"[A-Za-z0-9.:_-]{1,240}(\([0-9]{1,5}\))?")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 ADDRESS_FORM = "a host and its port, such as mvs1.example(1414)"
-
-
-def object_name(text: LocatedText) -> LocatedText:
-    """``text`` itself, a name of MQ; raises ValueError."""
-    if not _NAME.fullmatch(text):
-        raise ValueError("expected a name of MQ, at most 48 letters, digits and . _ / %")
-    return text
-
-
-def channel_name(text: LocatedText) -> LocatedText:
-    """``text`` itself, a channel's name; raises ValueError."""
-    if not _CHANNEL.fullmatch(text):
-        raise ValueError("expected the name of a channel, at most 20 letters, digits and . _ / %")
-    return text
-
-
-def dynamic_name(text: LocatedText) -> LocatedText:
-    """``text`` itself, what names of dynamic queues begin with; raises ValueError."""
-    if not _DYNAMIC.fullmatch(text):
-        raise ValueError("expected the beginning of a queue's name, at most 32 characters, and a *")
-    return text
 
 
 def address(text: LocatedText) -> LocatedText:
@@ -70,13 +46,6 @@ def application(text: LocatedText) -> LocatedText:
     """``text`` itself, an application's name; raises ValueError."""
     if not text or len(text) > APPLICATION_LENGTH or not text.isascii() or not text.isprintable():
         raise ValueError(f"an application's name has 1 to {APPLICATION_LENGTH} characters of ASCII")
-    return text
-
-
-def variable_name(text: LocatedText) -> LocatedText:
-    """``text`` itself, a variable's name; raises ValueError."""
-    if not _VARIABLE.fullmatch(text):
-        raise ValueError("a variable's name has letters, digits and underscores, and does not begin with a digit")
     return text
 
 
@@ -111,12 +80,36 @@ def _fitting(text: LocatedText, length: int) -> LocatedText:
     return text
 
 
-ObjectText = Annotated[LocatedText, Convert(object_name, "a name of MQ")]
-ChannelText = Annotated[LocatedText, Convert(channel_name, "the name of a channel")]
-DynamicText = Annotated[LocatedText, Convert(dynamic_name, "the beginning of a queue's name and a *")]
+ObjectText = Annotated[
+    LocatedText,
+    matching(f"{_NAME}{{1,48}}", "expected a name of MQ, at most 48 letters, digits and . _ / %", "a name of MQ"),
+]
+ChannelText = Annotated[
+    LocatedText,
+    matching(
+        f"{_NAME}{{1,20}}",
+        "expected the name of a channel, at most 20 letters, digits and . _ / %",
+        "the name of a channel",
+    ),
+]
+DynamicText = Annotated[
+    LocatedText,
+    matching(
+        rf"{_NAME}{{1,32}}\*?",
+        "expected the beginning of a queue's name, at most 32 characters, and a *",
+        "the beginning of a queue's name and a *",
+    ),
+]
 Address = Annotated[LocatedText, Convert(address, ADDRESS_FORM)]
 ApplicationText = Annotated[LocatedText, Convert(application, "a name")]
-VariableText = Annotated[LocatedText, Convert(variable_name, "the name of an environment variable")]
+VariableText = Annotated[
+    LocatedText,
+    matching(
+        "[A-Za-z_][A-Za-z0-9_]{0,99}",
+        "a variable's name has letters, digits and underscores, and does not begin with a digit",
+        "the name of an environment variable",
+    ),
+]
 Cipher = Annotated[LocatedText, printable(CIPHER_LENGTH)]
 PeerName = Annotated[LocatedText, printable(PEER_NAME_LENGTH)]
 Label = Annotated[LocatedText, Convert(label)]

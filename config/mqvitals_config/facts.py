@@ -7,9 +7,9 @@ about. The vocabulary has its meaning and default; here are its key, its bounds 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from mqvitals_config.problem import LocatedText
+from mqvitals_config.problem import LocatedText, listing
 from mqvitals_config.schema import Convert, Doc
 
 
@@ -49,11 +49,16 @@ AsWritten = Annotated[LocatedText, Convert(_as_written, raw=True)]
 """A word, whatever YAML takes it for, such as NO."""
 
 
-def _check_declares(entry: Any) -> None:
-    names = [field.name for field in fields(entry) if field.name != "objects"]
-    if all(getattr(entry, name) is None for name in names):
-        *most, last = names
-        raise ValueError(f"this entry declares nothing; give {', '.join(most) + ' or ' if most else ''}{last}")
+class OptionalFacts:
+    """Entries of which at least one fact must be given."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an entry without a fact."""
+        names = [item.name for item in fields(cast("Any", self)) if item.name != "objects"]
+        if all(getattr(self, name) is None for name in names):
+            raise ValueError(f"this entry declares nothing; give {listing(names, 'or')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ class PageSetFact:
 
 
 @dataclass(frozen=True, slots=True)
-class LogFact:
+class LogFact(OptionalFacts):
     """Where logs are, and what their devices can take. At least one of the facts must be given."""
 
     objects: Annotated[LocatedText, Doc("A pattern of logs, such as `QM01/log`.")]
@@ -123,12 +128,9 @@ class LogFact:
         Doc("The volumes of busy page sets.", default="not declared"),
     ] = None
 
-    def __post_init__(self) -> None:
-        _check_declares(self)
-
 
 @dataclass(frozen=True, slots=True)
-class QueueFact:
+class QueueFact(OptionalFacts):
     """What queues are for. At least one of the facts must be given."""
 
     objects: Annotated[LocatedText, Doc("A pattern of queues, such as `*/queue/BATCH.*`.")]
@@ -183,12 +185,9 @@ class QueueFact:
         ),
     ] = None
 
-    def __post_init__(self) -> None:
-        _check_declares(self)
-
 
 @dataclass(frozen=True, slots=True)
-class ChannelFact:
+class ChannelFact(OptionalFacts):
     """What is known of channels: of the network under them and of the partner.
 
     At least one of the facts must be given.
@@ -222,12 +221,9 @@ class ChannelFact:
         Doc("The shortest expiry that senders give to messages for this channel, in seconds.", default="not declared"),
     ] = None
 
-    def __post_init__(self) -> None:
-        _check_declares(self)
-
 
 @dataclass(frozen=True, slots=True)
-class CfStructureFact:
+class CfStructureFact(OptionalFacts):
     """What the coupling facility's policy defines for structures."""
 
     objects: Annotated[LocatedText, Doc("A pattern of structures, such as `PRDQSG/cf_structure/*`.")]
@@ -256,12 +252,9 @@ class CfStructureFact:
         Doc("How long a recovery from backup and logs may take, in seconds.", default="not declared"),
     ] = None
 
-    def __post_init__(self) -> None:
-        _check_declares(self)
-
 
 @dataclass(frozen=True, slots=True)
-class GroupFact:
+class GroupFact(OptionalFacts):
     """What is known of the sysplex and the coupling facilities that a queue-sharing group uses."""
 
     objects: Annotated[LocatedText, Doc("A pattern of groups, such as `PRDQSG/qsg`.")]
@@ -278,12 +271,9 @@ class GroupFact:
         Doc("How many structures of all sorts the sysplex has, as `D XCF,STR` shows them.", default="not declared"),
     ] = None
 
-    def __post_init__(self) -> None:
-        _check_declares(self)
-
 
 @dataclass(frozen=True, slots=True)
-class QueueManagerFact:
+class QueueManagerFact(OptionalFacts):
     """What is known of queue managers' systems, storage and users. At least one of the facts must be given."""
 
     objects: Annotated[LocatedText, Doc("A pattern of queue managers, such as `QM01/queue_manager`.")]
@@ -366,12 +356,9 @@ class QueueManagerFact:
         Doc("How many messages its indexed queues are to hold together.", default="not declared"),
     ] = None
 
-    def __post_init__(self) -> None:
-        _check_declares(self)
-
 
 @dataclass(frozen=True, slots=True)
-class ChannelInitiatorFact:
+class ChannelInitiatorFact(OptionalFacts):
     """What is known of channel initiators' storage and messages. At least one of the facts must be given."""
 
     objects: Annotated[LocatedText, Doc("A pattern of channel initiators, such as `QM01/channel_initiator`.")]
@@ -388,12 +375,9 @@ class ChannelInitiatorFact:
         Doc("The share of persistent messages in those that its channels carry, in percent.", default="not declared"),
     ] = None
 
-    def __post_init__(self) -> None:
-        _check_declares(self)
-
 
 @dataclass(frozen=True, slots=True)
-class ApplicationFact:
+class ApplicationFact(OptionalFacts):
     """What is known of applications' messages. At least one of the facts must be given."""
 
     objects: Annotated[LocatedText, Doc("A pattern of applications and their queues: `QM01/application/PAYJOB/*`.")]
@@ -409,9 +393,6 @@ class ApplicationFact:
         Annotated[int, positive] | None,
         Doc("How many messages its message groups have.", default="not declared"),
     ] = None
-
-    def __post_init__(self) -> None:
-        _check_declares(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -106,6 +106,15 @@ class LocatedText(str):
         before = LINE_BREAK.split(self.source[:found])
         column = len(before[-1]) + (self.place.column if len(before) == 1 else 1)
         return Place(self.place.path, self.place.line + len(before) - 1, column)
+
+
+def repeated(texts: Iterable[LocatedText]) -> Iterator[tuple[int, LocatedText, LocatedText]]:
+    """Each text that occurred before: its index, the text, and its first occurrence."""
+    first: dict[str, LocatedText] = {}
+    for index, text in enumerate(texts):
+        earlier = first.setdefault(text, text)
+        if earlier is not text:
+            yield index, text, earlier
 
 
 _LONGEST = 64

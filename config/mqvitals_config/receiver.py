@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from mqvitals_config.problem import LocatedText, Place, Problem
-from mqvitals_config.scalars import DURATION_FORM, parse_duration
-from mqvitals_config.schema import ByType, Convert, Doc, SecretFile
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.scalars import display_name
+from mqvitals_config.schema import ByType, Convert, Doc, SecretFile, duration_within
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
 
 OWN_LABELS = ("alertname", "severity", "owner", "queue_manager", "kind", "object", "instance", "group")
 """The labels of every alert."""
 
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LONGEST_MS = 300_000
-
-
-def receiver_name(text: LocatedText) -> LocatedText:
-    """A receiver's name; raises ValueError."""
-    if not text or text != text.strip() or not text.isprintable() or len(text) > 48:
-        raise ValueError("a name has 1 to 48 characters, none of them a control character, and no blanks around it")
-    return text
 
 
 def label_name(text: str) -> str:
@@ -42,14 +34,6 @@ def label_value(text: str) -> str:
     return text
 
 
-def reply_timeout(text: LocatedText) -> int:
-    """How long to wait for an answer, ms; raises ValueError."""
-    duration = parse_duration(text)
-    if not 0 < duration <= _LONGEST_MS:
-        raise ValueError("must be longer than 0 and at most 5m")
-    return duration
-
-
 ReceiverType = Literal["webhook"]
 
 
@@ -58,12 +42,12 @@ class ReceiverSettings:
     """The settings of every receiver of alert notifications."""
 
     name: Annotated[
-        Annotated[LocatedText, Convert(receiver_name)],
+        Annotated[LocatedText, Convert(display_name)],
         Doc("Its name, for `mqvitals alerts test`, for messages, and for the receiver itself."),
     ]
     type: Annotated[ReceiverType, Doc("How it is notified.")] = "webhook"
     timeout: Annotated[
-        Annotated[int, Convert(reply_timeout, DURATION_FORM, raw=True)],
+        Annotated[int, duration_within(1, 300_000, "must be longer than 0 and at most 5m")],
         Doc("How long an answer may take before the alert is sent again.", default="10s"),
     ] = 10_000
     send_resolved: Annotated[bool, Doc("Whether it is also notified when an alert has ended.", default="true")] = True
@@ -78,7 +62,7 @@ class WebhookSettings(ReceiverSettings):
     """A webhook. Its address is written in the file, or in a file of its own."""
 
     url: Annotated[
-        Annotated[WebAddress, Convert(WebAddress.parse, WEB_ADDRESS_FORM)] | None,
+        Annotated[WebAddress, Convert(WebAddress, WEB_ADDRESS_FORM)] | None,
         Doc("Where alerts are posted to. Shown nowhere but for its host.", default="the address in `url_file`"),
     ] = None
     url_file: Annotated[
@@ -121,14 +105,3 @@ def webhook_of(url: str | Secret, *, name: str = "webhook") -> WebhookSettings:
     if isinstance(url, Secret):
         return WebhookSettings(located, url_file=url)
     return WebhookSettings(located, url=WebAddress(url))
-
-
-def receiver_contradictions(receivers: Sequence[ReceiverSettings]) -> Iterator[Problem]:
-    """Names that occur twice."""
-    seen: dict[str, LocatedText] = {}
-    for index, receiver in enumerate(receivers):
-        name = receiver.name
-        if name in seen:
-            message = f"{name} occurs twice, first on line {seen[name].place.line}"
-            yield Problem(name.place, f"receivers[{index}].name", message)
-        seen.setdefault(name, name)

@@ -38,6 +38,13 @@ def format_duration(duration_ms: int) -> str:
     return "".join(parts) or "0s"
 
 
+def display_name(text: LocatedText) -> LocatedText:
+    """``text`` itself, a name of the site's choice; raises ValueError."""
+    if not text or text != text.strip() or not text.isprintable() or len(text) > 48:
+        raise ValueError("a name has 1 to 48 characters, none of them a control character, and no blanks around it")
+    return text
+
+
 FILE_MODE_FORM = "a file mode such as 0600, 0640 or 0660"
 
 

@@ -5,6 +5,7 @@ From them come the decoder's expectations, the table of all settings, and the JS
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
@@ -30,6 +31,34 @@ class Convert:
     function: Callable[[LocatedText], Any]
     expected: str = "a string"
     raw: bool = False
+
+
+def matching(pattern: str, message: str, expected: str = "a string") -> Convert:
+    """Takes a text that matches the regular expression ``pattern`` as a whole; ``message`` refuses another."""
+    compiled = re.compile(pattern)
+
+    def checked(text: LocatedText) -> LocatedText:
+        if not compiled.fullmatch(text):
+            raise ValueError(message)
+        return text
+
+    return Convert(checked, expected)
+
+
+LONGEST_DURATION_MS = 10**18
+"""Longer than any that can be written."""
+
+
+def duration_within(least_ms: int, most_ms: int, message: str) -> Convert:
+    """Takes a duration from ``least_ms`` to ``most_ms``; ``message`` refuses another."""
+
+    def checked(text: LocatedText) -> int:
+        duration = parse_duration(text)
+        if not least_ms <= duration <= most_ms:
+            raise ValueError(message)
+        return duration
+
+    return Convert(checked, DURATION_FORM, raw=True)
 
 
 SIMPLE: dict[Any, str] = {
@@ -58,13 +87,9 @@ class ByType:
     shapes: Mapping[str, type[Any]]
 
 
+@cache
 def hints_of(shape: Any) -> dict[str, Any]:
     """The type hints of a dataclass by field."""
-    return _hints(shape)
-
-
-@cache
-def _hints(shape: Any) -> dict[str, Any]:
     return get_type_hints(shape, include_extras=True)
 
 

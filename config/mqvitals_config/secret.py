@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -24,13 +23,13 @@ class Secret:
     ``repr``, ``str``, formatting, JSON and pickle show or take nothing of it.
     """
 
-    __slots__ = ("_environment", "_origin", "_path")
+    __slots__ = ("_origin", "_path", "_text")
 
-    def __init__(self, origin: str, *, path: str = "", environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, origin: str, *, path: str = "", text: str = "") -> None:
         """Use ``in_file`` or ``in_environment``."""
         self._origin = origin
         self._path = path
-        self._environment = environment
+        self._text = text
 
     @classmethod
     def in_file(cls, path: LocatedText) -> Secret:
@@ -49,7 +48,7 @@ class Secret:
         path = environ.get(f"{name}_FILE", "")
         if path:
             return cls(f"file {path}", path=path)
-        return cls(f"environment {name}", environment={name: environ.get(name, "")})
+        return cls(f"environment {name}", text=environ.get(name, ""))
 
     @property
     def origin(self) -> str:
@@ -61,9 +60,8 @@ class Secret:
 
         Raises SecretError when the file cannot be read, or there is nothing in it.
         """
-        if self._environment is not None:
-            text = next(iter(self._environment.values()), "")
-        else:
+        text = self._text
+        if self._path:
             try:
                 text = read(self._path)
             except UnreadableError as error:
@@ -78,18 +76,14 @@ class Secret:
             raise SecretError(f"the secret in {self._origin} is empty")
         return text
 
-    def exists(self) -> bool:
-        """True when its file is there, or its variable is set."""
-        return any(self._environment.values()) if self._environment is not None else Path(self._path).is_file()
-
     def __repr__(self) -> str:
         return f"<secret in {self._origin}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and self._origin == other._origin
+        return isinstance(other, Secret) and (self._origin, self._text) == (other._origin, other._text)
 
     def __hash__(self) -> int:
-        return hash(self._origin)
+        return hash((self._origin, self._text))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a secret is not pickled")
@@ -134,31 +128,11 @@ def without_credentials(text: str) -> str:
 class WebAddress(Secret):
     """An address written in the settings. Only its scheme and host are ever shown; ``reveal`` hands out all of it."""
 
-    __slots__ = ("_text",)
+    __slots__ = ()
 
     def __init__(self, text: str) -> None:
         """Keep ``text``. Raises ValueError when it is no http or https address."""
-        self._text = str(checked_address(text))
-        super().__init__(shown_address(self._text))
-
-    @classmethod
-    def parse(cls, text: LocatedText) -> WebAddress:
-        """The address that a file writes. Raises ValueError."""
-        return cls(text)
-
-    def reveal(self) -> str:
-        """The whole address. Never log, store or print it."""
-        return self._text
-
-    def exists(self) -> bool:
-        """True: it is written in the settings themselves."""
-        return True
+        super().__init__(shown_address(checked_address(text)), text=str(text))
 
     def __repr__(self) -> str:
         return self.origin
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, WebAddress) and self._text == other._text
-
-    def __hash__(self) -> int:
-        return hash(self._text)

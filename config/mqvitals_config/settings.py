@@ -14,12 +14,13 @@ from typing import Annotated, Literal
 from mqvitals_config.collection import ConsoleSettings, PollingSettings, SmfSettings, console_contradictions
 from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.facts import FactSettings
-from mqvitals_config.problem import LocatedNumber, LocatedText, Problem
-from mqvitals_config.receiver import AnyReceiver, receiver_contradictions
+from mqvitals_config.problem import LocatedNumber, LocatedText, Problem, repeated
+from mqvitals_config.receiver import AnyReceiver
 from mqvitals_config.scalars import (
     FILE_MODE_FORM,
     TIME_ZONE_FORM,
     FileMode,
+    display_name,
     parse_duration,
     parse_file_mode,
     resolved_path,
@@ -154,11 +155,9 @@ class StoreSettings:
 
 def owner_name(text: LocatedText) -> LocatedText:
     """A name that can begin an object's whole name, such as ``PRDQSG``; raises ValueError."""
-    if not text or text != text.strip() or not text.isprintable() or len(text) > 48:
-        raise ValueError("a name has 1 to 48 characters, none of them a control character, and no blanks around it")
     if "/" in text:
         raise ValueError("this name cannot hold a '/', which separates the parts of an object's name")
-    return text
+    return display_name(text)
 
 
 OwnerName = Annotated[LocatedText, Convert(owner_name)]
@@ -277,13 +276,10 @@ class Settings:
 
 def contradictions(settings: Settings) -> Iterator[Problem]:
     """Settings that are valid by themselves and contradict each other."""
-    seen: dict[str, LocatedText] = {}
-    for index, queue_manager in enumerate(settings.queue_managers):
-        name = queue_manager.name
-        if name in seen:
-            message = f"{name} occurs twice, first on line {seen[name].place.line}"
-            yield Problem(name.place, f"queue_managers[{index}].name", message)
-        seen.setdefault(name, name)
+    for key, named in (("queue_managers", settings.queue_managers), ("receivers", settings.receivers)):
+        for index, name, first in repeated(entry.name for entry in named):
+            message = f"{name} occurs twice, first on line {first.place.line}"
+            yield Problem(name.place, f"{key}[{index}].name", message)
     for index, queue_manager in enumerate(settings.queue_managers):
         way = settings.connection_of(queue_manager)
         yield from connection_contradictions(way, queue_manager.name, f"queue_managers[{index}]")
@@ -294,7 +290,6 @@ def contradictions(settings: Settings) -> Iterator[Problem]:
         if statistics is not None and statistics in (way.reply_queue, way.command_queue):
             message = f"{statistics} is already the reply queue or the command queue"
             yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
-    yield from receiver_contradictions(settings.receivers)
     yield from console_contradictions(settings.console)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_config.collection import Filter, generic_name, parse_filter
+from mqvitals_config.collection import Filter, parse_filter
 from mqvitals_config.decoder import decode
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError, LocatedText, Place
@@ -116,5 +116,5 @@ def test_what_is_no_filter(text: str) -> None:
 @pytest.mark.parametrize("name", ["", "A*B", "**", "a b", "X" * 49, "X" * 48 + "*", "Ä"])
 def test_what_is_no_name(name: str) -> None:
     """MQ allows a star only at the end, and few characters."""
-    with pytest.raises(ValueError, match="expected a name of MQ"):
-        generic_name(LocatedText(name, Place("x")))
+    with pytest.raises(ConfigError, match="expected a name of MQ"):
+        decode("x", f"polling: {{queues: {{names: ['{name}']}}}}", Settings)

@@ -39,7 +39,6 @@ def test_a_secret_comes_from_the_file_that_is_named(tmp_path: Path) -> None:
     (tmp_path / "password").write_text(WORD + "\n")
     receiver = decode(str(tmp_path / "x.yaml"), "url: http://x\npassword_file: password", Receiver)
     assert receiver.password_file is not None
-    assert receiver.password_file.exists()
     assert receiver.password_file.reveal() == WORD
     (tmp_path / "password").write_text("changed")
     assert receiver.password_file.reveal() == "changed"
@@ -70,7 +69,6 @@ def test_a_secret_comes_from_a_variable(tmp_path: Path) -> None:
     assert Secret.in_environment("MQVITALS_TOKEN", {"MQVITALS_TOKEN": WORD}).reveal() == WORD
     both = {"MQVITALS_TOKEN": WORD, "MQVITALS_TOKEN_FILE": str(tmp_path / "token")}
     assert Secret.in_environment("MQVITALS_TOKEN", both).reveal() == "from the file"
-    assert not Secret.in_environment("MQVITALS_TOKEN", {}).exists()
 
 
 def test_a_secret_that_cannot_be_had(tmp_path: Path) -> None:
