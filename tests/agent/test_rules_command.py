@@ -267,7 +267,7 @@ def listed(text: str) -> list[str]:
 def test_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """One line a rule, in the order of the files; what is switched off says so."""
     lines = said(capsys, "list").splitlines()
-    assert lines[0].split() == ["Rule", "Severity", "Tier", "Kind", "Judges", "Title"]
+    assert lines[0].split() == ["Rule", "Severity", "Tier", "Kind", "Scope", "Title"]
     rules = listed("\n".join(lines))
     assert len(rules) == len(set(rules)) == len(load_rules(KINDS))
     config = tmp_path / "mqvitals.yaml"

@@ -138,8 +138,8 @@ def test_hostile_object(make_store: MakeStore, capsys: pytest.CaptureFixture[str
     [
         (["free_pc", "QM01/buffer_pool/3"], "a buffer_pool has no metric 'free_pc'", "did you mean free_pct"),
         (["zzz", "QM01/buffer_pool/3"], "has no metric 'zzz'", "'mqvitals metrics' lists them all"),
-        (["free_pct", "QM01/bufer_pool/3"], "'bufer_pool' is no kind of object", "did you mean buffer_pool"),
-        (["free_pct", "QM01/zzz/3"], "'zzz' is no kind of object", "kinds are "),
+        (["free_pct", "QM01/bufer_pool/3"], "there is no kind of object 'bufer_pool'", "did you mean 'buffer_pool'"),
+        (["free_pct", "QM01/zzz/3"], "there is no kind of object 'zzz'", "kinds are "),
         (["free_pct", "QM01/buffer_pool/33"], "no object QM01/buffer_pool/33", "did you mean QM01/buffer_pool/3"),
         (["free_pct", "QM01"], "owner/kind/name", "'mqvitals metrics'"),
         (["channel.free_pct", "QM01/buffer_pool/3"], "is no metric of QM01/buffer_pool/3", "buffer_pool.METRIC"),

@@ -9,6 +9,7 @@ from mqvitals_agent.commandline.arguments import (
     add_store_arguments,
     add_zone_argument,
     check_owners,
+    duration_argument,
     now_ms,
     open_store,
 )
@@ -34,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="only of this queue manager; may be repeated",
     )
-    parser.add_argument("--since", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1d)")
+    parser.add_argument(
+        "--since", metavar="DURATION", default="1d", help="how far back, such as 30m or 7d (default: %(default)s)"
+    )
     parser.add_argument(
         "--id",
         metavar="ID",
@@ -52,14 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the messages; returns the exit code, 0 also when there are none."""
     from mqvitals_agent.view.console import message_json, message_list_lines
-    from mqvitals_config.scalars import parse_duration
 
     if arguments.limit < 1:
         raise Failure("--limit must be 1 at least")
-    try:
-        back = parse_duration(arguments.since or "1d")
-    except ValueError as error:
-        raise Failure(f"--since {arguments.since}: {error}") from error
+    back = duration_argument("--since", arguments.since)
     with open_store(arguments) as reader:
         meta, last = reader.meta(), reader.last_ts()
         now = last if meta.past and last is not None else now_ms()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqvitals_agent.errors import Failure
@@ -155,12 +155,8 @@ def _source_lines(measured_on: str, caveat: str, source: str, width: int) -> lis
     return lines
 
 
-def list_lines(formulas: Iterable[Formula], width: int) -> list[str]:
+def list_lines(formulas: Collection[Formula], width: int) -> Iterator[str]:
     """Every formula in a line or two, in the order of the catalogue."""
-    return list(_list_lines(tuple(formulas), width))
-
-
-def _list_lines(formulas: Sequence[Formula], width: int) -> Iterator[str]:
     names = max((len(each.name) for each in formulas), default=0)
     for each in formulas:
         yield from wrap(each.title, width, first=f"{each.name:<{names}}  ", rest=" " * (names + 2))
@@ -242,16 +238,13 @@ def _origin_lines(seen: tuple[FoundInput, ...], name: ObjectName, now: int) -> I
 
 
 def _object(formula: Formula, text: str) -> ObjectName:
+    from mqvitals_agent.commandline.arguments import object_name
     from mqvitals_agent.plan_inputs import kinds_of
-    from mqvitals_rules.snapshot import ObjectName
 
     kinds = kinds_of(formula.name)
     if not kinds:
         raise Failure(f"{formula.name} has no input that the agent measures", hint="give its inputs yourself")
-    try:
-        name = ObjectName.parse(text)
-    except ValueError as error:
-        raise Failure(str(error), hint=f"{formula.name} takes from a {' or '.join(kinds)}") from error
+    name = object_name(text)
     if name.kind not in kinds:
         words = " or ".join(kinds)
         raise Failure(f"{formula.name} has no input from a {name.kind}", hint=f"it takes from a {words}")
@@ -260,11 +253,13 @@ def _object(formula: Formula, text: str) -> ObjectName:
 
 def _facts(asked: argparse.Namespace) -> Facts:
     """The declared facts, defaults included; raises Failure for a file that cannot be used."""
-    from mqvitals_agent.commandline.settings import explained, settings_of
+    from mqvitals_agent.commandline.settings import settings_of, usable_settings
+    from mqvitals_config.problem import ConfigError
     from mqvitals_rules.ruleset.facts import Facts, declared_facts
     from mqvitals_rules.vocabulary.tables import KINDS
 
     found, problems = declared_facts(settings_of(asked).facts)
-    if problems:
-        raise Failure(f"the facts cannot be used:\n{explained(problems)}")
+    with usable_settings():
+        if problems:
+            raise ConfigError(problems)
     return Facts(KINDS, found)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mqvitals_agent.commandline.arguments import open_store
+from mqvitals_agent.commandline.arguments import object_name, open_store
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.commandline.settings import no_rule, rule_config_of, rules_of, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
@@ -163,9 +163,9 @@ def _no_such_rules(rules: Iterable[Rule], wanted: dict[str, str]) -> Failure:
 
 
 def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
-    from mqvitals_agent.text.terminal import cells, fit, safe
+    from mqvitals_agent.text.terminal import cells, fit
 
-    rows = [("Rule", "Severity", "Tier", "Kind", "Judges", "Title")]
+    rows = [("Rule", "Severity", "Tier", "Kind", "Scope", "Title")]
     for rule in rules:
         severity = "off" if rule.id in disabled else rule.severity.name.lower()
         rows.append((safe(rule.id), severity, rule.tier or "-", rule.kind.value, rule.scope, safe(rule.title)))
@@ -174,12 +174,10 @@ def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
 
 
 def _count_lines(rules: Iterable[Rule]) -> Iterator[str]:
-    from mqvitals_agent.commandline.output import line_width
-    from mqvitals_agent.text.terminal import safe, wrap
+    from mqvitals_agent.text.figure import counted
 
     counts = rule_counts(rules)
-    number = counts.pop("rules")
-    yield f"{number} rule{'s' * (number != 1)}"
+    yield counted(counts.pop("rules"), "rule")
     for name, found in counts.items():
         words = ", ".join(f"{safe(word)} {count}" for word, count in found.items())
         yield from wrap(words, line_width(), first=f"{name.capitalize():<10}", rest=" " * 10)
@@ -210,30 +208,15 @@ def run_explain(arguments: argparse.Namespace) -> int:
     if arguments.object is None:
         show(list(_rule_lines(rule, settings)))
         return ExitCode.DONE
-    name = _object(arguments.object, rule)
+    name = object_name(arguments.object)
+    if name.kind not in (rule.scope, rule.about):
+        raise Failure(f"{rule.id} applies to objects of kind {rule.scope}, and {name} is a {name.kind}")
     show(list(_object_lines(arguments, name, rule, rule_config_of(settings))))
     return ExitCode.DONE
 
 
-def _object(text: str, rule: Rule) -> ObjectName:
-    from mqvitals_config.problem import did_you_mean
-    from mqvitals_rules.snapshot import ObjectName
-    from mqvitals_rules.vocabulary.tables import KINDS
-
-    try:
-        name = ObjectName.parse(text)
-    except ValueError as error:
-        raise Failure(str(error)) from error
-    if name.kind not in KINDS:
-        meant = did_you_mean(name.kind, KINDS).removeprefix("; ")
-        raise Failure(f"there is no kind of object {name.kind!r}", hint=meant or f"the kinds are {', '.join(KINDS)}")
-    if name.kind not in (rule.scope, rule.about):
-        raise Failure(f"{rule.id} applies to objects of kind {rule.scope}, and {name} is a {name.kind}")
-    return name
-
-
 def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
-    """Everything the rule says of itself."""
+    """The definition of the rule."""
     from mqvitals_rules.ruleset.markdown import clear_text, hold_text, mqsc_commands, one_line, severity_text
 
     yield f"{safe(rule.id)}  {safe(rule.title)}"
@@ -254,8 +237,8 @@ def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
     yield from _labelled("Needs", ", ".join(rule.needs))
     yield from _fact_lines(rule)
     yield from _advice_lines(rule)
-    for number, (mqsc, when) in enumerate(mqsc_commands(rule)):
-        yield from _labelled("Next" if number == 0 else "", f"{mqsc}  when {one_line(when)}" if when else mqsc)
+    commands = mqsc_commands(rule)
+    yield from _labelled("Next", *(f"{mqsc}  when {one_line(when)}" if when else mqsc for mqsc, when in commands))
 
 
 def _tier_words(tier: str) -> str:
@@ -282,28 +265,27 @@ def _advice_lines(rule: Rule) -> Iterator[str]:
 
     yield from _labelled("Advice", one_line(rule.advice))
     yield from _labelled("Caveat", one_line(rule.caveat))
-    for number, source in enumerate(rule.sources):
-        yield from _labelled("Source" if number == 0 else "", f"{source.document}: {source.section}")
+    yield from _labelled("Source", *(f"{source.document}: {source.section}" for source in rule.sources))
 
 
-def _parameter_lines(rule: Rule, settings: Settings) -> Iterator[str]:
+def _parameter_lines(rule: Rule, settings: Settings) -> list[str]:
     from mqvitals_rules.ruleset.template import with_unit
 
-    for number, each in enumerate(rule.parameters.values()):
-        words = f"{each.name} = {with_unit(each.value, each.unit)} ({each.origin.value}): {each.meaning}"
-        yield from _labelled("With" if number == 0 else "", words)
+    lines = []
+    for each in rule.parameters.values():
+        lines.append(f"{each.name} = {with_unit(each.value, each.unit)} ({each.origin.value}): {each.meaning}")
         for entry in settings.rules.thresholds:
             if entry.rule == rule.id and entry.parameter == each.name:
                 objects = f" for {entry.objects}" if entry.objects else ""
-                yield from _labelled(
-                    "", f"  {with_unit(entry.value, each.unit)}{objects} (configuration, {entry.rule.place})"
-                )
+                value = with_unit(entry.value, each.unit)
+                lines.append(f"  {value}{objects} (configuration, {entry.rule.place})")
+    return _labelled("With", *lines)
 
 
 def _object_lines(
     arguments: argparse.Namespace, name: ObjectName, rule: Rule, rule_config: RuleConfig
 ) -> Iterator[str]:
-    """What the rule says now of the object, or of each object that it judges and whose alerts are about this one."""
+    """The rule's verdict now about the object, or about each object in its scope whose alerts are about this one."""
 
     with open_store(arguments) as reader:
         alerts = [
@@ -339,7 +321,7 @@ def _configured(arguments: argparse.Namespace) -> bool:
 
 
 def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
-    """There never was an alert about the object: name some that the rule judges."""
+    """There never was an alert about the object: names some objects in the rule's scope."""
     known = [str(row.name) for row in reader.objects(f"{name.owner}/{rule.scope}/*")]
     examples = ", ".join(safe(each) for each in known[:_EXAMPLES])
     return Failure(
@@ -351,7 +333,7 @@ def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
 def _verdict_lines(
     reader: StoreReader, name: ObjectName, rule: Rule, rule_config: RuleConfig, alert: Alert | None
 ) -> Iterator[str]:
-    """What the rule says of one object that it judges; ``alert`` is the newest about it."""
+    """The rule's verdict about one object; ``alert`` is the newest about it."""
     from mqvitals_agent.text.figure import stamp
     from mqvitals_agent.view.explanation import explain_object
     from mqvitals_rules.ruleset.facts import facts_as_yaml
@@ -372,8 +354,7 @@ def _verdict_lines(
         yield from _labelled("Severity", alert.severity.name.lower())
         yield from _labelled("Says", alert.summary)
     yield from _term_lines(found)
-    for number, remedy in enumerate(found.remedies):
-        yield from _labelled("Missing" if number == 0 else "", remedy)
+    yield from _labelled("Missing", *found.remedies)
     yield from _verbatim("Declare" if found.when.truth is None else "Optional", facts_as_yaml(found.declarations))
     if found.clear is not None:
         yield from _labelled("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
@@ -382,7 +363,7 @@ def _verdict_lines(
 
 
 def _alert_words(rule: Rule, alert: Alert | None) -> str:
-    """``firing since TIME; ends when ...``: where the newest alert is in its life."""
+    """``firing since TIME; ends when ...``: the state of the newest alert."""
     from mqvitals_agent.text.figure import stamp
     from mqvitals_config.scalars import format_duration
     from mqvitals_rules.ruleset.markdown import count_text, hold_text
@@ -403,26 +384,25 @@ def _alert_words(rule: Rule, alert: Alert | None) -> str:
     return f"firing since {stamp(alert.started)}{under}; ends when {ends} {polls}{good}"
 
 
-def _history_lines(alerts: Sequence[Alert]) -> Iterator[str]:
-    """The rule's alerts about one object that are over, the newest first."""
+def _history_lines(alerts: Sequence[Alert]) -> list[str]:
+    """The rule's alerts about one object that have ended, the newest first."""
     from mqvitals_agent.text.figure import stamp
 
-    ended = [alert for alert in alerts if alert.ended is not None and alert.started is not None]
-    for number, alert in enumerate(ended[:_MOST_ALERTS]):
-        assert alert.started is not None
-        assert alert.ended is not None
-        words = f"{stamp(alert.started)} to {stamp(alert.ended)}, {alert.worst.name.lower()}; ended: {alert.why.value}"
-        yield from _labelled("History" if number == 0 else "", words)
-    if len(ended) > _MOST_ALERTS:
-        yield from _labelled("", f"and {len(ended) - _MOST_ALERTS} before")
+    ended = [
+        f"{stamp(alert.started)} to {stamp(alert.ended)}, {alert.worst.name.lower()}; ended: {alert.why.value}"
+        for alert in alerts
+        if alert.ended is not None and alert.started is not None
+    ]
+    more = len(ended) - _MOST_ALERTS
+    return _labelled("History", *ended[:_MOST_ALERTS], *([f"and {more} before"] if more > 0 else []))
 
 
-def _term_lines(found: RuleExplanation) -> Iterator[str]:
-    if len(found.when.terms) < 2:
-        return
-    for number, term in enumerate(found.when.terms):
-        word = "left out, not declared" if term.left_out else _VERDICTS[term.truth]
-        yield from _labelled("Terms" if number == 0 else "", f"{term.filled}: {word}")
+def _term_lines(found: RuleExplanation) -> list[str]:
+    terms = [
+        f"{term.filled}: {'left out, not declared' if term.left_out else _VERDICTS[term.truth]}"
+        for term in found.when.terms
+    ]
+    return _labelled("Terms", *terms) if len(terms) > 1 else []
 
 
 def _verbatim(label: str, lines: Iterable[str]) -> Iterator[str]:
@@ -431,8 +411,10 @@ def _verbatim(label: str, lines: Iterable[str]) -> Iterator[str]:
         yield f"{label if number == 0 else '':<{_LABEL}}{safe(text)}"
 
 
-def _labelled(label: str, text: str) -> list[str]:
-    text = safe(text)
-    if not text:
-        return []
-    return wrap(text, line_width(), first=f"{label:<{_LABEL}}", rest=" " * _LABEL)
+def _labelled(label: str, *texts: str) -> list[str]:
+    """The texts behind their label, which stands on the first line alone; empty texts are left out."""
+    lines: list[str] = []
+    for text in filter(None, map(safe, texts)):
+        first = f"{'' if lines else label:<{_LABEL}}"
+        lines += wrap(text, line_width(), first=first, rest=" " * _LABEL)
+    return lines

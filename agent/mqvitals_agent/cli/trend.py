@@ -11,8 +11,10 @@ from mqvitals_agent.commandline.arguments import (
     FORMS,
     add_store_arguments,
     add_zone_argument,
+    duration_argument,
     moment_argument,
     now_ms,
+    object_name,
     open_store,
     reading_zone,
 )
@@ -54,12 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Show the series; returns the exit code."""
     from mqvitals_agent.view.trend import trend_csv, trend_json, trend_text
 
-    name, metric = _object(arguments.object), arguments.metric
-    known = _metric(name, metric)
+    name = object_name(arguments.object)
+    metric = _metric(name, arguments.metric)
     if arguments.since and arguments.begin:
         raise Failure("--since and --from both say where to begin", hint="give one of them")
     with open_store(arguments) as reader:
-        view = _read(reader, name, known, arguments)
+        view = _read(reader, name, metric, arguments)
     if arguments.json:
         print(json.dumps(trend_json(view)))
     elif arguments.csv:
@@ -71,15 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.DONE
 
 
-def _object(text: str) -> ObjectName:
-    from mqvitals_rules.snapshot import ObjectName
-
-    try:
-        return ObjectName.parse(text)
-    except ValueError as error:
-        raise Failure(str(error), hint="'mqvitals metrics' lists the kinds") from error
-
-
 def _metric(name: ObjectName, text: str) -> Metric:
     """The metric that was meant; raises Failure with the nearest names."""
     from difflib import get_close_matches
@@ -87,13 +80,7 @@ def _metric(name: ObjectName, text: str) -> Metric:
     from mqvitals_rules.vocabulary.metric import MetricType
     from mqvitals_rules.vocabulary.tables import KINDS
 
-    kind = KINDS.get(name.kind)
-    if kind is None:
-        near = get_close_matches(name.kind, KINDS)
-        raise Failure(
-            f"{name.kind!r} is no kind of object",
-            hint=f"did you mean {' or '.join(near)}?" if near else f"kinds are {', '.join(KINDS)}",
-        )
+    kind = KINDS[name.kind]
     prefix, dot, plain = text.rpartition(".")
     if dot and prefix != kind.name:
         raise Failure(f"{text} is no metric of {name}, which is a {kind.name}", hint=f"write {kind.name}.METRIC")
@@ -128,7 +115,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     if arguments.begin is not None:
         since = moment_argument("--from", arguments.begin, zone, now)
     elif arguments.since is not None:
-        since = until - _duration(arguments.since)
+        since = until - duration_argument("--since", arguments.since)
     else:
         since = min(first, until) if meta.past else until - HOUR_MS
     if since > until:
@@ -145,12 +132,3 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
         why = Absence.NEEDS_STATISTICS.value
     note = f"The past: {safe(meta.origin)}" if meta.past else ""
     return trend_of(name, metric, series, TimeRange(since, until), why, note)
-
-
-def _duration(text: str) -> int:
-    from mqvitals_config.scalars import parse_duration
-
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise Failure(f"--since {text!r}: {error}") from error

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_store_arguments, now_ms, open_store
+from mqvitals_agent.commandline.arguments import add_store_arguments, duration_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.errors import ExitCode, Failure
 
@@ -83,12 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _wait(text: str) -> int:
-    from mqvitals_config.scalars import parse_duration
-
-    try:
-        duration = parse_duration(text)
-    except ValueError as error:
-        raise Failure(f"--wait {text!r}: {error}") from error
+    duration = duration_argument("--wait", text)
     if duration > _LONGEST_MS:
         raise Failure(f"--wait {text}: no answer comes after 60s", hint="write --wait 60s")
     return duration

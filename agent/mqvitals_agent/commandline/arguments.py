@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.snapshot import ObjectName
 
 
 def add_store_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +70,22 @@ def check_owners(reader: StoreReader, names: Sequence[str]) -> None:
         if name not in known:
             meant = did_you_mean(name, known).removeprefix("; ")
             raise Failure(f"the store has no queue manager {name!r}", hint=meant or f"it has {', '.join(known)}")
+
+
+def object_name(text: str) -> ObjectName:
+    """The object that ``text`` names. Raises Failure for another form, and for an unknown kind."""
+    from mqvitals_config.problem import did_you_mean
+    from mqvitals_rules.snapshot import ObjectName
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    try:
+        name = ObjectName.parse(text)
+    except ValueError as error:
+        raise Failure(str(error), hint="'mqvitals metrics' lists the kinds") from error
+    if name.kind not in KINDS:
+        meant = did_you_mean(name.kind, KINDS).removeprefix("; ")
+        raise Failure(f"there is no kind of object {name.kind!r}", hint=meant or f"the kinds are {', '.join(KINDS)}")
+    return name
 
 
 def now_ms() -> int:
@@ -207,7 +224,11 @@ def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a simulated group, of its pace and of the interval."""
     parser.add_argument("--scenario", metavar="S", help="simulate the group of this scenario")
     parser.add_argument(
-        "--seed", metavar="N", type=_seed, default=1, help="seed of the scenario's random numbers (default: 1)"
+        "--seed",
+        metavar="N",
+        type=_up_to(999_999_999),
+        default=1,
+        help="seed of the scenario's random numbers (default: 1)",
     )
     parser.add_argument(
         "--queues", metavar="N", type=_up_to(MOST_QUEUES), default=0, help="number of additional queues"
@@ -265,18 +286,22 @@ def duration(text: str) -> int:
     return length
 
 
+def duration_argument(option: str, text: str) -> int:
+    """The length of time of an option, ms. Raises Failure."""
+    from mqvitals_config.scalars import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise Failure(f"{option} {text!r}: {error}") from error
+
+
 def _whole_seconds(text: str) -> int:
     """A length of time on the command line that is one of whole seconds, ms. Raises ArgumentTypeError."""
     length = duration(text)
     if length % _SECOND_MS:
         raise argparse.ArgumentTypeError("must be of whole seconds")
     return length
-
-
-def _seed(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"a seed is a whole number of at most nine digits, not {text!r}")
-    return int(text)
 
 
 def _up_to(most: int) -> Callable[[str], int]:
