@@ -46,27 +46,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the review; returns the exit code. Raises Failure."""
     from mqvitals_agent.commandline.arguments import open_store
-    from mqvitals_agent.commandline.output import line_width, only_ascii
+    from mqvitals_agent.commandline.output import only_ascii, show_blocks
     from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
     from mqvitals_agent.review.store_report import review_blocks, review_json
     from mqvitals_agent.review.store_review import review_store
-    from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
 
     if arguments.ascii:
         only_ascii()
-    judging = rule_config_of(loaded_settings(arguments).settings)
+    config = rule_config_of(loaded_settings(arguments).settings)
     with open_store(arguments) as reader:
         _check_names(reader, arguments.queue_manager)
-        examined = review_store(reader, judging, arguments.queue_manager)
+        examined = review_store(reader, config, arguments.queue_manager)
         origin = reader.meta().origin
     if arguments.json:
         print(json.dumps(review_json(examined, origin), indent=2))
     else:
         blocks = review_blocks(examined, origin, ascii_only=arguments.ascii)
-        if arguments.ascii:
-            blocks = ascii_blocks(blocks)
-        for line in markdown_lines(blocks) if arguments.markdown else plain_lines(blocks, line_width()):
-            print(line)
+        show_blocks(blocks, markdown=arguments.markdown, ascii_only=arguments.ascii)
     found = any(each.outcome.troubles for each in examined)
     return ExitCode.FOUND if found else ExitCode.DONE
 

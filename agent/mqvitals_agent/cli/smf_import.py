@@ -51,12 +51,12 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_in_force(arguments.config, {"store": arguments.store}).settings
     if settings.store.path is None:
         raise Failure("no store is named", hint="add --store PATH, or set MQVITALS_STORE or store.path")
-    judging = rule_config_of(settings)
+    config = rule_config_of(settings)
     path = Path(settings.store.path)
     holder = writer_of(path)
     if holder is not None:
         raise Failure(f"process {holder} is writing the store {path}", hint=_instead(settings))
-    return _import(arguments.files, path, settings, judging)
+    return _import(arguments.files, path, settings, config)
 
 
 def groups_of(settings: Settings) -> GroupNames:
@@ -77,7 +77,7 @@ def _instead(settings: Settings) -> str:
     return "let the agent read them: set smf.watch to a folder, and put the files there; or stop it first"
 
 
-def _import(files: Iterable[str], store_path: Path, settings: Settings, judging: RuleConfig) -> int:
+def _import(files: Iterable[str], store_path: Path, settings: Settings, config: RuleConfig) -> int:
     from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_agent.review.store_review import update_advice
     from mqvitals_agent.smf.ingest import RecordIngest, ingest_file
@@ -87,7 +87,7 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, judging:
 
     now = time.time_ns() // 1_000_000
     with _opened(store_path, settings, now) as store, StoreReader.open(store_path) as older:
-        intake = Ingest(store, judging, older=older)
+        intake = Ingest(store, config, older=older)
 
         def take(snapshot: Snapshot) -> None:
             # A clock of z/OS that is ahead of ours must not make the agent wait for it.
@@ -100,7 +100,7 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, judging:
                 if reason := ingest_file(path, ingest, counts, now * 1000, with_progress):
                     say(f"{path}: {reason}")
                     failed = True
-            update_advice(store, older, judging, ingest.result.owners)
+            update_advice(store, older, config, ingest.result.owners)
         except KeyboardInterrupt:
             interrupted = True
         for line in (*counts.lines(), *import_lines(ingest.result)):
@@ -128,10 +128,10 @@ def _opened(path: Path, settings: Settings, now: int) -> Store:
 
 def with_progress(name: str, records: Iterable[Record]) -> Iterator[Record]:
     """The records; on a terminal, a line a second about how far they are."""
-    talkative, told_at, count = sys.stderr.isatty(), time.monotonic(), 0
+    on_terminal, shown_at, count = sys.stderr.isatty(), time.monotonic(), 0
     for count, record in enumerate(records, 1):
-        if talkative and count % 256 == 0 and time.monotonic() - told_at >= _PROGRESS_S:
-            told_at = time.monotonic()
+        if on_terminal and count % 256 == 0 and time.monotonic() - shown_at >= _PROGRESS_S:
+            shown_at = time.monotonic()
             say(f"{name}: {count:,} records, {record.offset / 1e6:,.0f} MB")
         yield record
 

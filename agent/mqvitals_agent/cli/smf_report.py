@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from mqvitals_agent.commandline.output import complain, only_ascii
+from mqvitals_agent.commandline.output import only_ascii, say, show_blocks
 from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
@@ -35,21 +35,18 @@ def run(arguments: argparse.Namespace) -> int:
     import time
 
     from mqvitals_agent.cli.smf_import import groups_of, with_progress
-    from mqvitals_agent.commandline.output import line_width
     from mqvitals_agent.commandline.settings import rule_config_of, settings_of
     from mqvitals_agent.review.smf_report import health_check
     from mqvitals_agent.store.error import StoreError, StoreErrorKind
-    from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
-    from mqvitals_agent.text.terminal import safe
 
     if arguments.ascii:
         only_ascii()
     settings = settings_of(arguments)
-    judging = rule_config_of(settings)
+    config = rule_config_of(settings)
     try:
         report = health_check(
             arguments.files,
-            judging,
+            config,
             groups_of(settings),
             now_us=time.time_ns() // 1000,
             ascii_only=arguments.ascii or not _shows_blocks(),
@@ -63,13 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
             f"the temporary files cannot be written: {why}", hint="name a directory with room in TMPDIR"
         ) from error
     for path, reason in report.unreadable:
-        complain(safe(f"mqvitals: {path}: {reason}"))
+        say(f"{path}: {reason}")
     if not report.records:
         raise Failure(_nothing(report.damaged), hint=_TRANSFER)
-    blocks = ascii_blocks(report.blocks) if arguments.ascii else report.blocks
-    lines = markdown_lines(blocks) if arguments.markdown else plain_lines(blocks, line_width())
-    for line in lines:
-        print(line)
+    show_blocks(report.blocks, markdown=arguments.markdown, ascii_only=arguments.ascii)
     if report.unreadable:
         return ExitCode.FAILED
     return ExitCode.FOUND if report.found or report.damaged else ExitCode.DONE

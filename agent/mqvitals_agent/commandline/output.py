@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mqvitals_agent.text.document import Block
     from mqvitals_agent.text.styled import Line
 
 _ERRORS = "mqvitals.ascii"
@@ -120,6 +121,15 @@ def screen_height() -> int | None:
 def show(lines: Iterable[str]) -> None:
     """Print text for people."""
     print("\n".join(lines))
+
+
+def show_blocks(blocks: Iterable[Block], *, markdown: bool, ascii_only: bool) -> None:
+    """Print a report for the options ``--markdown`` and ``--ascii``."""
+    from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
+
+    if ascii_only:
+        blocks = ascii_blocks(blocks)
+    show(markdown_lines(blocks) if markdown else plain_lines(blocks, line_width()))
 
 
 def show_lines(lines: Iterable[Line]) -> None:

@@ -49,15 +49,15 @@ class _Side(NamedTuple):
     sign: int
 
 
-def compared_value(form: CompiledRule, kinds: Mapping[str, Kind]) -> ComparedValue | None:
+def compared_value(compiled: CompiledRule, kinds: Mapping[str, Kind]) -> ComparedValue | None:
     """The first number in a rule's condition that is compared with a limit; None where there is none.
 
     Which way is worse is what the condition that clears the alert says best: there it is the other way round.
     """
-    cleared = {} if form.clear is None else {side.text: -side.sign for side in _sides(form.clear.source)}
-    for side in _sides(form.when.source):
+    cleared = {} if compiled.clear is None else {side.text: -side.sign for side in _sides(compiled.clear.source)}
+    for side in _sides(compiled.when.source):
         try:
-            number = compile_value(side.text, kinds[form.rule.scope], kinds, form.values)
+            number = compile_value(side.text, kinds[compiled.rule.scope], kinds, compiled.values)
         except ExpressionError:
             continue
         if any(_is_figure(kinds, kind, metric) for kind, metric in number.names):
@@ -108,7 +108,7 @@ class Occurrence(NamedTuple):
 
 @dataclass(slots=True)
 class Check:
-    """A rule applied to an object: in how many intervals it could be evaluated (``judged``) and held.
+    """A rule applied to an object: in how many intervals it could be evaluated (``evaluated``) and held.
 
     ``fired``: the condition held as long as the rule demands. ``first`` and ``last`` are the ends (ms UTC) of the first
     and the last interval in which it held. ``unknown`` counts the reasons why it could not be evaluated.
@@ -116,7 +116,7 @@ class Check:
 
     rule: Rule
     object: ObjectName
-    judged: int = 0
+    evaluated: int = 0
     held: int = 0
     fired: bool = False
     first: int = 0
@@ -130,40 +130,42 @@ class RuleEvaluator:
     screen.
     """
 
-    def __init__(self, kinds: Mapping[str, Kind], world: LatestValues, windows: MetricHistory) -> None:
-        self.scene = EvalContext(kinds, world, windows)
+    def __init__(self, kinds: Mapping[str, Kind], latest: LatestValues, windows: MetricHistory) -> None:
+        self.context = EvalContext(kinds, latest, windows)
         self._kinds = kinds
-        self._world = world
+        self._latest = latest
         self._windows = windows
         self._compared: dict[int, ComparedValue | None] = {}
 
     def occurrence(
         self,
-        form: CompiledRule,
+        compiled: CompiledRule,
         state: LatestState,
         ts: int,
         interval_ms: int | None = None,
         worst: Occurrence | None = None,
     ) -> Occurrence | None:
-        """The occurrence of a condition that holds for the object that ``scene`` has entered.
+        """The occurrence of a condition that holds for the object that ``context`` has entered.
 
         ``ts`` is when the object's values were reported. None: it is no worse than ``worst``.
         """
-        severity = severity_of(form, self.scene) or form.rule.severity
-        found = Occurrence(ts, interval_ms, severity, self._badness(form))
+        severity = severity_of(compiled, self.context) or compiled.rule.severity
+        found = Occurrence(ts, interval_ms, severity, self._badness(compiled))
         if worst is not None and not found.is_worse_than(worst):
             return None
-        finding = explain_rule(form, self._kinds, self._world, self._windows, state, self.scene.now, self.scene)
+        finding = explain_rule(
+            compiled, self._kinds, self._latest, self._windows, state, self.context.now, self.context
+        )
         # Two alternatives may hold the same term.
         terms = dict.fromkeys(term.filled for term in finding.when.terms if term.truth and not term.left_out)
         return found._replace(summary=finding.summary, terms=tuple(terms), mqsc=finding.mqsc)
 
-    def _badness(self, form: CompiledRule) -> float | None:
-        # The rules keep their forms alive, so the id is unique.
-        if id(form) not in self._compared:
-            self._compared[id(form)] = compared_value(form, self._kinds)
-        compared = self._compared[id(form)]
-        return None if compared is None else compared.badness(self.scene)
+    def _badness(self, compiled: CompiledRule) -> float | None:
+        # The rules keep them alive, so the id is unique.
+        if id(compiled) not in self._compared:
+            self._compared[id(compiled)] = compared_value(compiled, self._kinds)
+        compared = self._compared[id(compiled)]
+        return None if compared is None else compared.badness(self.context)
 
 
 class IntervalEvaluator:
@@ -203,7 +205,7 @@ class IntervalEvaluator:
         """An alert is a finding, even if the condition held at no interval of the object's own samples."""
         check.fired = True
         if check.worst is None:
-            check.judged, check.held = max(check.judged, 1), max(check.held, 1)
+            check.evaluated, check.held = max(check.evaluated, 1), max(check.held, 1)
             check.first = check.last = alert.updated
             check.worst = Occurrence(alert.updated, None, alert.severity, summary=alert.summary)
 
@@ -213,27 +215,27 @@ class IntervalEvaluator:
             return
         metrics = {metric for reading in readings for metric in reading.values}
         interval_ms = max((each.interval_ms for each in readings if each.interval_ms is not None), default=None)
-        scene = self._evaluator.scene
-        scene.enter(state, ts)
-        for form in self._rules.rules_for(name):
-            reported = not form.own.isdisjoint(metrics)
-            if not reported and not form.own.isdisjoint(state.from_records):
+        context = self._evaluator.context
+        context.enter(state, ts)
+        for compiled in self._rules.rules_for(name):
+            reported = not compiled.own.isdisjoint(metrics)
+            if not reported and not compiled.own.isdisjoint(state.from_records):
                 continue  # another record of the object reports the rule's metrics
-            scene.absence = None
-            holds = form.when.truth(scene, state.values)
+            context.absence = None
+            holds = compiled.when.truth(context, state.values)
             if holds is None and not reported:
                 continue  # no record of this object reports them
-            check = self._check(form.rule, name)
+            check = self._check(compiled.rule, name)
             if holds is None:
-                check.unknown[form.when.reason(scene) or Absence.WINDOW] += 1
+                check.unknown[compiled.when.reason(context) or Absence.WINDOW] += 1
                 continue
-            check.judged += 1
+            check.evaluated += 1
             if not holds:
                 continue
             check.first = check.first if check.held else ts
             check.held += 1
             check.last = ts
-            check.worst = self._evaluator.occurrence(form, state, ts, interval_ms, check.worst) or check.worst
+            check.worst = self._evaluator.occurrence(compiled, state, ts, interval_ms, check.worst) or check.worst
 
     def _check(self, rule: Rule, name: ObjectName) -> Check:
         key = name, str(rule.id)

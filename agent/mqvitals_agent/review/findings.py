@@ -78,7 +78,7 @@ def result_of(checks: Iterable[Check]) -> ReviewResult:
             families.setdefault((check.object, family), []).append(check)
         elif check.held:
             brief.append(check)
-        elif check.judged:
+        elif check.evaluated:
             good.append(check)
         else:
             unknown.append(check)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mqvitals_agent.review.evaluation import Check, IntervalEvaluator, Occurrence
@@ -85,13 +85,13 @@ def health_check(
     with temporary_store() as store:
         report_input = read_files(paths, store, groups or GroupNames(), now_us, progress)
         span = TimeRange(*(0, 0) if report_input.period is None else (each // 1000 for each in report_input.period))
-        judge, totals = IntervalEvaluator(config, report_input.groups.of), PeriodTotals(span)
+        evaluator, totals = IntervalEvaluator(config, report_input.groups.of), PeriodTotals(span)
         restarts = sorted(report_input.intervals.restarts(), key=lambda each: each[0].since_us)
         for snapshot in stored_snapshots(store):
-            judge.take(_without_rates(snapshot, restarts, report_input))
+            evaluator.take(_without_rates(snapshot, restarts, report_input))
             totals.take(snapshot)
         owners = sorted({*report_input.sources, *totals.owners()})
-        outcomes = {owner: result_of(judge.checks(owner)) for owner in owners}
+        outcomes = {owner: result_of(evaluator.checks(owner)) for owner in owners}
         blocks = [*_beginning(report_input, outcomes, [each for each, _ in restarts], ascii_only=ascii_only)]
         for owner in sorted(owners, key=lambda each: (-outcomes[each].health, each)):
             blocks += _owner(owner, outcomes[owner], is_group=owner not in report_input.sources)
@@ -196,24 +196,16 @@ def _owner(owner: str, outcome: ReviewResult, *, is_group: bool) -> Iterator[Blo
             yield Paragraph(f"And {len(outcome.brief) - MOST_OBJECTS:,} more.")
     if outcome.good:
         yield Heading(3, "What is OK")
-        yield ReportTable(
-            ("rule", "what was looked for and not found", "objects", "intervals"),
-            tuple(
-                (str(rule.id), rule.title, f"{len(checks):,}", _judged(checks))
-                for rule, checks in by_rule(outcome.good)
-            ),
-            frozenset({2, 3}),
-        )
+        titles = ("rule", "what was looked for and not found", "objects", "intervals")
+        yield ReportTable(titles, _rule_rows(outcome.good, _evaluated), frozenset({2, 3}))
     if outcome.unknown:
         yield Heading(3, "What could not be evaluated")
-        yield ReportTable(
-            ("rule", "title", "objects", "why"),
-            tuple(
-                (str(rule.id), rule.title, f"{len(checks):,}", _reasons(checks))
-                for rule, checks in by_rule(outcome.unknown)
-            ),
-            frozenset({2}),
-        )
+        titles = ("rule", "title", "objects", "why")
+        yield ReportTable(titles, _rule_rows(outcome.unknown, _reasons), frozenset({2}))
+
+
+def _rule_rows(checks: Iterable[Check], last: Callable[[list[Check]], str]) -> tuple[tuple[str, ...], ...]:
+    return tuple((str(rule.id), rule.title, f"{len(each):,}", last(each)) for rule, each in by_rule(checks))
 
 
 def _details(finding: ReviewFinding) -> str:
@@ -223,10 +215,10 @@ def _details(finding: ReviewFinding) -> str:
     return text + "."
 
 
-def _judged(checks: Iterable[Check]) -> str:
+def _evaluated(checks: Iterable[Check]) -> str:
     """The number of evaluated intervals, and of all where some could not be evaluated."""
-    judged, tried = max((check.judged, check.judged + check.unknown.total()) for check in checks)
-    return f"{judged:,}" if judged == tried else f"{judged:,} of {tried:,}"
+    evaluated, tried = max((check.evaluated, check.evaluated + check.unknown.total()) for check in checks)
+    return f"{evaluated:,}" if evaluated == tried else f"{evaluated:,} of {tried:,}"
 
 
 def _brief(check: Check) -> str:
@@ -235,7 +227,7 @@ def _brief(check: Check) -> str:
 
 
 def _held(check: Check) -> str:
-    text = f"in {check.held:,} of {counted(check.judged, 'judged interval')}"
+    text = f"in {check.held:,} of {counted(check.evaluated, 'evaluated interval')}"
     if check.held > 1:
         text += f", from {moment(check.first)} to {moment(check.last)}"
     return text
@@ -281,8 +273,8 @@ def _quality(source: RecordSource, config: RuleConfig, intervals: RecordInterval
         lines = []
         for each in absent:
             rules = sorted({str(rule.id) for rule in config.rules.rules if _waits_for(rule, each.kinds, config)})
-            judged = f" Not evaluated for lack of them: {', '.join(rules)}." if rules else ""
-            lines.append(f"No records of {each.what}: {each.how}.{judged}")
+            waiting = f" Not evaluated for lack of them: {', '.join(rules)}." if rules else ""
+            lines.append(f"No records of {each.what}: {each.how}.{waiting}")
         yield Items(tuple(lines))
 
 
@@ -290,10 +282,10 @@ def _waits_for(rule: Rule, kinds: Iterable[str], config: RuleConfig) -> bool:
     """Whether records of these kinds report all metrics of a rule."""
     if rule.scope not in kinds or rule.kind is RuleKind.DATA_QUALITY:
         return False
-    form = config.rules.rule_for(rule, ObjectName("", rule.scope))
-    if form is None:
+    compiled = config.rules.rule_for(rule, ObjectName("", rule.scope))
+    if compiled is None:
         return False
-    metrics = [config.rules.kinds[kind].metric(name) for kind, name in form.when.names]
+    metrics = [config.rules.kinds[kind].metric(name) for kind, name in compiled.when.names]
     return all(metric is not None and (metric.smf or metric.declared or metric.computed) for metric in metrics)
 
 

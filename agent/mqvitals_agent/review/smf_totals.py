@@ -20,23 +20,17 @@ def number(values: Mapping[str, Reported], metric: str) -> float | None:
 
 @dataclass(slots=True)
 class ObjectTotals:
-    """The totals of one object. ``intervals`` counts its samples, ``length_ms`` adds up their known lengths.
+    """The totals of one object; ``length_ms`` adds up the known lengths of its intervals.
 
     A total is None, not zero, where no record reports it.
     """
 
-    intervals: int = 0
     length_ms: int = 0
     _sums: dict[str, float] = field(default_factory=dict)
     _high: dict[str, tuple[float, int]] = field(default_factory=dict)
     _low: dict[str, tuple[float, int]] = field(default_factory=dict)
     _last: dict[str, Reported] = field(default_factory=dict)
     _means: dict[str, tuple[float, float]] = field(default_factory=dict)
-
-    def count(self, reading: Reading) -> None:
-        """Count an interval."""
-        self.intervals += 1
-        self.length_ms += reading.interval_ms or 0
 
     def add(self, values: Mapping[str, Reported], *metrics: str) -> None:
         """Add counters."""
@@ -121,25 +115,41 @@ _STRESS_PCT: Final = 20
 BLOCK_MB: Final = 4096 / (1 << 20)
 VERBS: Final = ("open", "close", "get", "put", "put1", "inq", "set")
 
-_POOL = ("dwt", "dmc", "sos", "imw", "rio", "tpw", "wio", "getp", "getn")
-_LOG = (
-    *(
-        "ci_writes",
-        "checkpoints",
-        "suspends",
-        "wtb",
-        "pagein",
-        "thrsh",
-        "serial_writes",
-        "reads_archive",
-        "cis_offload",
+
+class _TotalMetrics(NamedTuple):
+    """The metrics of a kind that are counters, of which the extremes count, and of which the last value counts."""
+
+    sums: tuple[str, ...] = ()
+    extremes: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+
+
+_TASK: Final = _TotalMetrics(("requests", "cpu_us", "elapsed_us"), ("busy_pct",))
+_METRICS: Final[Mapping[str, _TotalMetrics]] = {
+    "buffer_pool": _TotalMetrics(("dwt", "dmc", "sos", "imw", "rio"), ("low_pct",), ("total",)),
+    "page_set": _TotalMetrics(
+        ("full_count", "imm_writes", "expand_count"), ("used_pct",), ("total_pages", "used_pct", "buffer_pool")
     ),
-    *("io_count_copy1", "io_count_copy2", "io_time_us_copy1", "io_time_us_copy2"),
-)
-_TASK = ("requests", "cpu_us", "elapsed_us")
-_CHANNEL = ("interval_msgs", "interval_batches", "interval_bytes", "full_batches", "put_retries")
-_APPLICATION = ("cpu_us", *(f"{verb}_{part}" for verb in VERBS for part in ("n", "et_us", "ct_us")))
-TASKS: Final = ("adapter", "dispatcher", "ssl_task", "dns_task")
+    "log": _TotalMetrics(
+        (
+            *("ci_writes", "checkpoints", "suspends", "wtb", "pagein", "thrsh", "serial_writes", "reads_archive"),
+            *("io_count_copy1", "io_count_copy2", "io_time_us_copy1", "io_time_us_copy2"),
+        ),
+        ("write_mb_s", "io_max_us_copy1", "io_max_us_copy2"),
+    ),
+    "channel_initiator": _TotalMetrics(
+        extremes=("current", "active", "storage31_kb"), last=("current_max", "active_max")
+    ),
+    "adapter": _TASK,
+    "dispatcher": _TASK,
+    "ssl_task": _TASK,
+    "dns_task": _TASK,
+    "channel": _TotalMetrics(
+        ("interval_msgs", "interval_batches", "full_batches"), ("nettime_min_us", "nettime_max_us"), ("batchsz",)
+    ),
+    "cf_structure": _TotalMetrics(("full_count", "redrives"), ("avg_call_us", "peak_entries")),
+    "application": _TotalMetrics(("cpu_us", *(f"{verb}_{part}" for verb in VERBS for part in ("n", "et_us", "ct_us")))),
+}
 
 
 class PoolInterval(NamedTuple):
@@ -169,7 +179,7 @@ class PeriodTotals:
         for reading in snapshot.readings:
             name = reading.object
             sums = self._sums.setdefault(name.owner, {}).setdefault(name.kind, {}).setdefault(name, ObjectTotals())
-            sums.count(reading)
+            sums.length_ms += reading.interval_ms or 0
             self._enter(name, sums, reading)
 
     def owners(self) -> tuple[str, ...]:
@@ -196,44 +206,23 @@ class PeriodTotals:
 
     def _enter(self, name: ObjectName, sums: ObjectTotals, reading: Reading) -> None:
         values, ts = reading.values, reading.ts
-        match name.kind:
-            case "buffer_pool":
-                sums.add(values, *_POOL)
-                sums.keep(values, "total", "location")
-                sums.extremes(values, ts, "low_pct", "low")
-                self._put_course(name, reading)
-                self._put_worst(name, reading)
-            case "page_set":
-                sums.add(values, "full_count", "imm_writes", "expand_count")
-                sums.keep(values, "total_pages", "used_pct", "buffer_pool")
-                sums.extremes(values, ts, "used_pct")
-            case "log":
-                sums.add(values, *_LOG)
-                both = number(values, "ci_writes")
-                if both is not None and reading.interval_ms:
-                    sums.extremes({"mb_s": both * BLOCK_MB * 1000 / reading.interval_ms}, ts, "mb_s")
-                sums.extremes(values, ts, "write_mb_s", "io_max_us", "io_max_us_copy1", "io_max_us_copy2")
-                sums.weigh(values, "write_mb_s", reading.interval_ms)
-            case "channel_initiator":
-                sums.extremes(values, ts, "current", "active", "storage31_kb", "adapters_unused", "ssltasks_unused")
-                sums.keep(values, "current_max", "active_max")
-            case "adapter" | "dispatcher" | "ssl_task" | "dns_task":
-                sums.add(values, *_TASK)
-                sums.extremes(values, ts, "busy_pct", "longest_us")
-            case "channel":
-                sums.add(values, *_CHANNEL)
-                sums.keep(values, "batchsz", "type")
-                messages = number(values, "interval_msgs")
-                # An interval without messages has the weight of one: there was a round trip.
-                sums.weigh(values, "nettime_avg_us", messages or 1)
-                sums.extremes(values, ts, "nettime_min_us", "nettime_max_us")
-            case "cf_structure":
-                sums.add(values, "full_count", "redrives")
-                sums.extremes(values, ts, "avg_call_us", "peak_entries", "peak_elements")
-            case "application":
-                sums.add(values, *_APPLICATION)
-            case _:
-                pass
+        metrics = _METRICS.get(name.kind)
+        if metrics is None:
+            return
+        sums.add(values, *metrics.sums)
+        sums.extremes(values, ts, *metrics.extremes)
+        sums.keep(values, *metrics.last)
+        if name.kind == "buffer_pool":
+            self._put_course(name, reading)
+            self._put_worst(name, reading)
+        elif name.kind == "log":
+            both = number(values, "ci_writes")
+            if both is not None and reading.interval_ms:
+                sums.extremes({"mb_s": both * BLOCK_MB * 1000 / reading.interval_ms}, ts, "mb_s")
+            sums.weigh(values, "write_mb_s", reading.interval_ms)
+        elif name.kind == "channel":
+            # An interval without messages has the weight of one: there was a round trip.
+            sums.weigh(values, "nettime_avg_us", number(values, "interval_msgs") or 1)
 
     def _put_course(self, name: ObjectName, reading: Reading) -> None:
         """A record counts for all points that its interval touches."""

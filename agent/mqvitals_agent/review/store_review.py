@@ -72,17 +72,17 @@ def review_store(reader: StoreReader, config: RuleConfig, wanted: Collection[str
     Where a check cannot be evaluated now, an alert that the agent has opened before remains a finding.
     """
     owners = [owner for owner in reader.owners() if not owner.unwatched]
-    world = latest_of(owners, config.facts)
+    latest = latest_of(owners, config.facts)
     lasting = lasting_owners(reader)
     for owner in owners:
         for kind in KINDS:
-            load_kind(reader, world, owner.name, kind, lasting=lasting)
+            load_kind(reader, latest, owner.name, kind, lasting=lasting)
     standing = {(each.alert.scope, each.alert.key.rule): each.alert for each in reader.alerts(review=True)}
     found = []
     for owner in owners:
         if not wanted or owner.name in wanted:
             past = StoredPast(reader, owner.last_ts)
-            reviewer = _OwnerReviewer(config, world, past, owner.last_ts, standing)
+            reviewer = _OwnerReviewer(config, latest, past, owner.last_ts, standing)
             found.append(OwnerReview(owner.name, owner.is_group, owner.last_ts, reviewer.parts(owner.name)))
     return tuple(found)
 
@@ -93,55 +93,57 @@ class _OwnerReviewer:
     def __init__(
         self,
         config: RuleConfig,
-        world: LatestValues,
+        latest: LatestValues,
         past: StoredPast,
         now: int,
         standing: Mapping[tuple[ObjectName, str], Alert],
     ) -> None:
         self._rules = config.rules
-        self._world = world
-        self._evaluator = RuleEvaluator(KINDS, world, past)
+        self._latest = latest
+        self._evaluator = RuleEvaluator(KINDS, latest, past)
         self._now = now
         self._standing = standing
 
     def parts(self, owner: str) -> tuple[ReviewPart, ...]:
         """The parts of the owner's review."""
         parts = {kind: ReviewPart(kind) for kind in REVIEWED}
-        for state in list(self._world):
+        for state in list(self._latest):
             if state.name.owner != owner:
                 continue
-            forms = [form for form in self._rules.rules_for(state.name) if form.rule.kind in REVIEWED]
-            if forms:
-                self._evaluator.scene.enter(state, self._now)
-            for form in forms:
-                self._evaluate(parts[form.rule.kind], state, form)
+            compiled_rules = [
+                compiled for compiled in self._rules.rules_for(state.name) if compiled.rule.kind in REVIEWED
+            ]
+            if compiled_rules:
+                self._evaluator.context.enter(state, self._now)
+            for compiled in compiled_rules:
+                self._evaluate(parts[compiled.rule.kind], state, compiled)
         return tuple(parts.values())
 
-    def _evaluate(self, part: ReviewPart, state: LatestState, form: CompiledRule) -> None:
-        scene = self._evaluator.scene
-        check = Check(form.rule, state.name)
+    def _evaluate(self, part: ReviewPart, state: LatestState, compiled: CompiledRule) -> None:
+        context = self._evaluator.context
+        check = Check(compiled.rule, state.name)
         part.checks.append(check)
-        holds = form.when.truth(scene)
+        holds = compiled.when.truth(context)
         if holds is None:
-            alert = self._standing.get((state.name, form.id))
+            alert = self._standing.get((state.name, compiled.id))
             if alert is None:
-                self._note_unknown(part, check, form.when.explain(scene))
+                self._note_unknown(part, check, compiled.when.explain(context))
             else:
                 check.fired = True
-                mqsc = form.command(state.name, scene)
+                mqsc = compiled.command(state.name, context)
                 check.worst = Occurrence(alert.updated, None, alert.severity, summary=alert.summary, mqsc=mqsc)
             return
-        check.judged = 1
+        check.evaluated = 1
         if holds:
             ts = self._reported_at(state)
             check.held, check.fired, check.first, check.last = 1, True, ts, ts
-            check.worst = self._evaluator.occurrence(form, state, ts)
+            check.worst = self._evaluator.occurrence(compiled, state, ts)
 
     def _note_unknown(self, part: ReviewPart, check: Check, why: Explanation) -> None:
         check.unknown.update(list(dict.fromkeys(absence for _, absence in why.missing)) or [Absence.WINDOW])
         for metric, absence in why.missing:
             part.lacking.setdefault(absence, Counter())[metric] += 1
-        for fact in undeclared_facts(why, check.object, KINDS, self._world):
+        for fact in undeclared_facts(why, check.object, KINDS, self._latest):
             part.declarations[fact.section, fact.objects, fact.metric.name] = fact
 
     def _reported_at(self, state: LatestState) -> int:
@@ -172,7 +174,7 @@ def update_advice(store: Store, reader: StoreReader, config: RuleConfig, owners:
 
 
 def _changes(check: Check, alert: Alert | None, config: RuleConfig, now: int) -> Iterator[Transition]:
-    if not check.judged:
+    if not check.evaluated:
         return
     if check.worst is None:
         if alert is not None:
@@ -180,9 +182,9 @@ def _changes(check: Check, alert: Alert | None, config: RuleConfig, now: int) ->
         return
     worst = check.worst
     if alert is None:
-        form = config.rules.rule_for(check.rule, ObjectName(*check.object))
-        if form is not None:
-            yield begin(form.identity(check.object), _AT_ONCE, worst.severity, worst.summary, worst.ts)
+        compiled = config.rules.rule_for(check.rule, ObjectName(*check.object))
+        if compiled is not None:
+            yield begin(compiled.identity(check.object), _AT_ONCE, worst.severity, worst.summary, worst.ts)
         return
     verdict = Verdict(holds=True, clear=False, severity=worst.severity, summary=worst.summary)
     change = step(alert, _AT_ONCE, verdict, max(worst.ts, alert.updated))

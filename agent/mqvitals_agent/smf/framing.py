@@ -205,13 +205,11 @@ Damaged = Callable[[SmfError], None]
 """Called for each damaged record, and for bytes that were skipped."""
 
 
-def raw_records(stream: BinaryIO, damaged: Damaged) -> Iterator[RawRecord]:
-    """The records of a stream, of all types, in their order. Raises OSError, and SmfError when it is no SMF data."""
-    return (frame for frame in raw_records_in_steps(stream, damaged) if frame is not None)
+def raw_records(stream: BinaryIO, damaged: Damaged) -> Iterator[RawRecord | None]:
+    """The records of a stream, of all types, in their order; None after each small piece of work that gave no record.
 
-
-def raw_records_in_steps(stream: BinaryIO, damaged: Damaged) -> Iterator[RawRecord | None]:
-    """The same as ``raw_records``, with None after each small piece of work that gave no record."""
+    Raises OSError, and SmfError when it is no SMF data.
+    """
     window = StreamWindow(stream)
     window.fill(LOOK)
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from mqvitals_agent.expansion import Expansion, ExpansionError
-from mqvitals_agent.smf.framing import raw_records_in_steps
+from mqvitals_agent.smf.framing import raw_records
 from mqvitals_agent.smf.record import ACCOUNTING, STATISTICS, Record, SmfError, parse, utc_text
 from mqvitals_agent.smf.section import SECTIONS, tables
 from mqvitals_config.source import open_regular
@@ -215,7 +215,7 @@ def records_in_steps(stream: BinaryIO, counts: ReadCounts, now_us: int | None = 
     clocks = _Clocks(now_us)
     passed = 0
     try:
-        for frame in raw_records_in_steps(stream, counts.damaged):
+        for frame in raw_records(stream, counts.damaged):
             record = None if frame is None else _record(frame.data, frame.type, frame.offset, counts, clocks)
             passed = passed + 1 if record is None else 0
             if record is not None or frame is None or passed >= _PASSED:

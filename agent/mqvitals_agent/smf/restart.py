@@ -61,7 +61,7 @@ class RestartDetector:
     _runs: dict[tuple[str, str], _Run] = field(default_factory=dict)
 
     def note(self, record: Record) -> bool:
-        """Look at a record; True when its rates and increases are not to be judged."""
+        """Look at a record; True when its rates and increases are not evaluated."""
         if record.end_us is None:
             return False
         return self.take(record.sysid, record.ssid, record.end_us, record.sequence[1], record.start_us)
@@ -92,13 +92,13 @@ class RestartDetector:
         ends, restart = run.ends, run.restart
         if ends is None or restart is None or ended_us <= restart.since_us:
             return False
-        if len(ends) >= GUARDED_INTERVALS and ended_us > ends[-1] + _TOGETHER_US:
-            if ended_us > ends[-1] + _TOGETHER_US and has_interval:
-                run.ends = None
-            return False
-        if has_interval and (not ends or ended_us > ends[-1] + _TOGETHER_US):
+        following = not ends or ended_us > ends[-1] + _TOGETHER_US
+        over = following and len(ends) >= GUARDED_INTERVALS
+        if has_interval and over:
+            run.ends = None
+        elif has_interval and following:
             ends.append(ended_us)
-        return True
+        return not over
 
 
 def guarded_restarts(records: Iterable[tuple[str, str, int, int, int | None]]) -> Iterator[tuple[Restart, int]]:

@@ -83,10 +83,10 @@ def reading(sample: PartialSample) -> Reading:
     return guarded(found) if sample.restarted else found
 
 
-def snapshots(samples: Iterable[PartialSample], cycle: int = 0) -> Iterator[Snapshot]:
+def snapshots(samples: Iterable[PartialSample]) -> Iterator[Snapshot]:
     """One for each owner and end of an interval, the oldest first."""
     for (ts, owner, group), each in groupby(sorted(samples, key=_order), key=_owner_time):
-        yield Snapshot(owner, group, cycle, ts, tuple(reading(sample) for sample in each))
+        yield Snapshot(owner, group, 0, ts, tuple(reading(sample) for sample in each))
 
 
 def _owner_time(sample: PartialSample) -> tuple[int, str, bool]:

@@ -113,7 +113,7 @@ def test_what_nobody_can_judge_now_stands(file: Path, tmp_path: Path) -> None:
         checks = {(str(check.rule.id), check.object): check for part in owner.parts for check in part.checks}
         check = checks["APP-07", alert.scope]
         assert check.fired
-        assert not check.judged
+        assert not check.evaluated
         assert check.worst is not None
         assert check.worst.summary == alert.summary
         update_advice(writer, reader, judging, ["MQ01"])

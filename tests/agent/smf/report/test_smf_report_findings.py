@@ -23,7 +23,7 @@ def test_synchronous_writes_are_a_finding(report: Run, file: Make, pools: Make, 
     assert code == 1
     words = flat(text)
     assert "BP-05:" in words
-    assert "2026-03-01 13:00:00 to 2026-03-01 13:30:00 UTC; in 1 of 4 judged intervals" in words
+    assert "2026-03-01 13:00:00 to 2026-03-01 13:30:00 UTC; in 1 of 4 evaluated intervals" in words
     assert "dmc [7]" in words
     assert "What to do: " in words
     assert "Source: Performance" in words
@@ -38,7 +38,9 @@ def test_the_worst_interval_is_the_one_that_is_told(report: Run, file: Make, poo
     words = flat(text)
     assert code == 1
     assert "BP-03:" in words
-    assert "Worst in the interval 2026-03-01 12:30:00 to 2026-03-01 13:00:00 UTC; in 3 of 4 judged intervals" in words
+    assert (
+        "Worst in the interval 2026-03-01 12:30:00 to 2026-03-01 13:00:00 UTC; in 3 of 4 evaluated intervals" in words
+    )
     assert "from 2026-03-01 12:30:00 to 2026-03-01 13:30:00" in words
 
 
@@ -181,7 +183,7 @@ def test_a_rule_about_members_is_a_finding(report: Run, file: Make, pools: Make,
     words = flat(text)
     assert code == 1
     assert "INFO CFG-02: Purposes of buffer pools not declared" in words
-    assert "in 1 of 1 judged interval" in words
+    assert "in 1 of 1 evaluated interval" in words
     assert "But: None." not in words
 
 
