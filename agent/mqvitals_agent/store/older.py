@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
@@ -13,47 +13,6 @@ from mqvitals_agent.store.rows.messages import StoredMessage
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 
 _T = TypeVar("_T")
-
-
-class PastReader(Protocol):
-    """What windows read of the past.
-
-    ``StoreReader`` is one, which raises StoreError; so is ``ResilientReader``, which does not.
-
-    ``failing`` says that the last answers may lack what a later one has.
-    """
-
-    @property
-    def failing(self) -> bool: ...  # noqa: D102 - each as StoreReader has it
-
-    def owners(self) -> tuple[Owner, ...]: ...  # noqa: D102
-
-    def snapshot_times(self, owner: str, newest: int) -> list[int]: ...  # noqa: D102
-
-    def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]: ...  # noqa: D102
-
-    def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]: ...  # noqa: D102
-
-    def newest_records(self) -> tuple[Snapshot, ...]: ...  # noqa: D102
-
-    def samples(  # noqa: D102
-        self,
-        name: ObjectName,
-        metric: str,
-        source: Source = Source.POLL,
-        *,
-        first: int = FIRST,
-        last: int = LAST,
-        newest: int | None = None,
-    ) -> list[Sample]: ...
-
-    def hour_means(self, kind: str, metric: str, hours: Sequence[int]) -> dict[ObjectName, list[float]]: ...  # noqa: D102
-
-    def consoles_followed(self) -> frozenset[str]: ...  # noqa: D102
-
-    def messages(  # noqa: D102
-        self, *, owners: Sequence[str] | None, codes: Collection[str], since: int
-    ) -> tuple[StoredMessage, ...]: ...
 
 
 class ResilientReader:
@@ -151,3 +110,7 @@ class ResilientReader:
             return otherwise
         self.error = None
         return found
+
+
+PastReader = StoreReader | ResilientReader
+"""What windows read of the past. ``failing`` says that the last answers may lack what a later one has."""

@@ -99,15 +99,17 @@ def _break_even_words(exact: float | None, least: int | None) -> str:
 
 
 class _Verb(NamedTuple):
-    """Averages of a call in microseconds, and the differences in percent as the document prints them."""
+    """Averages of a call in microseconds (of all calls: their sums), and the differences in percent as the document
+    prints them.
+    """
 
     name: str
     temporary_cpu_us: int
     permanent_cpu_us: int
     temporary_elapsed_us: int
     permanent_elapsed_us: int
-    document_cpu_pct: int
-    document_elapsed_pct: int
+    document_cpu_pct: int | None
+    document_elapsed_pct: int | None
 
 
 _VERBS = (
@@ -136,26 +138,13 @@ _VERBS = (
 def temporary_queue_cost(opens: int, closes: int, puts: int, inquires: int) -> Result:
     """CPU microseconds more for all these calls (negative: less); the catalogue's F-19."""
     calls = dict(zip((verb.name for verb in _VERBS), (opens, closes, puts, inquires), strict=True))
-    rows: list[TableRow] = [
-        _verb_row(verb.name, calls[verb.name], *verb[1:5], verb.document_cpu_pct, verb.document_elapsed_pct)
-        for verb in _VERBS
-    ]
+    rows = [_verb_row(verb, calls[verb.name]) for verb in _VERBS]
     temporary_us = sum(calls[verb.name] * verb.temporary_cpu_us for verb in _VERBS)
     permanent_us = sum(calls[verb.name] * verb.permanent_cpu_us for verb in _VERBS)
     temporary_elapsed_us = sum(calls[verb.name] * verb.temporary_elapsed_us for verb in _VERBS)
     permanent_elapsed_us = sum(calls[verb.name] * verb.permanent_elapsed_us for verb in _VERBS)
-    rows.append(
-        _verb_row(
-            "all calls",
-            sum(calls.values()),
-            temporary_us,
-            permanent_us,
-            temporary_elapsed_us,
-            permanent_elapsed_us,
-            None,
-            None,
-        )
-    )
+    every = _Verb("all calls", temporary_us, permanent_us, temporary_elapsed_us, permanent_elapsed_us, None, None)
+    rows.append(_verb_row(every, sum(calls.values())))
     extra_us = temporary_us - permanent_us
     extra_elapsed_us = temporary_elapsed_us - permanent_elapsed_us
     steps = (
@@ -172,28 +161,18 @@ def _more_pct(temporary_us: int, permanent_us: int) -> float:
     return 100 * (temporary_us - permanent_us) / permanent_us
 
 
-def _verb_row(
-    verb: str,
-    calls: int,
-    temporary_cpu_us: int,
-    permanent_cpu_us: int,
-    temporary_elapsed_us: int,
-    permanent_elapsed_us: int,
-    document_cpu_pct: int | None,
-    document_elapsed_pct: int | None,
-) -> TableRow:
-    """Of a verb: a call's average. Of all calls: their sums."""
+def _verb_row(verb: _Verb, calls: int) -> TableRow:
     return {
-        "verb": verb,
+        "verb": verb.name,
         "calls": calls,
-        "temporary_cpu_us": temporary_cpu_us,
-        "permanent_cpu_us": permanent_cpu_us,
-        "cpu_difference_pct": _more_pct(temporary_cpu_us, permanent_cpu_us),
-        "document_cpu_difference_pct": document_cpu_pct,
-        "temporary_elapsed_us": temporary_elapsed_us,
-        "permanent_elapsed_us": permanent_elapsed_us,
-        "elapsed_difference_pct": _more_pct(temporary_elapsed_us, permanent_elapsed_us),
-        "document_elapsed_difference_pct": document_elapsed_pct,
+        "temporary_cpu_us": verb.temporary_cpu_us,
+        "permanent_cpu_us": verb.permanent_cpu_us,
+        "cpu_difference_pct": _more_pct(verb.temporary_cpu_us, verb.permanent_cpu_us),
+        "document_cpu_difference_pct": verb.document_cpu_pct,
+        "temporary_elapsed_us": verb.temporary_elapsed_us,
+        "permanent_elapsed_us": verb.permanent_elapsed_us,
+        "elapsed_difference_pct": _more_pct(verb.temporary_elapsed_us, verb.permanent_elapsed_us),
+        "document_elapsed_difference_pct": verb.document_elapsed_pct,
     }
 
 
