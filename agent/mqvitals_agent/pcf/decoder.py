@@ -228,8 +228,7 @@ class Decoder:
             kind, sequence, control, comp_code, reason, column = shape.read(data)
             return DecodedMessage(kind, shape.command, sequence, control, comp_code, reason, shape.layout, column)
         header, (ids, types, column) = self._walk(key, data)
-        _, kind, command, sequence, control, comp_code, reason, _ = header
-        return DecodedMessage(kind, command, sequence, control, comp_code, reason, ParameterLayout(ids, types), column)
+        return DecodedMessage(*header[1:7], ParameterLayout(ids, types), column)
 
     def decode_values(self, data: bytes, ccsid: int, wanted: frozenset[int]) -> MessageValues:
         """Only the wanted parameters of the one message that ``data`` holds. All of it is verified, as in ``decode``.
@@ -245,12 +244,10 @@ class Decoder:
                 return MessageValues(
                     kind, shape.command, sequence, control, comp_code, reason, None, (), layout, column
                 )
-            values, repeated = first_and_repeated(layout.ids, column)
-            return MessageValues(kind, shape.command, sequence, control, comp_code, reason, values, repeated)
+            found = first_and_repeated(layout.ids, column)
+            return MessageValues(kind, shape.command, sequence, control, comp_code, reason, *found)
         header, (ids, _, column) = self._walk(key, data)
-        _, kind, command, sequence, control, comp_code, reason, _ = header
-        values, repeated = first_and_repeated(ids, column)
-        return MessageValues(kind, command, sequence, control, comp_code, reason, values, repeated)
+        return MessageValues(*header[1:7], *first_and_repeated(ids, column))
 
     def take_unknown(self) -> int:
         """The CCSID of an unknown character set that texts were in since the last call; 0: there was none."""
@@ -275,10 +272,7 @@ class Decoder:
                 found = _A_HEADER.search(data, max(at + 1, error.offset - _DEEPEST_FIELD))
                 at = found.start() if found else len(data)
             else:
-                _, kind, command, sequence, control, comp_code, reason, _ = header
-                yield DecodedMessage(
-                    kind, command, sequence, control, comp_code, reason, ParameterLayout(ids, types), column
-                )
+                yield DecodedMessage(*header[1:7], ParameterLayout(ids, types), column)
                 at = walk.at
 
     def _shape(self, key: _Key, data: bytes) -> MessageShape | None:

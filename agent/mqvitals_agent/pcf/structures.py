@@ -52,7 +52,10 @@ _LONG: Final = {order: Struct(order + "q").unpack_from for order in "><"}
 
 
 class MessageHeader(NamedTuple):
-    """The fields of an MQCFH that matter, and the byte order that they were read in."""
+    """The fields of an MQCFH that matter, and the byte order that they were read in.
+
+    Those from ``type`` to ``reason`` are in the order that messages take them.
+    """
 
     order: Order
     type: int

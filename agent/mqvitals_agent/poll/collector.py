@@ -282,12 +282,20 @@ class Collector:
         if absence is None and (not member.complete or damaged):
             absence = Absence.NO_ANSWER
         failed = _failed(probe, member.failed)
-        for part in probe.parts(selection):
-            for owner in _owners(part, name, selection):
-                cycle.ask(part, owner, QueryResult(selection, absence, failed))
+        result = QueryResult(selection, absence, failed)
+        self._note_result(exchange, probe, name, result, via=exchange.queue_manager)
+
+    def _note_result(
+        self, exchange: Exchange, probe: Probe, name: str, result: QueryResult, *, via: str | None = None
+    ) -> None:
+        """Note what a query came to for the objects of a queue manager, and ``via`` which one the group answered."""
+        for part in probe.parts(result.selection):
+            for owner in _owners(part, name, result.selection):
+                self._cycle.ask(part, owner, result)
                 if owner == GROUP:
-                    cycle.touch(GROUP, exchange.at)
-                    self.builder.asked_via(part, exchange.queue_manager)
+                    self._cycle.touch(GROUP, exchange.at)
+                    if via is not None:
+                        self.builder.asked_via(part, via)
 
     def _note_silent(
         self,
@@ -305,14 +313,9 @@ class Collector:
         error = exchange.error
         failure = None if error is None else outcomes.outcome_of_call(error.reason)
         absence = (None if failure is None else _ABSENCE.get(failure)) or Absence.NO_ANSWER
-        for owner_name in silent:
-            if owner_name in by_member:
-                continue
-            for part in probe.parts(selection):
-                for owner in _owners(part, owner_name, selection):
-                    self._cycle.ask(part, owner, QueryResult(selection, absence))
-                    if owner == GROUP:
-                        self._cycle.touch(GROUP, exchange.at)
+        for name in silent:
+            if name not in by_member:
+                self._note_result(exchange, probe, name, QueryResult(selection, absence))
 
 
 def _owners(part: ProbePart, queue_manager: str, selection: RequestSelection) -> Sequence[str]:

@@ -137,6 +137,10 @@ class CycleData:
         """Note a question."""
         self.asked.setdefault((part, owner), []).append(asked)
 
+    def time_of(self, owner: str) -> int:
+        """When the first request for this owner was put, else when the cycle began."""
+        return self.first.get(owner, self.began or 0)
+
     def touch(self, owner: str, at: int) -> None:
         """Note that a request for this owner was put."""
         self.first.setdefault(owner, at)

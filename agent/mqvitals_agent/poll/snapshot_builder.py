@@ -51,9 +51,13 @@ class KnownObject:
     object: ObjectName
     at: int | None = None
 
-    def since(self, at: int) -> int | None:
-        """How long before ``at`` that was, ms; None when that is not known, or the clock was set back meanwhile."""
-        return None if self.at is None or at <= self.at else at - self.at
+    def answered(self, at: int) -> int | None:
+        """Note a query sent at ``at``; returns the time since the one before, ms, None where that is not known.
+
+        It is not known either when the clock was set back meanwhile.
+        """
+        before, self.at = self.at, at
+        return None if before is None or at <= before else at - before
 
 
 class SnapshotBuilder:
@@ -138,30 +142,26 @@ class SnapshotBuilder:
         self._learn(cycle)
         instances: dict[str, list[Instance]] = {}
         readings: dict[str, list[Reading]] = {}
-        began = cycle.began or 0
-        for owner in (*self.owners, GROUP):
-            ts = cycle.first.get(owner, began)
-            readings[owner] = []
-            if owner != GROUP:
-                readings[owner].append(self._connection(owner, ts, cycle))
+        for owner in self.owners:
+            readings[owner] = [self._connection(owner, cycle.time_of(owner), cycle)]
+        readings[GROUP] = []
         for part, owners in cycle.rows.reported.items():
             for owner, rows in owners.items():
-                ts = cycle.first.get(owner, began)
-                readings[owner].extend(self._answered(part, owner, rows, ts, instances.setdefault(owner, [])))
+                found = self._answered(part, owner, rows, cycle.time_of(owner), instances.setdefault(owner, []))
+                readings[owner].extend(found)
         for record in cycle.records:
             reading = self._recorded(record)
             if reading is not None:
                 readings[record.key.queue_manager].append(reading)
-        for owner, found in readings.items():
-            ts = cycle.first.get(owner, began)
-            found.extend(self._missing(owner, cycle, ts))
-            found.extend(self._commands(owner, cycle, ts))
+        for owner, of_owner in readings.items():
+            of_owner.extend(self._missing(owner, cycle, cycle.time_of(owner)))
+            of_owner.extend(self._commands(owner, cycle, cycle.time_of(owner)))
         made = [
             Snapshot(
                 owner,
                 group=False,
                 cycle=number,
-                ts=cycle.first.get(owner, began),
+                ts=cycle.time_of(owner),
                 readings=tuple(readings[owner]),
                 instances=tuple(instances.get(owner, ())),
                 clock_ms=cycle.clock.get(owner),
@@ -169,8 +169,8 @@ class SnapshotBuilder:
             for owner in self.owners
         ]
         if self._has_group(readings[GROUP]):
-            ts = cycle.first.get(GROUP, began)
-            made.append(Snapshot(self._group(), group=True, cycle=number, ts=ts, readings=tuple(readings[GROUP])))
+            ts, of_group = cycle.time_of(GROUP), tuple(readings[GROUP])
+            made.append(Snapshot(self._group(), group=True, cycle=number, ts=ts, readings=of_group))
         return tuple(made)
 
     def _has_group(self, readings: Sequence[Reading]) -> bool:
@@ -211,7 +211,7 @@ class SnapshotBuilder:
         asked = cycle.asked.get((queue.DEFINITION, GROUP), [])
         if not self._group_name or all(each.absence is not None for each in asked):
             return
-        now = cycle.first.get(GROUP, cycle.began or 0)
+        now = cycle.time_of(GROUP)
         count = self._alterations.count(now, lambda member, local: self._clock(member).utc(local))
         row = ObjectRow({"altered_1d": count}, whole=True, own=True, at=now, now=now, member="")
         cycle.rows.reported.setdefault(CHANGES, {})[GROUP] = {"": row}
@@ -257,9 +257,7 @@ class SnapshotBuilder:
             "unknown_ccsid": cycle.unknown_ccsids.get(owner, 0),
             **self._hung_calls(owner),
         }
-        at = ts if contact is None else contact.at
-        interval = name.since(at)
-        name.at = at
+        interval = name.answered(ts if contact is None else contact.at)
         return Reading(name.object, "CONNECTION", ts, values, interval)
 
     def _hung_calls(self, owner: str) -> dict[str, Reported]:
@@ -280,14 +278,12 @@ class SnapshotBuilder:
     def _commands(self, owner: str, cycle: CycleData, ts: int) -> Iterator[Reading]:
         for form, tally in cycle.commands.get(owner, {}).items():
             known = self._agent(owner, form)
-            interval = known.since(ts)
-            known.at = ts
             values = {
                 **tally.values(),
                 "mqsc": display_command(form),
                 **self._intervals.get((owner, form), NO_INTERVAL),
             }
-            yield Reading(known.object, "COMMAND", ts, values, interval)
+            yield Reading(known.object, "COMMAND", ts, values, known.answered(ts))
 
     def _answered(
         self, part: ProbePart, owner: str, rows: Mapping[str, ObjectRow], ts: int, instances: list[Instance]
@@ -322,9 +318,7 @@ class SnapshotBuilder:
                 values.update(
                     (name, why) for name, why in elsewhere.items() if not read or why is not Absence.NEEDS_STATISTICS
                 )
-            interval = before.since(row.at)
-            before.at = row.at
-            yield Reading(before.object, probe, ts, values, interval, poll)
+            yield Reading(before.object, probe, ts, values, before.answered(row.at), poll)
 
     def _recorded(self, record: statistics.StatisticsRecord) -> Reading | None:
         """The reading of a statistics record. None for a temporary queue that no answer knows: thousands may come and go.
@@ -413,12 +407,11 @@ class SnapshotBuilder:
             values: Mapping[str, Reported] = dict.fromkeys(part.metrics, why)
             return Reading(before.object, part.probe, ts, values, poll=part.poll, answered=False)
         counters = self._counters.get(part)
-        interval = before.since(ts)
+        interval = before.answered(ts)
         undefined = self._undefined.get(owner, set())
         if part is channel.STATUS and name not in undefined:
             assert counters is not None
             counters.increases(before.object, {})
-            before.at = ts
             kind = self._channel_types.get(owner, {}).get(name)
             values = {**channel.inactive_metrics(kind), **self._starts.count(before.object, ())}
             return Reading(before.object, part.probe, ts, values, interval, part.poll)
