@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from mqvitals_agent.clock import Clock
+from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.notify.notification import stored_notification
 from mqvitals_agent.notify.outbox import Outbox
@@ -20,6 +20,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.notifications import (
     LONGEST_PAUSE_MS,
     NotificationOutcome,
+    NotificationRepository,
     ReceiverChanges,
     StoredNotification,
 )
@@ -64,7 +65,7 @@ def pause_ms(failures: int, chance: float, retry_after_ms: int | None = None) ->
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Retries calls of the outbox until the store answers: a delivery must be stored before the next one.
+    """Retries calls of the store until they succeed: a delivery must be stored before the next one.
 
     ``about`` names the receiver in the log; ``chance`` returns random numbers from 0 to 1.
     """
@@ -127,7 +128,7 @@ class ReceiverQueue:
         while True:
             self._news.clear()
             now = self._clock.now()
-            due = await self._retry.call(lambda: self._outbox.due(self._name, now, _BATCH))  # noqa: B023 - called before the next round
+            due = await self._stored(lambda rows: rows.due(self._name, now, _BATCH))  # noqa: B023 - called before the next round
             if not due:
                 await self._rest()
             refused: set[int] = set()
@@ -148,20 +149,19 @@ class ReceiverQueue:
     async def _rest(self) -> None:
         """Wait until there may be news, or a refused notification is due again."""
         now = self._clock.now()
-        due = await self._retry.call(lambda: self._outbox.next_due(self._name, now))
-        alarm = None if due is None else asyncio.create_task(self._wake_in(due - now))
-        try:
-            if not self._news.is_set():
-                self._settled.set()
+        due = await self._stored(lambda rows: rows.next_due(self._name, now))
+        if not self._news.is_set():
+            self._settled.set()
+        if due is None:
             await self._news.wait()
-        finally:
-            if alarm is not None:
-                alarm.cancel()
+        else:
+            with suppress(TimeoutError):
+                await with_timeout(self._news.wait(), self._clock, due - now)
         self._unsettle()
 
-    async def _wake_in(self, ms: int) -> None:
-        await self._clock.sleep(ms)
-        self._news.set()
+    async def _stored(self, function: Callable[[NotificationRepository], T]) -> T:
+        """What ``function`` returns, called with the store's notifications until the store answers."""
+        return await self._retry.call(lambda: self._outbox.run(function))
 
     async def _deliver(self, stored: StoredNotification) -> DeliveryStatus:
         """Make one attempt and store its outcome; when the receiver failed, also pause."""
@@ -181,7 +181,7 @@ class ReceiverQueue:
             await self._on_refusal(stored, outcome)
             return outcome.status
         ts = self._clock.now()
-        await self._retry.call(lambda: self._outbox.done(stored.id, ts, NotificationOutcome.ACCEPTED, ""))
+        await self._stored(lambda rows: rows.done(stored.id, ts, NotificationOutcome.ACCEPTED))
         _LOG.info(
             f"receiver {self._name}: {outcome.text}",
             extra=as_recovery(f"receiver {self._name}", "receiver.back", receiver=self._name),
@@ -201,7 +201,7 @@ class ReceiverQueue:
             f"receiver {self._name}: {outcome.text}; alerts wait until it accepts them",
             extra=as_change(f"receiver {self._name}", "receiver.failing", receiver=self._name),
         )
-        await self._retry.call(lambda: self._outbox.failed(stored.id, ts, outcome.text, ts + pause, refused=False))
+        await self._stored(lambda rows: rows.failed(stored.id, ts, outcome.text, ts + pause))
         await self._clock.sleep(pause)
 
     async def _on_refusal(self, stored: StoredNotification, outcome: DeliveryOutcome) -> None:
@@ -209,12 +209,12 @@ class ReceiverQueue:
         forget(_LOG, f"receiver {self._name}")
         ts = self._clock.now()
         if _is_given_up(stored, ts):
-            await self._retry.call(lambda: self._outbox.done(stored.id, ts, NotificationOutcome.REFUSED, outcome.text))
+            await self._stored(lambda rows: rows.done(stored.id, ts, NotificationOutcome.REFUSED, outcome.text))
             text = f"a notification was refused for a day and is not sent again; the last answer was: {outcome.text}"
             self._log_notification(stored, "notice.given_up", text, logging.ERROR)
             return
         pause = pause_ms(stored.attempts + 1, self._chance(), outcome.retry_after_ms)
-        await self._retry.call(lambda: self._outbox.failed(stored.id, ts, outcome.text, ts + pause, refused=True))
+        await self._stored(lambda rows: rows.failed(stored.id, ts, outcome.text, ts + pause, refused=True))
         if stored.refused is None:
             text = f"a notification is refused: {outcome.text}; it is retried for a day while others are sent"
             self._log_notification(stored, "notice.refused", text, logging.ERROR)

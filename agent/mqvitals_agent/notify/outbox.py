@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mqvitals_agent.notify.decision import Decision, decide, inhibitions
 from mqvitals_agent.notify.notification import RuleText, notification_of, pending_notification
 from mqvitals_agent.store.rows.notifications import (
-    NotificationOutcome,
+    NotificationRepository,
     PendingNotification,
     ReceiverChanges,
-    StoredNotification,
 )
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.eval_context import InstantContext
@@ -28,6 +27,9 @@ if TYPE_CHECKING:
     from mqvitals_agent.threads import ThreadWorker
 
 
+_T = TypeVar("_T")
+
+
 class _OutboxSettings(NamedTuple):
     receivers: tuple[ReceiverSettings, ...]
     rules: RuleSet
@@ -38,8 +40,8 @@ class Outbox:
     """Builds notifications and keeps them until they are delivered.
 
     The plain methods run on the store's thread, in its transaction; the coroutines run on the event loop. All raise
-    StoreError. The outbox remembers nothing: what a receiver knows is in the store, so a snapshot that could not be
-    stored has no effect, and another process continues where this one ended.
+    StoreError. What a receiver knows is kept in the store alone, so a snapshot that could not be stored has no effect,
+    and another process continues where this one ended.
     """
 
     def __init__(
@@ -56,7 +58,7 @@ class Outbox:
         """
         self._store = store
         self._thread = thread
-        self._settings = _OutboxSettings(tuple(receivers), rules, group)
+        self.configure(receivers, rules, group)
 
     def configure(self, receivers: Sequence[ReceiverSettings], rules: RuleSet, group: str = "") -> None:
         """Use other settings from the next change on. May be called on any thread."""
@@ -100,24 +102,9 @@ class Outbox:
                 alerts.setdefault(stored.id, stored.alert)
         return self._decide(tuple(alerts.items()), self.receivers, firing)
 
-    async def due(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotification]:
-        """The oldest notifications to a receiver, in order, up to the first that is not due at ``now`` (ms UTC)."""
-        return await self._thread.run(lambda: self._store().notifications.due(receiver, now, limit))
-
-    async def next_due(self, receiver: str, now: int) -> int | None:
-        """When the next notification that waits at ``now`` is due, ms UTC; None when none waits."""
-        return await self._thread.run(lambda: self._store().notifications.next_due(receiver, now))
-
-    async def done(self, number: int, ts: int, outcome: NotificationOutcome, error: str) -> None:
-        """A notification is accepted, or refused for good because of ``error``."""
-        await self._thread.run(lambda: self._store().notifications.done(number, ts, outcome, error))
-
-    async def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool) -> None:
-        """An attempt failed at ``ts`` because of ``error``; the next is due at ``next_ts``.
-
-        ``refused``: because of the notification itself, not of the receiver's state.
-        """
-        await self._thread.run(lambda: self._store().notifications.failed(number, ts, error, next_ts, refused=refused))
+    async def run(self, function: Callable[[NotificationRepository], _T]) -> _T:
+        """What ``function`` returns, called with the store's notifications."""
+        return await self._thread.run(lambda: function(self._store().notifications))
 
     async def adopt(self, ts: int) -> ReceiverChanges:
         """From ``ts`` (ms UTC) on the receivers are those of the settings.
@@ -125,13 +112,7 @@ class Outbox:
         Notifications to others are dropped; new receivers are notified about what fires.
         """
         names = [str(receiver.name) for receiver in self.receivers]
-        return await self._thread.run(
-            lambda: self._store().notifications.update_receivers(names, ts, lambda new: self.introduce(new, ts))
-        )
-
-    async def counts(self) -> Mapping[str, int]:
-        """How many notifications wait for each receiver that has some."""
-        return await self._thread.run(lambda: self._store().notifications.pending_counts())  # noqa: PLW0108 - the store is looked up on its thread
+        return await self.run(lambda rows: rows.update_receivers(names, ts, lambda new: self.introduce(new, ts)))
 
     def _decide(
         self,
@@ -163,7 +144,7 @@ class Outbox:
         if rule is None:
             return RuleText()
         source = rule.sources[0] if rule.sources else None
-        form = rules.rule_for(rule, alert.scope)
+        compiled = rules.rule_for(rule, alert.scope)
 
         def lookup(kind: str, metric: str) -> Reported:
             name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
@@ -173,5 +154,5 @@ class Outbox:
             rule.advice,
             source.document if source else "",
             source.section if source else "",
-            form.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)) if form else "",
+            compiled.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)) if compiled else "",
         )

@@ -251,7 +251,7 @@ class AgentRun:
         if self._deliveries:
             await asyncio.wait(self._deliveries, timeout=_CANCEL_S)
         try:
-            pending = await self._outbox.counts()
+            pending = await self._outbox.run(lambda rows: rows.pending_counts())
         except StoreError:
             # The write before has logged it.
             return
