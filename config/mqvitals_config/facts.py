@@ -45,8 +45,19 @@ def _as_written(text: LocatedText) -> LocatedText:
     return text
 
 
+Positive = Annotated[int, positive]
+PositiveReal = Annotated[float, positive]
+NotNegative = Annotated[int, not_negative]
+Percentage = Annotated[int, percentage]
+PercentageOrZero = Annotated[int, whole_percentage]
+Volumes = tuple[LocatedText, ...]
 AsWritten = Annotated[LocatedText, Convert(_as_written, raw=True)]
 """A word, whatever YAML takes it for, such as NO."""
+
+
+def fact(text: str) -> Doc:
+    """The documentation of a fact that is not declared by default."""
+    return Doc(text, default="not declared")
 
 
 class OptionalFacts:
@@ -82,8 +93,7 @@ class PageSetFact:
 
     objects: Annotated[LocatedText, Doc("A pattern of page sets, such as `QM01/page_set/*`.")]
     limit_gb: Annotated[
-        Annotated[int, positive],
-        Doc("How large their data sets can become, in GB: 4, or 64 with extended addressability."),
+        Positive, Doc("How large their data sets can become, in GB: 4, or 64 with extended addressability.")
     ]
 
 
@@ -93,40 +103,22 @@ class LogFact(OptionalFacts):
 
     objects: Annotated[LocatedText, Doc("A pattern of logs, such as `QM01/log`.")]
     capacity_mb_s: Annotated[
-        Annotated[float, positive] | None,
-        Doc("What the devices of one log copy can take, in MB a second.", default="not declared"),
+        PositiveReal | None, fact("What the devices of one log copy can take, in MB a second.")
     ] = None
     stripes: Annotated[
-        Annotated[int, positive] | None,
-        Doc("On how many volumes VSAM stripes an active log: 1 where it is not striped.", default="not declared"),
+        Positive | None, fact("On how many volumes VSAM stripes an active log: 1 where it is not striped.")
     ] = None
-    data_set_mb: Annotated[
-        Annotated[int, positive] | None,
-        Doc("How large the largest active log data set is, in MB.", default="not declared"),
-    ] = None
+    data_set_mb: Annotated[Positive | None, fact("How large the largest active log data set is, in MB.")] = None
     new_logs: Annotated[
         LocatedText | None,
-        Doc(
-            "How active logs are made before they are added: preformatted or unformatted.",
-            default="unformatted",
-        ),
+        Doc("How active logs are made before they are added: preformatted or unformatted.", default="unformatted"),
     ] = None
     active_volumes_copy1: Annotated[
-        tuple[LocatedText, ...] | None,
-        Doc("The volumes of the active logs, copy 1, by their serials.", default="not declared"),
+        Volumes | None, fact("The volumes of the active logs, copy 1, by their serials.")
     ] = None
-    active_volumes_copy2: Annotated[
-        tuple[LocatedText, ...] | None,
-        Doc("The volumes of the active logs, copy 2.", default="not declared"),
-    ] = None
-    archive_volumes: Annotated[
-        tuple[LocatedText, ...] | None,
-        Doc("The disk volumes of the archive logs.", default="not declared"),
-    ] = None
-    page_set_volumes: Annotated[
-        tuple[LocatedText, ...] | None,
-        Doc("The volumes of busy page sets.", default="not declared"),
-    ] = None
+    active_volumes_copy2: Annotated[Volumes | None, fact("The volumes of the active logs, copy 2.")] = None
+    archive_volumes: Annotated[Volumes | None, fact("The disk volumes of the archive logs.")] = None
+    page_set_volumes: Annotated[Volumes | None, fact("The volumes of busy page sets.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,54 +127,36 @@ class QueueFact(OptionalFacts):
 
     objects: Annotated[LocatedText, Doc("A pattern of queues, such as `*/queue/BATCH.*`.")]
     role: Annotated[
-        LocatedText | None,
-        Doc("What the queue does, such as request, reply, query, update or batch.", default="not declared"),
+        LocatedText | None, fact("What the queue does, such as request, reply, query, update or batch.")
     ] = None
-    pair: Annotated[
-        LocatedText | None,
-        Doc("The other queue of a request and reply pair.", default="not declared"),
-    ] = None
-    lifetime: Annotated[
-        LocatedText | None,
-        Doc("How long messages are meant to stay: short or long.", default="not declared"),
-    ] = None
-    workload: Annotated[
-        LocatedText | None,
-        Doc("Who works with the queue: online or batch.", default="not declared"),
-    ] = None
+    pair: Annotated[LocatedText | None, fact("The other queue of a request and reply pair.")] = None
+    lifetime: Annotated[LocatedText | None, fact("How long messages are meant to stay: short or long.")] = None
+    workload: Annotated[LocatedText | None, fact("Who works with the queue: online or batch.")] = None
     ams_policy: Annotated[
         LocatedText | None,
-        Doc(
+        fact(
             "What the security policy named after the queue does, as `dspmqspl` prints it: integrity, privacy, confidentiality,"
-            " or none where there is no such policy.",
-            default="not declared",
+            " or none where there is no such policy."
         ),
     ] = None
     ams_key_reuse: Annotated[
-        Annotated[int, not_negative] | None,
-        Doc(
-            "Of a confidentiality policy: how many messages may use one key. 0 is off, the same as 1; give 999999999 for no limit.",
-            default="not declared",
+        NotNegative | None,
+        fact(
+            "Of a confidentiality policy: how many messages may use one key. 0 is off, the same as 1; give 999999999 for no limit."
         ),
     ] = None
     fed_by: Annotated[
-        LocatedText | None,
-        Doc("The channel of the same queue manager that puts the messages which arrive here.", default="not declared"),
+        LocatedText | None, fact("The channel of the same queue manager that puts the messages which arrive here.")
     ] = None
     importance: Annotated[
-        LocatedText | None,
-        Doc("critical: a put that fails stops a business; or ordinary.", default="ordinary"),
+        LocatedText | None, Doc("critical: a put that fails stops a business; or ordinary.", default="ordinary")
     ] = None
     flow_instances: Annotated[
-        Annotated[int, not_negative] | None,
-        Doc("Of a message flow's input queue: how many additional instances the flow has.", default="not declared"),
+        NotNegative | None, fact("Of a message flow's input queue: how many additional instances the flow has.")
     ] = None
     flow_idle_close_s: Annotated[
-        Annotated[int, positive] | None,
-        Doc(
-            "Of a message flow's input queue: after how many seconds without a message the flow closes its file.",
-            default="not declared",
-        ),
+        Positive | None,
+        fact("Of a message flow's input queue: after how many seconds without a message the flow closes its file."),
     ] = None
 
 
@@ -194,31 +168,19 @@ class ChannelFact(OptionalFacts):
     """
 
     objects: Annotated[LocatedText, Doc("A pattern of channels, such as `QM01/channel/TO.*`.")]
-    ping_us: Annotated[
-        Annotated[int, positive] | None,
-        Doc("The usual time of a ping to the partner, in microseconds.", default="not declared"),
-    ] = None
-    peak_msgs_per_s: Annotated[
-        Annotated[int, positive] | None,
-        Doc("The most messages a second that the channel must carry.", default="not declared"),
-    ] = None
+    ping_us: Annotated[Positive | None, fact("The usual time of a ping to the partner, in microseconds.")] = None
+    peak_msgs_per_s: Annotated[Positive | None, fact("The most messages a second that the channel must carry.")] = None
     partner_ams: Annotated[
         LocatedText | None,
-        Doc(
-            "YES where the other end's channel adds or removes AMS protection (its SPLPROT is REMOVE or ASPOLICY), else NO.",
-            default="not declared",
+        fact(
+            "YES where the other end's channel adds or removes AMS protection (its SPLPROT is REMOVE or ASPOLICY), else NO."
         ),
     ] = None
     xqtime_before_us: Annotated[
-        Annotated[int, positive] | None,
-        Doc(
-            "The usual XQTIME before the partner switched AMS on in its channel, in microseconds.",
-            default="not declared",
-        ),
+        Positive | None, fact("The usual XQTIME before the partner switched AMS on in its channel, in microseconds.")
     ] = None
     msg_expiry_s: Annotated[
-        Annotated[int, positive] | None,
-        Doc("The shortest expiry that senders give to messages for this channel, in seconds.", default="not declared"),
+        Positive | None, fact("The shortest expiry that senders give to messages for this channel, in seconds.")
     ] = None
 
 
@@ -228,28 +190,18 @@ class CfStructureFact(OptionalFacts):
 
     objects: Annotated[LocatedText, Doc("A pattern of structures, such as `PRDQSG/cf_structure/*`.")]
     full_threshold_pct: Annotated[
-        Annotated[int, percentage] | None,
-        Doc("FULLTHRESHOLD of the CFRM policy, in percent.", default="80"),
+        Percentage | None, Doc("FULLTHRESHOLD of the CFRM policy, in percent.", default="80")
     ] = None
-    policy_initsize_kb: Annotated[
-        Annotated[int, positive] | None,
-        Doc("INITSIZE of the CFRM policy, in KB.", default="not declared"),
-    ] = None
-    policy_size_kb: Annotated[
-        Annotated[int, positive] | None,
-        Doc("SIZE of the CFRM policy, in KB.", default="not declared"),
-    ] = None
+    policy_initsize_kb: Annotated[Positive | None, fact("INITSIZE of the CFRM policy, in KB.")] = None
+    policy_size_kb: Annotated[Positive | None, fact("SIZE of the CFRM policy, in KB.")] = None
     auto_alter: Annotated[
-        AsWritten | None,
-        Doc("ALLOWAUTOALT of the CFRM policy: YES or NO. A policy without it has NO.", default="not declared"),
+        AsWritten | None, fact("ALLOWAUTOALT of the CFRM policy: YES or NO. A policy without it has NO.")
     ] = None
     elements_max: Annotated[
-        Annotated[int, positive] | None,
-        Doc("The list elements that there are, as `D XCF,STR,STRNAME=...` shows them.", default="not declared"),
+        Positive | None, fact("The list elements that there are, as `D XCF,STR,STRNAME=...` shows them.")
     ] = None
     recovery_target_s: Annotated[
-        Annotated[int, positive] | None,
-        Doc("How long a recovery from backup and logs may take, in seconds.", default="not declared"),
+        Positive | None, fact("How long a recovery from backup and logs may take, in seconds.")
     ] = None
 
 
@@ -259,16 +211,13 @@ class GroupFact(OptionalFacts):
 
     objects: Annotated[LocatedText, Doc("A pattern of groups, such as `PRDQSG/qsg`.")]
     cf_busy_pct: Annotated[
-        Annotated[int, percentage] | None,
-        Doc("How busy the busiest coupling facility is, in percent, as RMF reports it.", default="not declared"),
+        Percentage | None, fact("How busy the busiest coupling facility is, in percent, as RMF reports it.")
     ] = None
     cfcc_level: Annotated[
-        Annotated[int, positive] | None,
-        Doc("The lowest level of coupling facility code (CFCC) that is in use.", default="not declared"),
+        Positive | None, fact("The lowest level of coupling facility code (CFCC) that is in use.")
     ] = None
     sysplex_structures: Annotated[
-        Annotated[int, positive] | None,
-        Doc("How many structures of all sorts the sysplex has, as `D XCF,STR` shows them.", default="not declared"),
+        Positive | None, fact("How many structures of all sorts the sysplex has, as `D XCF,STR` shows them.")
     ] = None
 
 
@@ -277,50 +226,34 @@ class QueueManagerFact(OptionalFacts):
     """What is known of queue managers' systems, storage and users. At least one of the facts must be given."""
 
     objects: Annotated[LocatedText, Doc("A pattern of queue managers, such as `QM01/queue_manager`.")]
-    processors: Annotated[
-        Annotated[int, positive] | None,
-        Doc("How many processors its LPAR has.", default="not declared"),
-    ] = None
+    processors: Annotated[Positive | None, fact("How many processors its LPAR has.")] = None
     cpu_busy_pct: Annotated[
-        Annotated[int, percentage] | None,
-        Doc("How busy the processors of its LPAR are at peak, in percent, as RMF says.", default="not declared"),
+        Percentage | None, fact("How busy the processors of its LPAR are at peak, in percent, as RMF says.")
     ] = None
     crypto_busy_pct: Annotated[
-        Annotated[int, percentage] | None,
-        Doc("How busy its cryptographic processors are at peak, in percent, as RMF says.", default="not declared"),
+        Percentage | None, fact("How busy its cryptographic processors are at peak, in percent, as RMF says.")
     ] = None
     crypto_hardware: Annotated[
         AsWritten | None,
-        Doc(
-            "NO where its TLS has no cryptographic hardware (CPACF or Crypto Express) to use, else YES.",
-            default="not declared",
-        ),
+        fact("NO where its TLS has no cryptographic hardware (CPACF or Crypto Express) to use, else YES."),
     ] = None
     crl_checking: Annotated[
         AsWritten | None,
-        Doc(
-            "YES where its channels have certificates checked for revocation (an LDAP look-up each), else NO.",
-            default="not declared",
-        ),
+        fact("YES where its channels have certificates checked for revocation (an LDAP look-up each), else NO."),
     ] = None
     tcp_dynamic_buffers: Annotated[
         AsWritten | None,
-        Doc(
-            "YES where TCP may size its channels' buffers itself (TUNE CHINTCPRBDYNSZ and CHINTCPSBDYNSZ in its CSQINP2), else NO.",
-            default="not declared",
+        fact(
+            "YES where TCP may size its channels' buffers itself (TUNE CHINTCPRBDYNSZ and CHINTCPSBDYNSZ in its CSQINP2), else NO."
         ),
     ] = None
     chinit_ams: Annotated[
         AsWritten | None,
-        Doc(
-            "YES where the user of its channel initiator has a key ring and the authority that AMS wants, else NO.",
-            default="not declared",
-        ),
+        fact("YES where the user of its channel initiator has a key ring and the authority that AMS wants, else NO."),
     ] = None
-    shared_queues: Annotated[
-        Annotated[int, not_negative] | None,
-        Doc("How many shared queues its group has, where they are many.", default="not declared"),
-    ] = None
+    shared_queues: Annotated[NotNegative | None, fact("How many shared queues its group has, where they are many.")] = (
+        None
+    )
     smf_read: Annotated[
         LocatedText | None,
         Doc(
@@ -328,32 +261,24 @@ class QueueManagerFact(OptionalFacts):
         ),
     ] = None
     memlimit_mb: Annotated[
-        Annotated[int, positive] | None,
-        Doc("MEMLIMIT of its address space, in MB. Leave it out where it is NOLIMIT.", default="not declared"),
+        Positive | None, fact("MEMLIMIT of its address space, in MB. Leave it out where it is NOLIMIT.")
     ] = None
     storage_budget_mb: Annotated[
-        Annotated[int, positive] | None,
-        Doc("The auxiliary storage that its 64-bit storage may take, in MB.", default="not declared"),
+        Positive | None, fact("The auxiliary storage that its 64-bit storage may take, in MB.")
     ] = None
-    security_users: Annotated[
-        Annotated[int, positive] | None,
-        Doc("How many users it knows within a security timeout.", default="not declared"),
-    ] = None
-    security_resources: Annotated[
-        Annotated[int, positive] | None,
-        Doc("How many queues and other resources each of them uses.", default="not declared"),
-    ] = None
+    security_users: Annotated[Positive | None, fact("How many users it knows within a security timeout.")] = None
+    security_resources: Annotated[Positive | None, fact("How many queues and other resources each of them uses.")] = (
+        None
+    )
     maxshortmsgs: Annotated[
-        Annotated[int, not_negative] | None,
-        Doc(
+        NotNegative | None,
+        fact(
             "The value of `REC QMGR (TUNE MAXSHORTMSGS n)` in its CSQINP2; 0 packs several short messages into a page. Leave it out"
-            " where there is no such line.",
-            default="not declared",
+            " where there is no such line."
         ),
     ] = None
     planned_indexed_msgs: Annotated[
-        Annotated[int, positive] | None,
-        Doc("How many messages its indexed queues are to hold together.", default="not declared"),
+        Positive | None, fact("How many messages its indexed queues are to hold together.")
     ] = None
 
 
@@ -363,16 +288,13 @@ class ChannelInitiatorFact(OptionalFacts):
 
     objects: Annotated[LocatedText, Doc("A pattern of channel initiators, such as `QM01/channel_initiator`.")]
     extended_private_kb: Annotated[
-        Annotated[int, positive] | None,
-        Doc("The private storage above the 16 MB line that its address space can get, in KB.", default="not declared"),
+        Positive | None, fact("The private storage above the 16 MB line that its address space can get, in KB.")
     ] = None
     tls_msg_kb: Annotated[
-        Annotated[int, positive] | None,
-        Doc("The longest message that travels over its TLS channels, in KB.", default="up to 32"),
+        Positive | None, Doc("The longest message that travels over its TLS channels, in KB.", default="up to 32")
     ] = None
     persistent_pct: Annotated[
-        Annotated[int, whole_percentage] | None,
-        Doc("The share of persistent messages in those that its channels carry, in percent.", default="not declared"),
+        PercentageOrZero | None, fact("The share of persistent messages in those that its channels carry, in percent.")
     ] = None
 
 
@@ -382,17 +304,10 @@ class ApplicationFact(OptionalFacts):
 
     objects: Annotated[LocatedText, Doc("A pattern of applications and their queues: `QM01/application/PAYJOB/*`.")]
     selector: Annotated[
-        LocatedText | None,
-        Doc("The message selector that its gets use, as the program gives it.", default="not declared"),
+        LocatedText | None, fact("The message selector that its gets use, as the program gives it.")
     ] = None
-    properties: Annotated[
-        Annotated[int, not_negative] | None,
-        Doc("How many message properties it sets in a message.", default="not declared"),
-    ] = None
-    group_size: Annotated[
-        Annotated[int, positive] | None,
-        Doc("How many messages its message groups have.", default="not declared"),
-    ] = None
+    properties: Annotated[NotNegative | None, fact("How many message properties it sets in a message.")] = None
+    group_size: Annotated[Positive | None, fact("How many messages its message groups have.")] = None
 
 
 @dataclass(frozen=True, slots=True)
