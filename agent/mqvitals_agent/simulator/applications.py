@@ -14,7 +14,6 @@ from typing import Final
 
 from mqvitals_agent.simulator.state import ChannelInstance, ChannelState, GroupState, MemberState, QueueState
 
-_NOT_ACTIVE: Final = frozenset({"RETRYING", "STOPPED", "INACTIVE"})
 _OWN_QUEUES: Final = "SYSTEM."
 _FROM_AFAR: Final = "REMOTE."
 """Parts of the names of queues that receiver channels put to."""
@@ -84,11 +83,11 @@ class Applications:
         # Without a channel initiator no channel runs.
         for channel in member.channels.values() if member.chinit_running else ():
             for instance in channel.instances:
-                if instance.status in _NOT_ACTIVE:
+                if not instance.active:
                     continue
                 if instance.transmission_queue:
                     self._movers.setdefault(instance.transmission_queue, []).append((channel, instance))
-                elif channel.kind == "SVRCONN":
+                elif channel.client:
                     self._clients.append((channel, instance))
                     for part in channel.name.split("."):
                         self._clients_by_part.setdefault(part, []).append((channel, instance))

@@ -34,8 +34,7 @@ from mqvitals_agent.simulator.answers.common import (
     filtered,
     wanted_attributes,
 )
-from mqvitals_agent.simulator.answers.queue_manager import is_active
-from mqvitals_agent.simulator.state import Fault, GroupState, MemberState
+from mqvitals_agent.simulator.state import GroupState, MemberState
 
 
 class CommandReplies(NamedTuple):
@@ -71,7 +70,7 @@ class CommandServer:
             command, wanted = _parsed(request)
         except (PcfError, CommandRefusedError) as error:
             return self._refused(request, error)
-        if command.name in group.faults.get(self.name, Fault()).silent:
+        if command.name in group.fault(self.name).silent:
             return CommandReplies([], whole=False)
         if wanted.scope:
             return self._scoped(command, wanted, group)
@@ -92,9 +91,7 @@ class CommandServer:
         """Accepted, then each member's answer, then completed."""
         scope = wanted.scope
         members = [
-            member
-            for name, member in sorted(group.members.items())
-            if scope in ("*", name) and is_active(group, member)
+            member for name, member in sorted(group.members.items()) if scope in ("*", name) and group.is_up(name)
         ]
         if not members:
             named = (string(mq.MQCACF_COMMAND_SCOPE, scope),)
@@ -116,7 +113,7 @@ class CommandServer:
         self, command: SupportedCommand, wanted: CommandRequest, group: GroupState, member: MemberState, set_id: bytes
     ) -> CommandReplies:
         """One member's response set, or its refusal."""
-        fault = group.faults.get(member.name, Fault())
+        fault = group.fault(member.name)
         if command.name in fault.silent:
             return CommandReplies([], whole=False)
         if command.name in fault.refuse:
@@ -199,7 +196,7 @@ class SimulatedConnector:
         group = self._simulation.advance(self._clock.now())
         if self._queue_manager not in group.members:
             raise ConnectError(_NOT_AVAILABLE, "the simulated group has no such queue manager")
-        if _fault(group, self._queue_manager).down:
+        if not group.is_up(self._queue_manager):
             raise ConnectError(_NOT_AVAILABLE)
         return SimulatedConnection(self._simulation, self._server, self._clock, self._random)
 
@@ -227,7 +224,7 @@ class SimulatedConnection:
             return self._break(query, began, 0)
         messages, whole = self._server.answer(query.request, group)
         took = self._random.uniform(_SHORTEST_MS, _LONGEST_MS) + _A_MESSAGE_MS * len(messages)
-        slow = _fault(group, self._server.name).slow_ms
+        slow = group.fault(self._server.name).slow_ms
         late = bool(messages) and took + slow > wait_ms
         waited = 0.0 if late or not messages else took + slow
         if late or not whole:
@@ -249,7 +246,7 @@ class SimulatedConnection:
         self._open = False
 
     def _down(self, group: GroupState) -> bool:
-        return _fault(group, self._server.name).down
+        return not group.is_up(self._server.name)
 
     def _break(self, query: Query, began: int, waited: float) -> Exchange:
         self._open = False
@@ -272,10 +269,6 @@ def connectors(simulation: GroupSource, clock: Clock, *, seed: int = 1) -> tuple
     """A connector for each queue manager of the group, in the order of their names."""
     group = simulation.advance(clock.now())
     return tuple(SimulatedConnector(simulation, name, clock, seed) for name in sorted(group.members))
-
-
-def _fault(group: GroupState, name: str) -> Fault:
-    return group.faults.get(name) or Fault()
 
 
 def _hundredths(moment: float) -> int:

@@ -203,11 +203,11 @@ class SimulatedGroup:
         group = self.group
         group.now = now
         incidents = list(self._scenario.active(now - self._begin))
-        self._befall(incidents)
+        self._set_incidents(incidents)
         random = self._random
         arrived_by: dict[str, int] = defaultdict(int)
         # Storage moves after all puts, so that the put rate is the same throughout the second.
-        running = {name: storage.slows_anything for name, storage in self._storage.items() if self._is_up(name)}
+        running = {name: storage.slows_anything for name, storage in self._storage.items() if self.group.is_up(name)}
         for member, sender in self._sending:
             if member not in running:
                 continue
@@ -242,10 +242,6 @@ class SimulatedGroup:
         for observer in self._observers:
             observer.second(group)
 
-    def _is_up(self, member: str) -> bool:
-        fault = self.group.faults.get(member)
-        return fault is None or not fault.down
-
     def _slowed(self, member: str, queue: QueueState) -> float:
         return self._storage[member].slowed(queue.storage_class)
 
@@ -253,7 +249,7 @@ class SimulatedGroup:
         if queue.persistent and count:
             self._storage[member].log(count, queue.message_bytes)
 
-    def _befall(self, incidents: list[ScenarioIncident]) -> None:
+    def _set_incidents(self, incidents: list[ScenarioIncident]) -> None:
         """Reset everything that incidents may change, then apply the current ones."""
         for flow in self._flows.values():
             flow.arrival_factor = flow.service_factor = 1.0
@@ -282,17 +278,15 @@ class SimulatedGroup:
                     | IncidentKind.TRUNCATE
                     | IncidentKind.SLOW
                 ):
-                    _misbehave(faults.setdefault(each.object, Fault()), each)
+                    _set_fault(faults.setdefault(each.object, Fault()), each)
                 case IncidentKind.ARCHIVE_STOPPED:
                     pass
                 case _:
                     raise ValueError(f"{each.object} cannot have the incident {each.what.value}")
         self.group.faults = faults
-        if any(fault.down for fault in faults.values()):
-            for sender in self._senders.values():
-                partner = sender.channel.transmission_queue
-                if partner in faults and faults[partner].down:
-                    sender.partner_down = True
+        for sender in self._senders.values() if faults else ():
+            if not self.group.is_up(sender.channel.transmission_queue):
+                sender.partner_down = True
 
     def _catch_up(self, flow: QueueFlow) -> None:
         """With a backlog and usual arrivals the consumers of shared queues run at full speed."""
@@ -303,7 +297,7 @@ class SimulatedGroup:
 
     def _share(self) -> None:
         """Divide the handles of shared queues among the members that are up."""
-        running = [name for name in MEMBERS if self._is_up(name)]
+        running = [name for name in MEMBERS if self.group.is_up(name)]
         for place, member in enumerate(MEMBERS):
             mine = member in running
             self.group.members[member].shared_handles = {
@@ -313,7 +307,7 @@ class SimulatedGroup:
 
     def _fill_structures(self) -> None:
         for structure in self.group.structures.values():
-            depth = sum(queue.depth for queue in self.group.shared_queues.values() if queue.structure == structure.name)
+            depth = self.group.messages_in(structure.name)
             if structure.kind == "ADMIN":
                 structure.entries_used = _ADMIN_ENTRIES + self._random.randrange(8)
                 continue
@@ -324,7 +318,7 @@ class SimulatedGroup:
 
     def _move_clients(self, now: int) -> None:
         for name, member in self.group.members.items():
-            if not self._is_up(name):
+            if not self.group.is_up(name):
                 continue
             for instance in member.channels["CLIENTS.ORDERS"].instances:
                 count = self._random.randrange(60, 90)
@@ -336,15 +330,11 @@ class SimulatedGroup:
                 instance.last_message = now
 
 
-def _misbehave(fault: Fault, incident: ScenarioIncident) -> None:
+def _set_fault(fault: Fault, incident: ScenarioIncident) -> None:
     match incident.what:
         case IncidentKind.DOWN:
             fault.down = True
-        case IncidentKind.REFUSE:
-            fault.refuse |= {incident.command}
-        case IncidentKind.SILENT:
-            fault.silent |= {incident.command}
-        case IncidentKind.TRUNCATE:
-            fault.truncate |= {incident.command}
-        case _:
+        case IncidentKind.SLOW:
             fault.slow_ms = round(incident.value)
+        case what:
+            setattr(fault, what.value, getattr(fault, what.value) | {incident.command})

@@ -141,7 +141,6 @@ def _member(name: str, number: int, started: int, begin: int) -> MemberState:
         zone_ms=_HOUR,
         started=started,
         chinit_started=started + 20_000,
-        tasks={"adapters": (8, 8), "dispatchers": (5, 5), "ssl": (4, 4), "dns": (1, 1)},
         max_channels=3_000,
         max_active_channels=3_000,
         log=LogState(log_bytes=150_000_000),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+_SENDING = frozenset({"SENDER", "SERVER", "CLUSSDR"})
+_NOT_ACTIVE = frozenset({"RETRYING", "STOPPED", "INACTIVE"})
 _SHORT, _LONG = 0.2, 0.002
 """The weight of one second's value: half of a change shows after three seconds, and after six minutes."""
 
@@ -152,6 +154,11 @@ class ChannelInstance:
     transmission_us: tuple[int, int] | None = None
     batch_size: tuple[int, int] | None = None
 
+    @property
+    def active(self) -> bool:
+        """False while it waits to retry, is stopped or inactive."""
+        return self.status not in _NOT_ACTIVE
+
 
 @dataclass(slots=True)
 class ChannelState:
@@ -169,6 +176,16 @@ class ChannelState:
     monitoring: str = "MEDIUM"
     altered: int = 0
     instances: list[ChannelInstance] = field(default_factory=list)
+
+    @property
+    def sends(self) -> bool:
+        """Whether it sends from a transmission queue."""
+        return self.kind in _SENDING
+
+    @property
+    def client(self) -> bool:
+        """Whether clients connect through it."""
+        return self.kind == "SVRCONN"
 
 
 @dataclass(slots=True)
@@ -206,7 +223,9 @@ class MemberState:
     command_level: int = 940
     chinit_running: bool = True
     chinit_started: int = 0
-    tasks: dict[str, tuple[int, int]] = field(default_factory=dict)
+    tasks: dict[str, tuple[int, int]] = field(
+        default_factory=lambda: {"adapters": (8, 8), "dispatchers": (5, 5), "ssl": (4, 4), "dns": (1, 1)}
+    )
     max_channels: int = 200
     max_active_channels: int = 200
     log: LogState = field(default_factory=LogState)
@@ -217,6 +236,10 @@ class MemberState:
     channels: dict[str, ChannelState] = field(default_factory=dict)
     shared_handles: dict[str, tuple[int, int]] = field(default_factory=dict)
     """This member's input and output handles of shared queues."""
+
+    def channels_by_name(self) -> list[ChannelState]:
+        """The channels in the order of their names."""
+        return [channel for _, channel in sorted(self.channels.items())]
 
 
 @dataclass(slots=True)
@@ -235,6 +258,9 @@ class Fault:
     slow_ms: int = 0
 
 
+_NO_FAULT = Fault()
+
+
 @dataclass(slots=True)
 class GroupState:
     """The whole group as of ``now``. Applications and the like follow from ``seed``."""
@@ -247,3 +273,19 @@ class GroupState:
     shared_queues: dict[str, QueueState] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     seed: int = 1
+
+    def fault(self, member: str) -> Fault:
+        """The current fault of a member; one without effect where it has none."""
+        return self.faults.get(member, _NO_FAULT)
+
+    def is_up(self, member: str) -> bool:
+        """Whether a member is up."""
+        return not self.fault(member).down
+
+    def ordered_structures(self) -> list[StructureState]:
+        """The administration structure first, then the others in the order of their names."""
+        return sorted(self.structures.values(), key=lambda each: (each.kind != "ADMIN", each.name))
+
+    def messages_in(self, structure: str) -> int:
+        """The messages on the shared queues of a structure."""
+        return sum(queue.depth for queue in self.shared_queues.values() if queue.structure == structure)

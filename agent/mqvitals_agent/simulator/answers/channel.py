@@ -72,10 +72,6 @@ SUBSTATES: Final = {
     "COMPRESS": mq.MQCHSSTATE_COMPRESSING,
 }
 """Substates by their MQSC names; any other is reported as OTHER."""
-SENDING: Final = frozenset({"SENDER", "SERVER", "CLUSSDR"})
-"""Types that send from a transmission queue."""
-
-
 _INSTANCE_TYPES: Final = frozenset({mq.MQOT_CURRENT_CHANNEL, mq.MQOT_SAVED_CHANNEL, mq.MQOT_SHORT_CHANNEL})
 _RUN_DISPOSITIONS: Final = frozenset(
     {mq.MQCHLD_ALL, mq.MQCHLD_DEFAULT, mq.MQCHLD_SHARED, mq.MQCHLD_PRIVATE, mq.MQCHLD_FIXSHARED}
@@ -166,7 +162,7 @@ def channel_status(request: CommandRequest, _group: GroupState, member: MemberSt
     pattern = request.text(mq.MQCACH_CHANNEL_NAME)
     partner = request.text(mq.MQCACH_CONNECTION_NAME, "*")
     queue = request.text(mq.MQCACH_XMIT_Q_NAME, "*")
-    for channel in sorted(member.channels.values(), key=lambda channel: channel.name):
+    for channel in member.channels_by_name():
         if name_matches(channel.name, pattern):
             for instance in channel.instances:
                 if name_matches(instance.connection_name, partner) and name_matches(instance.transmission_queue, queue):
@@ -181,14 +177,14 @@ def channel_definitions(request: CommandRequest, _group: GroupState, member: Mem
     if request.number(mq.MQIA_QSG_DISP, mq.MQQSGD_LIVE) not in _OWN:
         return
     pattern = request.text(mq.MQCACH_CHANNEL_NAME)
-    for channel in sorted(member.channels.values(), key=lambda channel: channel.name):
+    for channel in member.channels_by_name():
         if name_matches(channel.name, pattern) and kind in (mq.MQCHT_ALL, CHANNEL_TYPES[channel.kind]):
             yield _definition(channel, member)
 
 
 def _status(channel: ChannelState, instance: ChannelInstance, member: MemberState) -> ReplyItem:
-    sends = channel.kind in SENDING
-    client = channel.kind == "SVRCONN"
+    sends = channel.sends
+    client = channel.client
     start_date, start_time = local_time(instance.started, member.zone_ms)
     last_date, last_time = local_time(instance.last_message, member.zone_ms)
     found: list[Parameter] = [
@@ -289,8 +285,8 @@ def _transfer(channel: ChannelState, *, sends: bool, client: bool) -> Iterator[P
 
 
 def _definition(channel: ChannelState, member: MemberState) -> ReplyItem:
-    sends = channel.kind in SENDING
-    client = channel.kind == "SVRCONN"
+    sends = channel.sends
+    client = channel.client
     day, time = local_time(channel.altered or None, member.zone_ms)
     found: list[Parameter] = [
         string(mq.MQCACH_CHANNEL_NAME, channel.name),

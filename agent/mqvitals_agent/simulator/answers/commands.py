@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.encoder import integer
 from mqvitals_agent.pcf.message import FilterValue, Message, Parameter, Value
 from mqvitals_agent.simulator.answers import channel, handles, queue, queue_manager, storage
-from mqvitals_agent.simulator.answers.common import CommandRefusedError, CommandRequest, ReplyItem
+from mqvitals_agent.simulator.answers.common import CommandRefusedError, CommandRequest, ReplyItem, refused_parameter
 from mqvitals_agent.simulator.state import GroupState, MemberState
 
 _INT: Final = mq.MQCFT_INTEGER
@@ -240,7 +239,7 @@ def parse_request(message: Message) -> tuple[SupportedCommand, CommandRequest]:
         raise CommandRefusedError(mq.MQRCCF_CFH_TYPE_ERROR)
     command = COMMANDS.get(message.command)
     if command is None:
-        raise CommandRefusedError(mq.MQRCCF_CFH_COMMAND_ERROR, (integer(mq.MQIACF_PARAMETER_ID, 0),))
+        raise refused_parameter(mq.MQRCCF_CFH_COMMAND_ERROR, 0)
     values: dict[int, Value] = {}
     filters: list[tuple[int, FilterValue]] = []
     for parameter in message.parameters:
@@ -253,7 +252,7 @@ def parse_request(message: Message) -> tuple[SupportedCommand, CommandRequest]:
         raise CommandRefusedError(mq.MQRCCF_TOO_MANY_FILTERS)
     for number in command.needs:
         if not values.get(number):
-            raise _about(mq.MQRCCF_PARM_MISSING, number)
+            raise refused_parameter(mq.MQRCCF_PARM_MISSING, number)
     return command, CommandRequest(message.command, values, tuple(filters))
 
 
@@ -263,12 +262,8 @@ def _check(command: SupportedCommand, parameter: Parameter, before: dict[int, Va
     else:
         expected = command.takes.get(parameter.id)
     if expected is None:
-        raise _about(_NOT_HERE.get(parameter.type, mq.MQRCCF_STRUCTURE_TYPE_ERROR), parameter.id)
+        raise refused_parameter(_NOT_HERE.get(parameter.type, mq.MQRCCF_STRUCTURE_TYPE_ERROR), parameter.id)
     if parameter.type != expected:
-        raise _about(mq.MQRCCF_STRUCTURE_TYPE_ERROR, parameter.id)
+        raise refused_parameter(mq.MQRCCF_STRUCTURE_TYPE_ERROR, parameter.id)
     if parameter.id in before:
-        raise _about(mq.MQRCCF_CFIN_DUPLICATE_PARM, parameter.id)
-
-
-def _about(reason: int, number: int) -> CommandRefusedError:
-    return CommandRefusedError(reason, (integer(mq.MQIACF_PARAMETER_ID, number),))
+        raise refused_parameter(mq.MQRCCF_CFIN_DUPLICATE_PARM, parameter.id)

@@ -33,6 +33,11 @@ class CommandRefusedError(Exception):
         self.named = tuple(named)
 
 
+def refused_parameter(reason: int, number: int) -> CommandRefusedError:
+    """A refusal that names a parameter by its identifier."""
+    return CommandRefusedError(reason, (integer(mq.MQIACF_PARAMETER_ID, number),))
+
+
 @dataclass(frozen=True, slots=True)
 class CommandRequest:
     """``values`` are the request's parameters by identifier, ``filters`` its filters: parameter and condition."""
@@ -55,20 +60,13 @@ class CommandRequest:
         """A number out of ``allowed``. Raises CommandRefusedError (3229) for others."""
         value = self.number(number, default)
         if value not in allowed:
-            raise CommandRefusedError(
-                mq.MQRCCF_PARM_VALUE_ERROR, (Parameter(mq.MQIACF_PARAMETER_ID, mq.MQCFT_INTEGER, number),)
-            )
+            raise refused_parameter(mq.MQRCCF_PARM_VALUE_ERROR, number)
         return value
 
     @property
     def scope(self) -> str:
         """The command scope; empty for the queue manager that got the command."""
         return self.text(mq.MQCACF_COMMAND_SCOPE)
-
-
-def is_generic(pattern: str) -> bool:
-    """True when the pattern may select several names."""
-    return pattern.endswith("*")
 
 
 def name_matches(name: str, pattern: str) -> bool:

@@ -10,13 +10,13 @@ from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.encoder import byte_string
 from mqvitals_agent.simulator.answer import CCSID
 from mqvitals_agent.simulator.answers.common import (
-    CommandRefusedError,
     CommandRequest,
     ReplyItem,
     fulfils,
     integer,
     integers,
     local_time,
+    refused_parameter,
     string,
 )
 from mqvitals_agent.simulator.applications import ApplicationKind, Applications, QueueHolder, all_holders, holders
@@ -140,20 +140,16 @@ def _identifier_prefix(request: CommandRequest) -> bytes:
     exact = request.values.get(mq.MQBACF_CONNECTION_ID)
     generic = request.values.get(mq.MQBACF_GENERIC_CONNECTION_ID)
     if isinstance(exact, bytes) and isinstance(generic, bytes):
-        raise _about(mq.MQRCCF_PARM_CONFLICT, mq.MQBACF_GENERIC_CONNECTION_ID)
+        raise refused_parameter(mq.MQRCCF_PARM_CONFLICT, mq.MQBACF_GENERIC_CONNECTION_ID)
     if isinstance(exact, bytes):
         if len(exact) != mq.MQ_CONNECTION_ID_LENGTH:
-            raise _about(mq.MQRCCF_PARM_VALUE_ERROR, mq.MQBACF_CONNECTION_ID)
+            raise refused_parameter(mq.MQRCCF_PARM_VALUE_ERROR, mq.MQBACF_CONNECTION_ID)
         return exact
     if not isinstance(generic, bytes):
-        raise _about(mq.MQRCCF_PARM_MISSING, mq.MQBACF_CONNECTION_ID)
+        raise refused_parameter(mq.MQRCCF_PARM_MISSING, mq.MQBACF_CONNECTION_ID)
     if len(generic) > mq.MQ_CONNECTION_ID_LENGTH:
-        raise _about(mq.MQRCCF_PARM_VALUE_ERROR, mq.MQBACF_GENERIC_CONNECTION_ID)
+        raise refused_parameter(mq.MQRCCF_PARM_VALUE_ERROR, mq.MQBACF_GENERIC_CONNECTION_ID)
     return generic
-
-
-def _about(reason: int, number: int) -> CommandRefusedError:
-    return CommandRefusedError(reason, (integer(mq.MQIACF_PARAMETER_ID, number),))
 
 
 def _connection_item(holder: QueueHolder, identifier: bytes, member: MemberState) -> ReplyItem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
@@ -17,13 +17,11 @@ from mqvitals_agent.simulator.answers.common import (
     local_time,
     string,
 )
-from mqvitals_agent.simulator.state import Fault, GroupState, LogState, MemberState
+from mqvitals_agent.simulator.state import GroupState, LogState, MemberState
 
 DB2: Final = "DBP1"
 CCSID: Final = 500
 DEAD_LETTER_QUEUE: Final = "SYSTEM.DEAD.LETTER.QUEUE"
-_TASKS: Final[Mapping[str, int]] = {"adapters": 8, "dispatchers": 5, "ssl": 4}
-
 _EVENTS: Final = (
     (mq.MQIA_AUTHORITY_EVENT, mq.MQEVR_DISABLED),
     (mq.MQIA_INHIBIT_EVENT, mq.MQEVR_DISABLED),
@@ -37,12 +35,6 @@ _EVENTS: Final = (
     (mq.MQIA_CONFIGURATION_EVENT, mq.MQEVR_ENABLED),
     (mq.MQIA_COMMAND_EVENT, mq.MQEVR_NO_DISPLAY),
 )
-
-
-def tasks(member: MemberState, kind: str) -> tuple[int, int]:
-    """The channel initiator's tasks of a kind: started and configured."""
-    usual = _TASKS[kind]
-    return member.tasks.get(kind, (usual, usual))
 
 
 def version(command_level: int) -> str:
@@ -71,9 +63,9 @@ def queue_manager_attributes(_request: CommandRequest, group: GroupState, member
         integer(mq.MQIA_MAX_CHANNELS, member.max_channels),
         integer(mq.MQIA_TCP_CHANNELS, member.max_channels),
         integer(mq.MQIA_LU62_CHANNELS, 0),
-        integer(mq.MQIA_CHINIT_ADAPTERS, tasks(member, "adapters")[1]),
-        integer(mq.MQIA_CHINIT_DISPATCHERS, tasks(member, "dispatchers")[1]),
-        integer(mq.MQIA_SSL_TASKS, tasks(member, "ssl")[1]),
+        integer(mq.MQIA_CHINIT_ADAPTERS, member.tasks["adapters"][1]),
+        integer(mq.MQIA_CHINIT_DISPATCHERS, member.tasks["dispatchers"][1]),
+        integer(mq.MQIA_SSL_TASKS, member.tasks["ssl"][1]),
         integer(mq.MQIA_RECEIVE_TIMEOUT, 0),
         integer(mq.MQIA_RECEIVE_TIMEOUT_TYPE, 0),
         integer(mq.MQIA_RECEIVE_TIMEOUT_MIN, 0),
@@ -98,15 +90,10 @@ def queue_manager_attributes(_request: CommandRequest, group: GroupState, member
     )
 
 
-def is_active(group: GroupState, member: MemberState) -> bool:
-    """True while the queue manager is up."""
-    return not group.faults.get(member.name, Fault()).down
-
-
 def group_members(_request: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
     """One item a member of the group, whether it is active or not."""
     for each in sorted(group.members.values(), key=lambda each: each.number):
-        status = mq.MQQSGS_ACTIVE if is_active(group, each) else mq.MQQSGS_INACTIVE
+        status = mq.MQQSGS_ACTIVE if group.is_up(each.name) else mq.MQQSGS_INACTIVE
         yield (
             string(mq.MQCA_QSG_NAME, group.name),
             string(mq.MQCA_Q_MGR_NAME, each.name),
@@ -119,18 +106,14 @@ def group_members(_request: CommandRequest, group: GroupState, _member: MemberSt
         )
 
 
-_NOT_ACTIVE = ("RETRYING", "STOPPED", "INACTIVE")
-
-
 def channel_initiator_status(_request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """Tasks, channels by state, and the listener; all zero or stopped while the channel initiator is down."""
     running = member.chinit_running
-    states: Counter[str] = Counter()
-    if running:
-        states.update(instance.status for channel in member.channels.values() for instance in channel.instances)
-    current = sum(states.values()) - states["INACTIVE"]
-    active = sum(count for state, count in states.items() if state not in _NOT_ACTIVE)
-    adapters, dispatchers, ssl = (tasks(member, kind) for kind in ("adapters", "dispatchers", "ssl"))
+    instances = [each for channel in member.channels.values() for each in channel.instances] if running else []
+    states = Counter(each.status for each in instances)
+    current = len(instances) - states["INACTIVE"]
+    active = sum(each.active for each in instances)
+    adapters, dispatchers, ssl = (member.tasks[kind] for kind in ("adapters", "dispatchers", "ssl"))
     yield (
         integer(mq.MQIACF_CHINIT_STATUS, mq.MQSVC_STATUS_RUNNING if running else mq.MQSVC_STATUS_STOPPED),
         integer(mq.MQIACH_ADAPS_STARTED, adapters[0] if running else 0),

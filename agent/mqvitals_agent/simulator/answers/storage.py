@@ -17,7 +17,7 @@ from mqvitals_agent.simulator.answers.common import (
     name_matches,
     string,
 )
-from mqvitals_agent.simulator.answers.queue_manager import is_active, log_data_set, rba_text
+from mqvitals_agent.simulator.answers.queue_manager import log_data_set, rba_text
 from mqvitals_agent.simulator.state import BufferPoolState, GroupState, MemberState, PageSetState, StructureState
 
 SMDS_BLOCK_KB: Final = 256
@@ -218,8 +218,7 @@ def shared_data_sets(request: CommandRequest, group: GroupState, _member: Member
 def _selected(request: CommandRequest, group: GroupState) -> Iterator[StructureState]:
     """The wanted structures: the administration structure first, then in the order of their names."""
     pattern = request.text(mq.MQCA_CF_STRUC_NAME)
-    ordered = sorted(group.structures.values(), key=lambda each: (each.kind != "ADMIN", each.name))
-    return (each for each in ordered if name_matches(each.name, pattern))
+    return (each for each in group.ordered_structures() if name_matches(each.name, pattern))
 
 
 def _failure() -> tuple[Parameter, Parameter]:
@@ -245,7 +244,7 @@ def _summary(structure: StructureState) -> ReplyItem:
 
 def _connections(structure: StructureState, group: GroupState) -> Iterator[ReplyItem]:
     for name, member in sorted(group.members.items()):
-        connected = is_active(group, member)
+        connected = group.is_up(name)
         yield (
             string(mq.MQCA_CF_STRUC_NAME, structure.name),
             integer(mq.MQIACF_CF_STATUS_TYPE, mq.MQIACF_CF_STATUS_CONNECT),

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
-from mqvitals_agent.simulator.answers.queue_manager import tasks
 from mqvitals_agent.simulator.smf.records import (
     ACCOUNTING,
     MOST_BYTES,
@@ -30,9 +29,8 @@ from mqvitals_agent.simulator.state import ChannelInstance, ChannelState, Member
 
 NEVER: Final = 0x8FFF_FFFF
 """The shortest time when none was measured."""
-ENDED: Final = frozenset({"INACTIVE", "STOPPED"})
+_ENDED: Final = frozenset({"INACTIVE", "STOPPED"})
 """States in which a channel has no dispatcher."""
-_SENDING: Final = frozenset({"SENDER", "SERVER", "CLUSSDR"})
 _TYPES: Final = {"SENDER": 1, "SERVER": 2, "RECEIVER": 3, "REQUESTER": 4, "SVRCONN": 7, "CLUSRCVR": 8, "CLUSSDR": 9}
 _STATES: Final = {
     "INACTIVE": 0,
@@ -99,14 +97,15 @@ class ChannelMeter:
 
     def __init__(self, member: MemberState) -> None:
         self._member = member
-        ordered = sorted(member.channels.values(), key=lambda each: each.name)
-        self._marks = [_ChannelMark(channel, instance) for channel in ordered for instance in channel.instances]
+        self._marks = [
+            _ChannelMark(channel, instance) for channel in member.channels_by_name() for instance in channel.instances
+        ]
         for mark in self._marks:
             mark.totals = _totals(mark.instance)
             mark.messages, mark.batches = mark.instance.messages, mark.instance.batches
             mark.short_left = mark.instance.short_left
         # Clients have neither batches nor a network time: their totals are enough.
-        self._in_batches = [mark for mark in self._marks if mark.channel.kind != "SVRCONN"]
+        self._in_batches = [mark for mark in self._marks if not mark.channel.client]
 
     def second(self, now: int) -> None:
         """One second has passed, until ``now``."""
@@ -121,7 +120,7 @@ class ChannelMeter:
             # The fewest possible batches: all but the last were full.
             full = moved // size if batches == -(-moved // size) else 0
             mark.full += full
-            if mark.channel.kind in _SENDING:
+            if mark.channel.sends:
                 mark.empty += batches - full
                 if instance.network_us is not None:
                     _measure(mark, instance.network_us[0], batches, now)
@@ -138,11 +137,11 @@ class ChannelMeter:
                     messages,
                     batches,
                     sent + received,
-                    mark.channel.kind in _SENDING,
-                    mark.channel.kind == "SVRCONN",
+                    mark.channel.sends,
+                    mark.channel.client,
                     mark.held,
                     mark.retries,
-                    mark.instance.status not in ENDED,
+                    mark.instance.status not in _ENDED,
                 )
             )
         return found
@@ -155,7 +154,7 @@ class ChannelMeter:
     def _values(self, mark: _ChannelMark, now: int, dispatcher: int) -> dict[str, int | str]:
         channel, instance = mark.channel, mark.instance
         messages, batches, buffers_sent, buffers_received, bytes_sent, bytes_received = self._since(mark)
-        client, sends = channel.kind == "SVRCONN", channel.kind in _SENDING
+        client, sends = channel.client, channel.sends
         queue = self._member.queues.get(instance.transmission_queue)
         size = queue.message_bytes if queue else 0
         if not client and not sends:
@@ -313,7 +312,6 @@ def longest_us(work: TaskWork) -> float:
     return work.busy_us / work.requests if work.requests else 0.0
 
 
-_NOT_ACTIVE: Final = ("RETRYING", "STOPPED", "INACTIVE")
 _OVERHEAD: Final = 200
 """An upper limit of the bytes of a record beside its channels."""
 _STORAGE_31_MB, _STORAGE_64_MB, _LIMIT_64_MB = 60, 150, 2048
@@ -357,9 +355,9 @@ class ChannelInitiatorMeter:
 
     def _limits(self, interval: StatisticsInterval) -> bytes:
         member = self._member
-        states = [each.status for channel in member.channels.values() for each in channel.instances]
-        current = len(states) - states.count("INACTIVE")
-        active = sum(state not in _NOT_ACTIVE for state in states)
+        instances = [each for channel in member.channels.values() for each in channel.instances]
+        current = sum(each.status != "INACTIVE" for each in instances)
+        active = sum(each.active for each in instances)
         return QCCT.pack(
             {
                 "job": f"{member.name}CHIN",
@@ -411,4 +409,4 @@ class ChannelInitiatorMeter:
         return task_values(work, interval.length_ms * 1000, self._member.name, kind, number)
 
     def _started(self, kind: str) -> int:
-        return tasks(self._member, kind)[0]
+        return self._member.tasks[kind][0]

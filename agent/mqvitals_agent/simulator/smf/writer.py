@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from mqvitals_agent.simulator.answers.storage import SMDS_BLOCK_KB, SMDS_BUFFERS
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.smf.channel_initiator import ChannelInitiatorMeter
 from mqvitals_agent.simulator.smf.records import (
@@ -40,8 +41,6 @@ _SINGLE_US, _MULTIPLE_US = 8.5, 26.0
 """The time of one request to the coupling facility."""
 _GETS_A_MULTIPLE: Final = 10
 _ELEMENT_BYTES: Final = 256
-_BLOCK_BYTES: Final = 262_144
-_BUFFERS: Final = 100
 _SAVED_PCT: Final = 80
 _NAME_AT: Final = 8
 _INTERVAL_BYTES: Final = 4096
@@ -67,7 +66,7 @@ class StructureMeter:
         self._traffic = QueueTraffic()
         self._totals = self._shared_totals()
         self._marks = {
-            name: _StructureMark(each.entries_used, each.size_used_kb, each.smds_used_blocks, self._messages(name))
+            name: _StructureMark(each.entries_used, each.size_used_kb, each.smds_used_blocks, group.messages_in(name))
             for name, each in group.structures.items()
         }
 
@@ -100,12 +99,12 @@ class StructureMeter:
             mark.full += structure.entries_used >= structure.entries_max
             if structure.offload == "SMDS":
                 mark.most_used = max(mark.most_used, structure.smds_used_blocks)
-                mark.most_messages = max(mark.most_messages, self._messages(name))
+                mark.most_messages = max(mark.most_messages, self._group.messages_in(name))
 
     def requests(self) -> bytes:
         """The section of all structures, the administration structure in the first slot."""
         values: dict[str, int | str] = {}
-        ordered = self._ordered()[:SLOTS]
+        ordered = self._group.ordered_structures()[:SLOTS]
         for slot, structure in enumerate(ordered):
             mark = self._marks[structure.name]
             single, multiple = mark.puts + mark.gets, -(-mark.gets // _GETS_A_MULTIPLE)
@@ -128,13 +127,13 @@ class StructureMeter:
         """A section for each structure that offloads to shared message data sets."""
         return [
             self._data_set(slot, structure)
-            for slot, structure in enumerate(self._ordered())
+            for slot, structure in enumerate(self._group.ordered_structures())
             if structure.offload == "SMDS"
         ]
 
     def _data_set(self, slot: int, structure: StructureState) -> bytes:
         mark, total, used = self._marks[structure.name], structure.smds_total_blocks, structure.smds_used_blocks
-        saved = min(used, _BUFFERS - 1)
+        saved = min(used, SMDS_BUFFERS - 1)
         return QESD.pack(
             {
                 "structure": structure.name,
@@ -143,34 +142,28 @@ class StructureMeter:
                 "data_blocks": total,
                 "blocks_used": used,
                 "blocks_free": total - used,
-                "messages": self._messages(structure.name),
+                "messages": self._group.messages_in(structure.name),
                 "allocations": mark.puts,
                 "releases": mark.gets,
                 "most_messages": mark.most_messages,
                 "most_used": mark.most_used,
                 "fewest_free": total - mark.most_used,
-                "buffer_bytes": _BLOCK_BYTES,
-                "buffers": _BUFFERS,
+                "buffer_bytes": SMDS_BLOCK_KB * 1024,
+                "buffers": SMDS_BUFFERS,
                 "buffers_used": 1,
                 "buffers_saved": saved,
-                "buffers_empty": _BUFFERS - 1 - saved,
+                "buffers_empty": SMDS_BUFFERS - 1 - saved,
                 "reads_asked": mark.gets,
                 "reads_saved": mark.gets * _SAVED_PCT // 100,
                 "writes_asked": mark.puts,
-                "most_buffers": _BUFFERS - _BUFFERS // 2,
-                "fewest_buffers": _BUFFERS // 2,
+                "most_buffers": SMDS_BUFFERS - SMDS_BUFFERS // 2,
+                "fewest_buffers": SMDS_BUFFERS // 2,
                 "interval_bytes": _INTERVAL_BYTES,
             }
         )
 
-    def _ordered(self) -> list[StructureState]:
-        return sorted(self._group.structures.values(), key=lambda each: (each.kind != "ADMIN", each.name))
-
     def _shared_totals(self) -> dict[str, tuple[int, int]]:
         return {name: (queue.put_total, queue.got_total) for name, queue in self._group.shared_queues.items()}
-
-    def _messages(self, structure: str) -> int:
-        return sum(queue.depth for queue in self._group.shared_queues.values() if queue.structure == structure)
 
 
 _RECORDS: Final = 8
@@ -312,11 +305,7 @@ class SmfWriter:
             # After a leap: the interval in which it ended is unknown.
             self._begin(group)
             return
-        running = [
-            name
-            for name, fault in ((name, group.faults.get(name)) for name in group.members)
-            if not (fault and fault.down)
-        ]
+        running = [name for name in group.members if group.is_up(name)]
         for name, meter in self._meters.items():
             if name in running:
                 meter.second(running)

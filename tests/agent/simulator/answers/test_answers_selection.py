@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from mqvitals_agent.pcf.encoder import (
 )
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.probe import QueryOptions
-from mqvitals_agent.simulator.answers.common import is_generic, name_matches
+from mqvitals_agent.simulator.answers.common import name_matches
 from mqvitals_agent.simulator.state import Fault
 
 NAMES = st.text(st.sampled_from("AB.*"), max_size=6)
@@ -36,8 +37,9 @@ def status_of(*parameters: Parameter) -> bytes:
 @given(NAMES, NAMES)
 def test_a_pattern_means_its_beginning_or_itself(name: str, pattern: str) -> None:
     """Only the last asterisk is generic."""
-    expected = name.startswith(pattern[:-1]) if is_generic(pattern) else name == pattern
-    assert name_matches(name, pattern) is expected
+    beginning = re.escape(pattern.removesuffix("*"))
+    expected = re.compile(f"{beginning}.*" if pattern.endswith("*") else beginning, re.DOTALL)
+    assert name_matches(name, pattern) is (expected.fullmatch(name) is not None)
 
 
 @given(NAMES, st.integers(0, 6))
