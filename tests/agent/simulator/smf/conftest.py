@@ -54,7 +54,7 @@ def fields(found: list[Record], section: str, member: str = "QM01") -> list[list
     return [each for each in told if each]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def smf() -> SimpleNamespace:
     """Worlds, what they write, and how it is read back."""
     return SimpleNamespace(BEGIN=BEGIN, MINUTE=MINUTE, world=world, written=written, read=read, fields=fields)

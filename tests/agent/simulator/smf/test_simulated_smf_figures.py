@@ -52,7 +52,7 @@ class Witness:
         return self.seen[second].members[self.member]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def told(smf: SimpleNamespace) -> SimpleNamespace:
     """Three minutes of everything at once: what a witness saw of QM01, and what its records say."""
     here = smf.world(EVERYTHING)
