@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mqvitals_agent.commandline.arguments import FORMS, moment_argument, zone_argument
-from mqvitals_agent.commandline.output import cannot_write, complain
+from mqvitals_agent.commandline.output import cannot_write, complain, say
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _selected(found: Iterator[Record], wanted: frozenset[str], counts: ReadCount
 
 def _read(name: str, selection: RecordFilter, counts: ReadCounts, trouble: list[str]) -> Iterator[Record]:
     """The wanted records of a file. What ends them before its end is put into ``trouble``."""
-    from mqvitals_agent.smf.reader import open_smf, records
+    from mqvitals_agent.smf.reader import open_smf, read_error, records
     from mqvitals_agent.smf.record import SmfError
 
     try:
@@ -194,12 +194,8 @@ def _read(name: str, selection: RecordFilter, counts: ReadCounts, trouble: list[
             for record in records(stream, counts, time.time_ns() // 1000):
                 if selection.wants(record):
                     yield record
-    except FileNotFoundError:
-        trouble.append("there is no such file")
-    except OSError as error:
-        trouble.append(f"it cannot be read: {error.strerror or error}")
-    except SmfError as error:
-        trouble.append(error.reason)
+    except (OSError, SmfError) as error:
+        trouble.append(read_error(error))
 
 
 _BATCH: Final = 1 << 16
@@ -251,7 +247,7 @@ def _print_tally(name: str, counts: ReadCounts, trouble: Sequence[str], *, sever
 
     shown = safe("standard input" if name == STDIN else name)
     for sentence in trouble:
-        complain(f"mqvitals: {shown}: {safe(sentence)}")
+        say(f"{shown}: {sentence}")
     if trouble and not (counts.records or counts.skipped or counts.damage):
         return
     if several:

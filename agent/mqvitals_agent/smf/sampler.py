@@ -137,7 +137,8 @@ class Sampler:
         for sample in self._samples(record):
             single = BY_KIND[sample.object.kind].kind.single
             if not is_name(sample.object.name) and not (single and not sample.object.name):
-                self.unnamed.note(record, f"a {sample.object.kind}", sample.object.name)
+                what = "data set" if sample.object.kind == "smds" else sample.object.kind
+                self.unnamed.note(record, f"a {what}", sample.object.name)
             else:
                 yield replace(sample, restarted=True) if restarted else sample
 
@@ -193,26 +194,19 @@ class Sampler:
                     if record.qsg != "":
                         yield from _structures(section)
                 case "QESD":
-                    if record.qsg != "" and (found := self._named(_data_set(section), section, "a data set")):
-                        yield found
+                    if record.qsg != "":
+                        yield _data_set(section)
                 case "QQST":
-                    if found := self._named(self._queue(section), section, "a queue"):
-                        yield found
+                    yield self._queue(section)
                 case "QCST":
-                    if found := self._named(_channel(section), section, "a channel"):
-                        yield found
+                    yield _channel(section)
 
-    def _named(self, sample: PartialSample | None, section: Section, what: str) -> PartialSample | None:
-        """``sample``; None, which is noted: the section has no name."""
-        if sample is None:
-            self.unnamed.note(section.record, what, "")
-        return sample
-
-    def _queue(self, section: Section) -> PartialSample | None:
+    def _queue(self, section: Section) -> PartialSample:
         fields = _fields(section, QUEUE)
-        name, flags = fields["qnam"], fields["flag"]
-        if not isinstance(name, str) or not name or not isinstance(flags, int):
-            return None
+        name, flags = str(fields["qnam"] or ""), fields["flag"]
+        if not isinstance(flags, int):
+            # The section is too short for its flags.
+            flags, name = 0, ""
         if flags & _PARTIAL:
             # A partial section has no depth, though the field is there.
             fields |= dict.fromkeys(("dpth", "dphi", "dplo", "mage"))
@@ -275,7 +269,7 @@ class Sampler:
                 found[name] = sample if known is None else known.merge(sample, APPLICATION.merge_rules)
         for sample in found.values():
             lasted = (ended - began) >> 12
-            # Releases without intervals of running tasks report the whole life of a task.
+            # Releases without intervals of running tasks report a task from its beginning to its end.
             spans = {("", 0): lasted} if 0 < began < ended and lasted <= _LONGEST_TASK_US else {}
             yield replace(sample, ts=_minute(sample.ts), probe="SMF 116-1", spans=spans, joint=True)
 
@@ -325,20 +319,16 @@ def _structures(section: Section) -> Iterator[PartialSample]:
             yield _group_sample(_sample(record, CF_STRUCTURE, name, fields))
 
 
-def _data_set(section: Section) -> PartialSample | None:
+def _data_set(section: Section) -> PartialSample:
     fields = _fields(section, SMDS)
-    name = fields["str"]
-    if not isinstance(name, str) or not name:
-        return None
-    sample = _sample(section.record, SMDS, f"{name}/{section.record.ssid}", fields)
+    structure = fields["str"]
+    sample = _sample(section.record, SMDS, f"{structure}/{section.record.ssid}" if structure else "", fields)
     return replace(sample, group=True, object=sample.object._replace(owner=""))
 
 
-def _channel(section: Section) -> PartialSample | None:
+def _channel(section: Section) -> PartialSample:
     fields = _fields(section, CHANNEL)
-    name, status, started = fields["chnm"], fields["chst"], fields["strt"]
-    if not isinstance(name, str) or not name:
-        return None
+    status, started = fields["chst"], fields["strt"]
     messages = fields["nmsg"]
     weight = messages if isinstance(messages, int) and messages else 1
     for average, lowest, highest in (("ntav", "ntmn", "ntmx"), ("etav", "etmn", "etmx")):
@@ -352,7 +342,7 @@ def _channel(section: Section) -> PartialSample | None:
     longest, stamp = fields["ntmx"], fields.pop("ntdt")
     fields["ntmx_at"] = (longest << 64) | stamp if isinstance(longest, int) and isinstance(stamp, int) else None
     rank = -_RANK.get(status, 0) if isinstance(status, int) else -len(WORST_STATUS)
-    sample = _sample(section.record, CHANNEL, name, fields, rank=rank)
+    sample = _sample(section.record, CHANNEL, str(fields["chnm"] or ""), fields, rank=rank)
     end, _, rest = sample.stamp
     began = started if isinstance(started, int) else 0
     return replace(sample, joint=True, stamp=(end, rank, f"{began:020d} {rest}"))

@@ -142,9 +142,9 @@ def test_files_that_cannot_be_read(day: Path, tmp_path: Path, capsys: pytest.Cap
     assert main(["smf", "dump", *files]) == 2
     told = capsys.readouterr()
     assert len(told.out.splitlines()) == 4
-    assert f"mqvitals: {files[0]}: there is no such file" in told.err
+    assert f"mqvitals: {files[0]}: No such file or directory" in told.err
     assert f"mqvitals: {text}: no SMF records are found at its beginning" in told.err
-    assert f"mqvitals: {tmp_path}: it cannot be read: Is a directory" in told.err
+    assert f"mqvitals: {tmp_path}: Is a directory" in told.err
     assert "Traceback" not in told.err
 
 
