@@ -194,6 +194,17 @@ def test_check_of_a_configuration_that_names_no_file(capsys: pytest.CaptureFixtu
     assert "    2 |   files: [nope.yaml]" in out
 
 
+def test_check_of_a_file_with_the_name_of_a_pack(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rules are its own: those of the shipped pack are not among them."""
+    (tmp_path / "logs.yaml").write_text(RULES, "utf-8")
+    (tmp_path / "logs.test.yaml").write_text(TESTS, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    rules = len(load_rules(KINDS)) + 1
+    assert said(capsys, "check", "logs.yaml") == f"1 file: no problems found ({rules} rules in all)\n"
+
+
 def test_check_of_an_idle_comparison(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A condition that can never hold is told, though it could be run."""
     file = tmp_path / "ours.yaml"

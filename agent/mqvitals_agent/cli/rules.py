@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -37,13 +38,15 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Check; returns the exit code. Raises Failure."""
     from mqvitals_rules.ruleset.config import check_settings, ineffective_thresholds
-    from mqvitals_rules.ruleset.pack import read_rules
+    from mqvitals_rules.ruleset.pack import read_rules, shipped_packs
     from mqvitals_rules.ruleset.ruleset import RuleSet, doubts
     from mqvitals_rules.vocabulary.tables import KINDS
 
     warnings: list[Problem] = []
     if arguments.files:
-        files = tuple(arguments.files)
+        # A file of a site with the name of a shipped pack is another file.
+        packs = {name for name, _ in shipped_packs()}
+        files = tuple(f".{os.sep}{path}" if path in packs else path for path in arguments.files)
         _readable(files)
         rules, problems = read_rules(KINDS, files)
         where = f"{len(files)} file{'s' * (len(files) > 1)}"
