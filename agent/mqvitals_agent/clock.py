@@ -1,8 +1,8 @@
 """Time as a parameter: the system's clock, and a virtual clock that moves from event to event.
 
 Virtual time stands still while there is anything to do. An event loop has nothing to do when it asks its selector to
-wait: that is where ``VirtualLoop`` moves the clock to the next sleeper. So what happens at a moment takes no virtual
-time, however slow the machine is, and the order of events follows from the moments alone.
+wait: ``VirtualLoop`` then moves the clock to the next sleeper. So work takes no virtual time, however slow the machine
+is, and the order of events depends on their times alone.
 """
 
 from __future__ import annotations
@@ -25,24 +25,22 @@ _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 
 _SHORTEST_WAIT_S: Final = 0.001
-"""What epoll can wait for."""
-
-
+"""The resolution of epoll."""
 _STEADY_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """CLOCK_MONOTONIC stands still while Linux is suspended, though queue managers go on counting."""
 
-_NO_LOOP: Final = "a virtual clock needs a VirtualLoop: see bounded_call.run_in_loop"
+_NO_LOOP: Final = "a virtual clock needs a VirtualLoop: see threads.run_in_loop"
 
 
 class Clock(Protocol):
-    """Where the time comes from. Moments are ms since 1970 UTC, lengths ms."""
+    """A source of time. Times are ms since 1970 UTC, lengths ms."""
 
     def now(self) -> int:
-        """The moment now."""
+        """The time now."""
         ...
 
     async def sleep(self, ms: float) -> None:
-        """Wait for so long by this clock; not at all for nothing or less."""
+        """Wait by this clock; not at all for 0 or less."""
         ...
 
     def hold(self) -> AbstractContextManager[None]:
@@ -50,9 +48,7 @@ class Clock(Protocol):
         ...
 
     def steady_s(self) -> float:
-        """Seconds that only grow, however ``now`` is set, for how long something takes; where time is virtual, work
-        takes none.
-        """
+        """Seconds that only grow, also when ``now`` is set: for elapsed time. Work takes no virtual time."""
         ...
 
 
@@ -60,11 +56,11 @@ class SystemClock:
     """The operating system's clock."""
 
     def now(self) -> int:
-        """The moment now."""
+        """The time now."""
         return time.time_ns() // 1_000_000
 
     async def sleep(self, ms: float) -> None:
-        """Wait for so long by the event loop's timer."""
+        """Wait by the event loop's timer."""
         await asyncio.sleep(max(ms, 0) / 1000)
 
     def hold(self) -> AbstractContextManager[None]:
@@ -72,18 +68,16 @@ class SystemClock:
         return nullcontext()
 
     def steady_s(self) -> float:
-        """Seconds since the system began, those in which it was suspended included where the system counts them."""
+        """Seconds since the system started, including its suspension where the system counts that."""
         return time.clock_gettime(_STEADY_CLOCK)
 
 
 class VirtualClock:
-    """A clock that moves from one sleeper to the next while a ``VirtualLoop`` has nothing else to do and nothing
-    holds it.
+    """A clock that moves from one sleeper to the next while a ``VirtualLoop`` is idle and nothing holds it.
 
-    ``pace``: a moment does not come before real time has passed accordingly, ``pace`` times as fast; None: at once.
-    When work takes longer than that, virtual time lags behind; no event is left out. ``latest`` is the real time now:
-    virtual time does not go beyond it, and ``caught_up`` is called the first time that it is waited for. ``steady``
-    is a real clock of seconds.
+    ``pace`` is a multiple of real time, None: without waiting. When work takes longer, virtual time lags behind; no
+    event is left out. ``latest`` returns the real time: virtual time does not go beyond it, and ``caught_up`` is called
+    the first time that it has to wait for it. ``steady`` is a real clock of seconds.
 
     It belongs to the event loop in which something first sleeps by it. Use it in that loop's thread.
     """
@@ -110,21 +104,18 @@ class VirtualClock:
         self._set_by = 0
 
     def now(self) -> int:
-        """The moment now: that of the last event."""
+        """The time of the last event."""
         return self._now
 
     async def sleep(self, ms: float) -> None:
-        """Wait for so long by this clock. Raises RuntimeError where the running event loop cannot move it."""
+        """Wait by this clock. Raises RuntimeError where the running event loop cannot move it."""
         if ms <= 0:
             await asyncio.sleep(0)
             return
         await self._sleep(ms, last=False)
 
     async def advance(self, ms: float) -> None:
-        """Wait for so long, and until all that is due by then has been done, at that moment too.
-
-        Raises as ``sleep``.
-        """
+        """Wait until everything that is due until then is done, at its end too. Raises as ``sleep``."""
         await self._sleep(ms, last=True)
 
     async def _sleep(self, ms: float, *, last: bool) -> None:
@@ -146,47 +137,47 @@ class VirtualClock:
             self._holds -= 1
 
     def steady_s(self) -> float:
-        """Virtual seconds, whatever the clock was set to meanwhile: work takes none."""
+        """Virtual seconds, also when the clock was set meanwhile."""
         return (self._now - self._set_by) / 1000
 
     @property
     def lag_s(self) -> float:
-        """By how many real seconds virtual time lags behind its pace."""
+        """The real seconds by which virtual time lags behind its pace."""
         return self._lag_s
 
     @property
     def pace(self) -> float | None:
-        """How many times as fast as life it is to be; None: as fast as can be."""
+        """The multiple of real time that is wanted; None: without waiting."""
         return self._pace
 
     @property
     def speed(self) -> float:
-        """How many times as fast as life it has been so far."""
+        """The multiple of real time so far."""
         passed = 0.0 if self._from is None else self._steady() - self._from
         return (self._now - self._begin) / 1000 / passed if passed > 0 else 0.0
 
     @property
     def awaited(self) -> bool:
-        """Whether somebody sleeps by it or holds it."""
+        """Whether there is a sleeper or a hold."""
         return bool(self._holds) or any(not each[-1].done() for each in self._sleepers)
 
     def set(self, now: int) -> None:
-        """Set the clock as an operator would: no time elapses, and whoever sleeps sleeps on for as long as before."""
+        """Set the clock as an operator would: no time elapses, sleepers wait as long as before."""
         self._set_by += now - self._now
         self.suspend(now - self._now)
 
     def suspend(self, ms: int) -> None:
-        """So much time elapses while the machine is suspended: whoever sleeps sleeps on for as long as before."""
+        """Let time elapse as while the machine is suspended: sleepers wait as long as before."""
         self._sleepers = [(each[0] + ms, *each[1:]) for each in self._sleepers]
         self._now += ms
 
     def begin(self) -> None:
-        """The pace counts from now on, once."""
+        """Start the pace, the first time that it is called."""
         if self._from is None:
             self._from = self._steady()
 
     def step(self) -> float | None:
-        """Move to the next sleeper and wake it: then 0. Else the real seconds until it may wake; None: nobody may."""
+        """Move to the next sleeper, wake it and return 0; else the real seconds until it is due, None: none is."""
         while self._sleepers and self._sleepers[0][-1].done():
             heapq.heappop(self._sleepers)
         if not self._sleepers or self._holds:
@@ -200,9 +191,7 @@ class VirtualClock:
         return 0.0
 
     def catch_up(self) -> None:
-        """The next sleeper has been waited for in real time: what is real and comes meanwhile comes at a
-        moment before it.
-        """
+        """Follow real time up to the next sleeper, so that real events that come meanwhile are before it."""
         if not self._sleepers or self._holds:
             return
         reached = self._sleepers[0][0]
@@ -213,7 +202,7 @@ class VirtualClock:
         self._now = max(self._now, int(reached))
 
     def _early_s(self, moment: int) -> float:
-        """How many real seconds too early it is for a moment; 0 or less when it may come."""
+        """The real seconds until a time is due; 0 or less when it is."""
         early = 0.0
         if self._pace is not None and self._from is not None:
             early = (moment - self._begin) / 1000 / self._pace - (self._steady() - self._from)
@@ -227,17 +216,17 @@ class VirtualClock:
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop that moves a virtual clock whenever it has nothing else to do; without one it is a usual loop.
+    """An event loop that moves a virtual clock whenever it is idle; without one it is an ordinary loop.
 
-    While there is a clock, what other threads bring is taken up only when nothing else is left to do, so that its
-    place among events does not depend on how fast the thread was. What runs in the executor holds the clock.
+    With a clock, callbacks of other threads run only when the loop is idle, so that their place among events does not
+    depend on the speed of the thread. Calls in the executor hold the clock.
     """
 
     def __init__(self) -> None:
         super().__init__(_IdleSelector(self))
         self._clock: VirtualClock | None = None
         self._own_thread = threading.get_ident()
-        self._brought: deque[asyncio.Handle] = deque()
+        self._callbacks: deque[asyncio.Handle] = deque()
 
     @property
     def clock(self) -> VirtualClock | None:
@@ -245,7 +234,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._clock
 
     def move(self, clock: VirtualClock) -> None:
-        """Move this clock from now on. Raises RuntimeError when somebody waits for another one."""
+        """Move this clock from now on. Raises RuntimeError when another one has sleepers or holds."""
         if self._clock is not clock:
             if self._clock is not None and self._clock.awaited:
                 raise RuntimeError("an event loop moves one virtual clock")
@@ -253,12 +242,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             clock.begin()
 
     def idle(self, timeout: float | None, poll: Callable[[float | None], list[Any]]) -> list[Any]:
-        """What the selector returns when the loop has nothing to do: what is there, or nothing once
-        somebody was woken.
-        """
-        if self._brought:
-            while self._brought:
-                handle = self._brought.popleft()
+        """What the selector returns when the loop is idle: its events, or none once a sleeper was woken."""
+        if self._callbacks:
+            while self._callbacks:
+                handle = self._callbacks.popleft()
                 if not handle.cancelled():
                     self.call_soon(handle._run)
             return []
@@ -278,18 +265,18 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def call_soon_threadsafe(
         self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """As any loop does; what another thread brings comes when the loop has nothing else to do."""
+        """As in any loop; a callback of another thread runs when the loop is idle."""
         if self._clock is None or threading.get_ident() == self._own_thread:
             return super().call_soon_threadsafe(callback, *args, context=context)
         handle = asyncio.Handle(callback, args, self, context)
-        self._brought.append(handle)
+        self._callbacks.append(handle)
         super().call_soon_threadsafe(_wake)
         return handle
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[_Ts]], _T], *args: *_Ts
     ) -> asyncio.Future[_T]:
-        """As any loop does; the clock stands still meanwhile."""
+        """As in any loop; the clock stands still meanwhile."""
         future = super().run_in_executor(executor, func, *args)
         if self._clock is not None:
             hold = self._clock.hold()
@@ -299,7 +286,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class _IdleSelector(selectors.DefaultSelector):
-    """Asks the loop what to do when it would wait."""
+    """Calls ``VirtualLoop.idle`` instead of waiting."""
 
     def __init__(self, loop: VirtualLoop) -> None:
         super().__init__()
@@ -313,14 +300,14 @@ class _IdleSelector(selectors.DefaultSelector):
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Within, the virtual clock that the running event loop moves stands still, if there is one."""
+    """Within, the virtual clock of the running event loop stands still, if there is one."""
     loop = asyncio.get_running_loop()
     with nullcontext() if not isinstance(loop, VirtualLoop) or loop.clock is None else loop.clock.hold():
         yield
 
 
 def _wake() -> None:
-    """Nothing: only that the loop looks."""
+    """Does nothing: its call ends the loop's wait."""
 
 
 _CANCEL_S: Final = 0.3

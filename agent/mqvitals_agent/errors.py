@@ -1,4 +1,4 @@
-"""The base of the agent's errors, and how a command says that it could not do its work."""
+"""The base of the agent's errors, the failure of a command, and exit codes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
     DONE = 0
     """The command did its work."""
     FOUND = 1
-    """It worked, and found something wrong in what it looked at."""
+    """It did its work, and found a problem in its input."""
     FAILED = 2
     """It could not do its work: bad arguments, an unreadable file."""
     BUG = 70

@@ -1,4 +1,4 @@
-"""How much compressed data may grow: a small file that unpacks to very much is no recording and no dump."""
+"""Limits for compressed data: a small file that expands beyond them is no recording and no dump."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Final
 from mqvitals_agent.errors import MqvitalsError
 
 HIGHEST_RATIO: Final = 300
-"""Recordings and SMF data shrink to a tenth up to a hundredth; gzip can at most make one byte of a thousand."""
+"""Recordings and SMF data shrink to a tenth or a hundredth; gzip to a thousandth at most."""
 FREE_BYTES: Final = 16 << 20
-"""So much may be unpacked at any ratio: short texts of one kind of line shrink to very little."""
+"""Allowed at any ratio: short texts of one kind of line shrink very much."""
 MOST_BYTES: Final = 1 << 36
 """64 GiB: weeks of a large group."""
 
 
 class ExpansionError(MqvitalsError):
-    """More came out of compressed data than is sensible. The text is a clause."""
+    """Compressed data expand beyond the limits. The text is a clause."""
 
 
 class Expansion:
-    """Counts what goes into a decompressor and what comes out of it."""
+    """Counts the bytes into a decompressor and out of it."""
 
     def __init__(self, *, ratio: int = HIGHEST_RATIO, free: int = FREE_BYTES, most: int = MOST_BYTES) -> None:
         self._ratio = ratio
@@ -28,11 +28,11 @@ class Expansion:
         self._packed = self._unpacked = 0
 
     def read(self, packed: int) -> None:
-        """So many compressed bytes have been read."""
+        """Count compressed bytes."""
         self._packed += packed
 
     def gave(self, unpacked: int) -> None:
-        """So many bytes came out. Raises ExpansionError."""
+        """Count decompressed bytes. Raises ExpansionError."""
         self._unpacked += unpacked
         if self._unpacked > self._most:
             raise ExpansionError(f"the compressed data hold more than {self._most >> 30} GiB")

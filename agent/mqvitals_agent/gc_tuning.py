@@ -1,9 +1,9 @@
-"""Garbage collection that does not halt a program in the midst of its work: the screens, the agent's event loop.
+"""Garbage collection that does not interrupt the screens and the agent's event loop.
 
-What lasts (modules, rules, style sheets, widgets, the latest values) is some hundred thousand objects. A full collection walks
-all of them: that halts the screens for 30 to 40 ms and an agent that watches 10,000 queues for more than 150, and every poll makes
-enough new objects to start one soon. So what exists once work has begun is frozen, and later objects are collected in larger, rarer
-portions: items, lines, readings and messages hold no cycles and are freed at once without the collector.
+Modules, rules, style sheets, widgets and the latest values are some hundred thousand objects. A full collection walks
+all of them: it interrupts the screens for 30 to 40 ms and an agent with 10,000 queues for more than 150, and each poll
+makes enough new objects to start one soon. So objects that exist once work has begun are frozen, and later ones are
+collected less often: items, lines, readings and messages hold no cycles and are freed without the collector.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ THRESHOLDS = (50_000, 20, 20)
 
 
 def freeze_long_lived() -> None:
-    """Collect once, and never look again at what lasts. Call it when all that lasts is there: it halts once more."""
+    """Collect once, and freeze all objects. Call it when all that lasts exists: it takes one full collection."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
@@ -25,9 +25,9 @@ def freeze_long_lived() -> None:
 
 @contextmanager
 def fewer_collections() -> Iterator[None]:
-    """Within, the collector comes rarely from the start; afterwards it works as it did before, on all there is.
+    """Within, collections are rare from the start; afterwards they are as before, and nothing is frozen.
 
-    An agent's first cycle makes all that lasts: with Python's own thresholds every few thousand objects of it are walked again.
+    The agent's first cycle makes all that lasts: Python's own thresholds would walk it again every few thousand objects.
     """
     before = gc.get_threshold()
     gc.set_threshold(*THRESHOLDS)

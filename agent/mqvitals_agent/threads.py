@@ -21,11 +21,11 @@ _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 
 _BOUND = 8
-"""Jobs that may wait. Whoever brings one more waits himself: nothing is dropped."""
+"""Jobs that may wait; ``run`` waits before it adds one more. Nothing is dropped."""
 
 
 class WorkerEndedError(MqvitalsError):
-    """A worker was asked for something after its end."""
+    """A worker was called after its end."""
 
 
 class ThreadWorker:
@@ -45,9 +45,9 @@ class ThreadWorker:
         return self._thread.is_alive()
 
     async def run(self, function: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
-        """The result of ``function(*arguments)``; raises what it raises, and WorkerEndedError after the end.
+        """The result of ``function(*arguments)``, which runs also when the caller is cancelled.
 
-        When the caller is cancelled the function runs nevertheless.
+        Raises what it raises, and WorkerEndedError after the end.
         """
         async with self._slots:
             if self._ended:
@@ -59,27 +59,27 @@ class ThreadWorker:
             def job() -> None:
                 try:
                     result = function(*arguments)
-                except BaseException as error:  # noqa: BLE001 - it is raised where it was called for
-                    tell(future.set_exception, error)
+                except BaseException as error:  # noqa: BLE001 - it is raised in the caller
+                    resolve(future.set_exception, error)
                 else:
-                    tell(future.set_result, result)
+                    resolve(future.set_result, result)
 
-            def tell(how: Callable[[Any], None], what: object) -> None:
-                def told() -> None:
+            def resolve(how: Callable[[Any], None], outcome: object) -> None:
+                def in_loop() -> None:
                     hold.__exit__(None, None, None)
                     if not future.done():
-                        how(what)
+                        how(outcome)
 
-                with suppress(RuntimeError):  # the loop has ended, and with it whoever waited
-                    loop.call_soon_threadsafe(told)
+                with suppress(RuntimeError):  # the loop has ended, and with it the caller
+                    loop.call_soon_threadsafe(in_loop)
 
-            # Until it is done, also when nobody waits for it any more.
+            # Held until the job is done, also when the caller was cancelled.
             hold.__enter__()
             self._jobs.put(job)
             return await future
 
     def end(self) -> None:
-        """Take no more; what was taken is still done."""
+        """Accept no more jobs; those that wait still run."""
         self._ended = True
         self._jobs.put(None)
 
@@ -93,11 +93,11 @@ MOST_THREADS: Final = 64
 
 
 class NoAnswerError(MqvitalsError):
-    """A call has not returned in time. It goes on in its thread."""
+    """A call has not returned in time. It continues in its thread."""
 
 
 class DaemonThreads(ThreadPoolExecutor):
-    """An executor with a daemon thread for each call; nobody waits for them at the end.
+    """An executor with a daemon thread for each call; the end of the process does not wait for them.
 
     asyncio takes only a ThreadPoolExecutor as the default executor of a loop, so it is one by name.
     """
@@ -119,7 +119,7 @@ class DaemonThreads(ThreadPoolExecutor):
                     return
                 try:
                     result = fn(*args, **kwargs)
-                except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
+                except BaseException as error:  # noqa: BLE001 - ``result()`` raises it
                     future.set_exception(error)
                 else:
                     future.set_result(result)
@@ -130,7 +130,7 @@ class DaemonThreads(ThreadPoolExecutor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - the signature of the base
-        """Nothing is waited for."""
+        """Return at once."""
         super().shutdown(wait=False, cancel_futures=cancel_futures)
 
 
@@ -138,9 +138,9 @@ _THREADS = DaemonThreads()
 
 
 class BoundedCall:
-    """Makes calls that may hang, one after another: while one hangs, the next waits for it and is not made.
+    """Makes calls that may hang, one after another: while one hangs, the next is not made.
 
-    So whatever is tried again and again never has more than one thread that hangs.
+    So repeated attempts never have more than one thread that hangs.
     """
 
     def __init__(self) -> None:
@@ -160,10 +160,10 @@ class BoundedCall:
         while self._before is not None and not self._before.done():
             if not await _done(self._before, end - loop.time()):
                 raise NoAnswerError
-        # Not by way of the loop: a call that was given up holds no clock.
+        # Not by the loop's executor: an abandoned call must hold no clock.
         call: asyncio.Future[_T] = asyncio.wrap_future(_THREADS.submit(function))
         self._before = call
-        # Whatever comes of it when nobody waits any more is no mistake.
+        # Retrieving the exception keeps asyncio from reporting it once the call is abandoned.
         call.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         if not await _done(call, end - loop.time()):
             raise NoAnswerError
@@ -176,10 +176,7 @@ async def _done(call: asyncio.Future[Any], within_s: float) -> bool:
 
 
 def run_in_loop(main: Coroutine[Any, Any, _T], clock: Clock | None = None) -> _T:
-    """As ``asyncio.run``, but no thread that hangs keeps the loop or the process from ending.
-
-    The loop moves a virtual ``clock``.
-    """
+    """As ``asyncio.run``, but a thread that hangs does not keep the process from ending; moves a virtual ``clock``."""
     with asyncio.Runner(loop_factory=VirtualLoop if isinstance(clock, VirtualClock) else None) as runner:
         runner.get_loop().set_default_executor(DaemonThreads())
         return runner.run(main)

@@ -143,7 +143,7 @@ def _play(
 
 
 def _cycle_handler(store: Store, rule_config: RuleConfig, *, talkative: bool) -> Callable[[ReplayCycle], None]:
-    """What is done with each cycle: it is taken in; and a line about it when someone watches."""
+    """The function that evaluates and stores a cycle, and prints a line about it when ``talkative``."""
     from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_agent.text.figure import counted
     from mqvitals_rules.timestamps import iso

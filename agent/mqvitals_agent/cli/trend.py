@@ -120,7 +120,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
         since = min(first, until) if meta.past else until - HOUR_MS
     if since > until:
         words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
-        raise Failure(f"the time to look at {words}")
+        raise Failure(f"the time range {words}")
     series = reader.trend(name, metric.name, since, until)
     current = reader.current(name).get(metric.name)
     why = current.value.value if current is not None and isinstance(current.value, Absence) else ""

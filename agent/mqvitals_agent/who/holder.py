@@ -96,7 +96,7 @@ class MemberHolders:
     """What one queue manager reports: queried at ``at`` (ms since 1970 UTC, our clock), all answers within ``took_ms``.
 
     ``problem`` is why nothing is known of its handles, a sentence; then ``holders`` is empty, which does not mean
-    that no application has the queue open. ``notes`` are sentences about what else could not be learnt, such as the
+    that no application has the queue open. ``notes`` are sentences about what else is unknown, such as the
     connections.
     """
 
