@@ -18,23 +18,40 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 BEGINNING = -(1 << 62)
 
-_UNKNOWN = -1
+UNKNOWN_INTERVAL = -1
 _SPARE = 16
 
 
-class RecordTrack:
-    """Ends, intervals (ms) and a column a metric, all of one length, by time. ``floor``: every record after it is here.
+class Track:
+    """Times, intervals (ms; ``UNKNOWN_INTERVAL``: unknown) and a column a metric, all of one length, by time.
 
-    ``absent``: metrics that no record up to the floor has, as a look into the store found.
+    ``floor``: everything after it is here.
     """
 
-    __slots__ = ("_columns", "_intervals", "_ts", "absent", "floor")
+    __slots__ = ("columns", "floor", "intervals", "ts")
 
     def __init__(self, width: int, floor: int = BEGINNING) -> None:
-        self._ts = array("q")
-        self._intervals = array("q")
-        self._columns = tuple(array("d") for _ in range(width))
+        self.ts = array("q")
+        self.intervals = array("q")
+        self.columns = tuple(array("d") for _ in range(width))
         self.floor = floor
+
+    def drop(self, count: int) -> None:
+        """Forget the oldest ``count``."""
+        self.floor = self.ts[count - 1]
+        del self.ts[:count]
+        del self.intervals[:count]
+        for column in self.columns:
+            del column[:count]
+
+
+class RecordTrack(Track):
+    """The newest records of one object. ``absent``: metrics that no record up to the floor has, as the store showed."""
+
+    __slots__ = ("absent",)
+
+    def __init__(self, width: int, floor: int = BEGINNING) -> None:
+        super().__init__(width, floor)
         self.absent: set[str] = set()
 
     def put(self, ts: int, interval_ms: int | None, values: Sequence[float]) -> None:
@@ -45,48 +62,45 @@ class RecordTrack:
         if ts <= self.floor:
             self.absent.clear()
             return
-        place = bisect_left(self._ts, ts)
-        if place == len(self._ts) or self._ts[place] != ts:
-            self._ts.insert(place, ts)
-            self._intervals.insert(place, _UNKNOWN)
-            for column in self._columns:
+        place = bisect_left(self.ts, ts)
+        if place == len(self.ts) or self.ts[place] != ts:
+            self.ts.insert(place, ts)
+            self.intervals.insert(place, UNKNOWN_INTERVAL)
+            for column in self.columns:
                 column.insert(place, nan)
         if interval_ms is not None:
-            self._intervals[place] = max(self._intervals[place], interval_ms)
-        for column, value in zip(self._columns, values, strict=True):
+            self.intervals[place] = max(self.intervals[place], interval_ms)
+        for column, value in zip(self.columns, values, strict=True):
             if value == value:
                 column[place] = value
 
     def trim(self, now: int, span_ms: int, count: int) -> None:
         """Forget what is older than ``span_ms``, but keep ``count`` records and some more."""
-        spare = len(self._ts) - count - _SPARE
-        old = min(spare, bisect_right(self._ts, now - span_ms))
+        spare = len(self.ts) - count - _SPARE
+        old = min(spare, bisect_right(self.ts, now - span_ms))
         if old > 0:
-            self._drop(old)
+            self.drop(old)
 
     def clear(self) -> None:
         """Forget all."""
-        if self._ts:
-            self._drop(len(self._ts))
+        if self.ts:
+            self.drop(len(self.ts))
 
     def after(self, since: int, column: int) -> list[Point]:
         """The records that ended after ``since`` and hold the metric of a column, oldest first."""
-        start = bisect_right(self._ts, since)
+        start = bisect_right(self.ts, since)
         return [
-            Point(ts, value, None if interval == _UNKNOWN else interval)
+            Point(ts, value, None if interval == UNKNOWN_INTERVAL else interval)
             for ts, interval, value in zip(
-                self._ts[start:], self._intervals[start:], self._columns[column][start:], strict=True
+                self.ts[start:], self.intervals[start:], self.columns[column][start:], strict=True
             )
             if value == value
         ]
 
-    def _drop(self, count: int) -> None:
-        self.floor = self._ts[count - 1]
+    def drop(self, count: int) -> None:
+        """Forget the oldest ``count`` records."""
+        super().drop(count)
         self.absent.clear()
-        del self._ts[:count]
-        del self._intervals[:count]
-        for column in self._columns:
-            del column[:count]
 
 
 class MessageWindow:

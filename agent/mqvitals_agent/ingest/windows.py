@@ -9,7 +9,7 @@ from math import nan
 from typing import NamedTuple
 
 from mqvitals_agent.ingest.memory import BEGINNING as _BEGINNING
-from mqvitals_agent.ingest.memory import HourlyBaselines, MessageWindow, RecordTrack
+from mqvitals_agent.ingest.memory import UNKNOWN_INTERVAL, HourlyBaselines, MessageWindow, RecordTrack, Track
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.history import HourMean, Poll, Sample
 from mqvitals_rules.expression import WindowUse
@@ -17,9 +17,6 @@ from mqvitals_rules.history import ObjectMessage, Point, Polls, covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
-
-_NONE = -1
-"""An interval that is not known."""
 
 _RECENT_MS = 3_600_000
 _RECORDS_MS = 4 * 3_600_000
@@ -66,22 +63,17 @@ class _WindowPlan:
         self.counters = frozenset(metric for metric in self.metrics if types[metric] is MetricType.COUNTER)
 
 
-class _Track:
-    """The newest polls of one object: times, intervals as reported, and a column a metric, all of one length.
+class PollTrack(Track):
+    """The newest polls of one object. ``before`` is the time of the poll before the first one here."""
 
-    ``floor``: every poll after it is here; ``before`` is the time of the poll before the first one here.
-    """
-
-    __slots__ = ("before", "columns", "floor", "intervals", "ts")
+    __slots__ = ("before",)
 
     def __init__(self, width: int, floor: int) -> None:
-        self.ts = array("q")
-        self.intervals = array("q")
-        self.columns = tuple(array("d") for _ in range(width))
-        self.floor = floor
+        super().__init__(width, floor)
         self.before = _BEGINNING
 
     def append(self, ts: int, interval: int, values: Sequence[float]) -> None:
+        """Add the newest poll."""
         self.ts.append(ts)
         self.intervals.append(interval)
         for column, value in zip(self.columns, values, strict=True):
@@ -97,11 +89,8 @@ class _Track:
 
     def drop(self, count: int) -> None:
         """Forget the oldest ``count`` polls."""
-        self.before = self.floor = self.ts[count - 1]
-        del self.ts[:count]
-        del self.intervals[:count]
-        for column in self.columns:
-            del column[:count]
+        self.before = self.ts[count - 1]
+        super().drop(count)
 
 
 class WindowHistory:
@@ -130,7 +119,7 @@ class WindowHistory:
         counters = {(kind, metric) for kind, plan in self._plans.items() for metric in plan.counters}
         self._usual = HourlyBaselines(frozenset(counters), older)
         self._messages = MessageWindow(older)
-        self._tracks: dict[ObjectName, _Track] = {}
+        self._tracks: dict[ObjectName, PollTrack] = {}
         self._recorded: dict[ObjectName, dict[Source, RecordTrack]] = {}
         self._ended: list[ObjectName] = []
         self._floors: dict[tuple[str, str], int] = {}
@@ -148,7 +137,7 @@ class WindowHistory:
             for recorded in self._recorded.get(ended, {}).values():
                 recorded.clear()
         if snapshot.cycle != self._cycle or snapshot.owner in self._owners:
-            # Between the snapshots of one cycle nobody writes: a look into the store for each would find the same.
+            # Between the snapshots of one cycle the store does not change: a look for each would find the same.
             self._messages.renew()
             self._cycle, self._owners = snapshot.cycle, set()
         self._owners.add(snapshot.owner)
@@ -179,7 +168,7 @@ class WindowHistory:
             if name in beside:
                 _fill(values, plan, beside[name])
             interval = reading.interval_ms
-            track.append(ts, _NONE if interval is None else interval, values)
+            track.append(ts, UNKNOWN_INTERVAL if interval is None else interval, values)
             if plan.usual:
                 self._note_usual(plan, name, ts, interval, values)
             self._trim(track, plan, ts)
@@ -187,7 +176,7 @@ class WindowHistory:
                 self._ended.append(name)
 
     def shift(self, by_ms: int) -> None:
-        """The clock was corrected by so much: polls lie as far back as time has elapsed since."""
+        """The clock was corrected by so much: polls stay as long ago as time has elapsed since."""
         for track in self._tracks.values():
             track.shift(by_ms)
         self._usual.shift(by_ms)
@@ -309,8 +298,8 @@ class WindowHistory:
             return [*self._from_store(plan, object_name, metric, last=track.floor, newest=count - here), *points]
         return points
 
-    def _begin(self, name: ObjectName, plan: _WindowPlan) -> _Track:
-        return _Track(len(plan.metrics), self._floors.get((name.owner, name.kind), _BEGINNING))
+    def _begin(self, name: ObjectName, plan: _WindowPlan) -> PollTrack:
+        return PollTrack(len(plan.metrics), self._floors.get((name.owner, name.kind), _BEGINNING))
 
     def _from_store(
         self,
@@ -340,7 +329,7 @@ class WindowHistory:
             return points[-newest:]
         return [point for point in points if point.ts >= first]
 
-    def _trim(self, track: _Track, plan: _WindowPlan, now: int) -> None:
+    def _trim(self, track: PollTrack, plan: _WindowPlan, now: int) -> None:
         times = track.ts
         spare = len(times) - plan.polls
         # Deleting at the front moves what is behind it: done in portions, and only when a portion is due.
@@ -368,7 +357,7 @@ class WindowHistory:
             latest = max((owner.last_ts for owner in owners), default=0)
             begin = min((since for since in first.values() if latest - since <= plan.span_ms + _RECENT_MS), default=0)
             for owner in owners:
-                # One that stopped long ago must not make us read all that the others said since.
+                # For one that stopped long ago, not all polls of the others since then are read.
                 if first[owner.name] < begin:
                     first[owner.name] = owner.last_ts + 1
             self._floors.update({(owner, kind): since - 1 for owner, since in first.items()})
@@ -378,8 +367,8 @@ class WindowHistory:
                     continue
                 track = self._tracks.get(poll.object)
                 if track is None:
-                    track = self._tracks[poll.object] = _Track(len(plan.metrics), since - 1)
-                interval = _NONE if poll.interval_ms is None else poll.interval_ms
+                    track = self._tracks[poll.object] = PollTrack(len(plan.metrics), since - 1)
+                interval = UNKNOWN_INTERVAL if poll.interval_ms is None else poll.interval_ms
                 track.append(poll.ts, interval, [nan if value is None else value for value in poll.values])
             since = newest - plan.span_ms - _RECORDS_MS
             for record in older.records(kind, plan.metrics, since):
@@ -406,6 +395,6 @@ def _fill(values: list[float], plan: _WindowPlan, readings: Iterable[Reading]) -
                 values[place] = value
 
 
-def _points(track: _Track, column: int, start: int, *, counter: bool) -> Polls:
+def _points(track: PollTrack, column: int, start: int, *, counter: bool) -> Polls:
     before = track.ts[start - 1] if start else track.before
     return Polls(track.ts[start:], track.columns[column][start:], track.intervals[start:] if counter else None, before)

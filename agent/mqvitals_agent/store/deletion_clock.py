@@ -1,6 +1,6 @@
 """The time by which old rows are deleted: that of the clock, unless it has leapt ahead a short while ago.
 
-A clock that stands in 2055 for a moment would make everything older than ``store.keep``. So a leap of more than an
+A clock that shows 2055 for a moment would make everything older than ``store.keep``. So a leap of more than an
 hour beyond what has elapsed is believed only after the clock has gone on from there for six hours of elapsed time.
 Meanwhile deleting goes on as if the clock had not leapt. How far it was believed is a fact in the store, so that a
 restart does not believe a wrong clock for want of memory.
@@ -17,7 +17,7 @@ from mqvitals_config.scalars import format_duration
 CONFIRM_MS: Final = 6 * 3_600_000
 """A leap is believed after so much elapsed time."""
 KEEP_FACT_MS: Final = 600_000
-"""The fact in the store is brought up to date so often."""
+"""The fact in the store is updated so often."""
 
 
 class ClockLeap(NamedTuple):

@@ -1,4 +1,4 @@
-"""What can be wrong with a store, said in one sentence."""
+"""What can be wrong with a store, each in one sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mqvitals_agent.errors import MqvitalsError
 
 
 class StoreErrorKind(Enum):
-    """What kind of thing is wrong with a store: whoever goes on without it decides by this."""
+    """What is wrong with a store; what goes on without it decides by this."""
 
     OTHER = "other"
     FULL = "full"

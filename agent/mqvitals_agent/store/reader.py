@@ -154,7 +154,7 @@ class StoreReader:
                 name = ObjectName(text(owner), text(kind), text(rest))
                 whole = str(name)
                 if (gone or gone_ts is None) and (whole == pattern or match(whole)):
-                    # An invalid time says nothing: the object exists, since an unknown time.
+                    # An invalid time: the object exists since an unknown time.
                     first = min(max(integer(first_ts), FIRST), LAST)
                     gone_at = gone_ts if gone_ts is None or FIRST <= integer(gone_ts) <= LAST else None
                     found.append(StoredObject(name, first, gone_at))

@@ -93,7 +93,7 @@ class _WaitingSnapshot(NamedTuple):
 
 
 class ResilientStore:
-    """Takes everything that a cycle brings; the file follows as soon as it can. Use it from one thread.
+    """Takes everything of a cycle; the file follows as soon as it can. Use it from one thread.
 
     ``open_file`` opens the file at its place, or makes it, at a moment (ms UTC), and waits for other programs for so
     many ms (0: as long as at a start). ``now`` is the agent's time. ``dropped`` is called with each snapshot that is
@@ -329,7 +329,7 @@ class ResilientStore:
         return self._memory.take(evaluation.transitions, build)
 
     def _follow(self) -> None:
-        """Bring the file to what the memory says now: what was sent and is not noted there is sent again after a kill.
+        """Bring the file to the state of the memory: what was sent and is not noted there is sent again after a kill.
 
         While it cannot be written that is tried once a second, as each attempt may wait for another program.
         """

@@ -91,7 +91,7 @@ class Retention:
 
     Use it in the thread of the store, between its transactions.
 
-    ``folder`` is where SMF records are read from, as a file that still lies there must not be forgotten. ``steady``
+    ``folder`` is where SMF records are read from, as a file that is still there must not be forgotten. ``steady``
     is a clock of seconds.
     """
 
@@ -145,7 +145,7 @@ class Retention:
     def step(self, now: int, waits: Callable[[], bool] = never) -> RetentionStep:
         """Delete for a while, as of ``now`` (ms UTC): at most ``STEP_S`` and a commit, less once ``waits`` says so.
 
-        Before the first deletion of a store's life nothing is deleted: the step says that it comes. Raises StoreError.
+        Before the first deletion of a store nothing is deleted: the step says that it comes. Raises StoreError.
         """
         ends = self._steady() + STEP_S
         rows = 0
@@ -170,7 +170,7 @@ class Retention:
                 else:
                     self._work = None
         except BaseException:
-            # What was deleted is there again: begin anew from what the store says.
+            # What was deleted is there again: begin anew from what the store holds.
             self._work = None
             with suppress(StoreError):
                 self._load()
@@ -435,7 +435,7 @@ class Retention:
         return has_means(self._connection, number, name.kind, self._store.gone[number], now)
 
     def _owners(self, bound: int, named: set[ObjectName]) -> Iterator[int]:
-        """Owners that were last heard of before ``bound`` and have nothing but what there is one of: they
+        """Owners whose last snapshot is before ``bound`` and have nothing but what there is one of: they
         go with it.
         """
         alarmed = {name.owner for name in named}

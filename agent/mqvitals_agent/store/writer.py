@@ -212,7 +212,7 @@ class Store:
         self._file.note()
 
     def write_transitions(self, transitions: Iterable[Transition]) -> None:
-        """Store changes of alerts without a snapshot, all or nothing; nobody is notified of them. Raises StoreError."""
+        """Store changes of alerts without a snapshot, all or nothing; no receiver is notified of them. Raises StoreError."""
         with self._writing_snapshots():
             self.alerts.write(transitions)
 

@@ -125,7 +125,7 @@ def drop_invalid_times(
 
 
 def _correct_owners(connection: sqlite3.Connection, bounds: Mapping[str, int]) -> None:
-    """When an owner was first and last heard of follows from what is left of it; an owner of which nothing is left is deleted."""
+    """The times of an owner follow from its snapshots or records; an owner without any is deleted."""
     names = connection.execute(f"SELECT name FROM owner WHERE {_wrong('owner')}", bounds).fetchall()
     for (name,) in names:
         first, last = connection.execute("SELECT min(ts), max(ts) FROM snapshot WHERE owner = ?", (name,)).fetchone()
@@ -196,7 +196,7 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
 
 
 def _date_alerts_ahead(connection: sqlite3.Connection, ts: int, latest: int) -> None:
-    """Date alerts and notices ``ts`` at most that lie further ahead than ``latest``, both ms UTC."""
+    """Date alerts and notifications ``ts`` at most that lie further ahead than ``latest``, both ms UTC."""
     bounds = {"ts": ts, "latest": latest, "last": LAST_MOMENT}
     ahead = f"max({', '.join(f'coalesce({column}, 0)' for column in _ALERT_TIMES)})"
     _date_alerts(connection, f"{ahead} BETWEEN :latest + 1 AND :last", bounds)
@@ -281,7 +281,7 @@ def _look(path: Path, connection: sqlite3.Connection, now: int) -> IntegrityRepo
         damage = tuple(str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS:d})"))
         damage = () if damage == ("ok",) else damage
         if damage or any(each.type in {"table", "view"} for each in found):
-            # What stands in a table's place is not asked anything.
+            # Something else in a table's place is not read.
             return IntegrityReport({}, damage, found)
         tables = _existing_tables(connection)
         names = ("owner", "object", "snapshot", "alert", "notice", *(each.history for each in tables))

@@ -70,7 +70,7 @@ class WriterLock:
         if self._file < 0:
             return
         if self._note >= 0:
-            # Where ours was deleted, a file of that name is the note of someone else.
+            # Where ours was deleted, a file of that name is another process's note.
             with suppress(OSError):
                 if os.path.samestat(os.fstat(self._note), self.path.lstat()):
                     self.path.unlink()
@@ -118,7 +118,7 @@ def _taken(store: Path, holder: str) -> StoreError:
 
 
 def _open_note(path: Path) -> int:
-    """A descriptor of the note, locked; -1 where something stands there that is not ours to write."""
+    """A descriptor of the note, locked; -1 where a file that is not ours has its name."""
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     except OSError as error:
@@ -131,7 +131,7 @@ def _open_note(path: Path) -> int:
         ) from None
     with suppress(OSError):
         facts = os.fstat(file)
-        # Another name of the same file would show our text in somebody's data.
+        # Another name of the same file would put our text into other data.
         if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.ftruncate(file, 0)
@@ -202,7 +202,7 @@ class _Mark(NamedTuple):
 
 
 class WatchedFile:
-    """Looks before each transaction whether somebody else has touched the file that we write.
+    """Looks before each transaction whether another process has changed the file that we write.
 
     ``lock`` is the writer's, whose descriptor reads the file.
     """
@@ -260,7 +260,7 @@ class WatchedFile:
 
     @property
     def overwritten(self) -> bool:
-        """Whether the first bytes are no longer those of our store: somebody else has written into the file."""
+        """Whether the first bytes are no longer those of our store: another process has written into the file."""
         try:
             return _constant(os.pread(self._lock.descriptor, _HEADER_BYTES, 0)) != self._header
         except OSError:
@@ -278,7 +278,7 @@ class WatchedFile:
             return False
 
     def forget_log(self) -> None:
-        """Keep SQLite from copying its log into a file that somebody else has written over. Never fails."""
+        """Keep SQLite from copying its log into a file that another process has overwritten. Never fails."""
         with suppress(OSError):
             os.truncate(_log(self._path), 0)
 

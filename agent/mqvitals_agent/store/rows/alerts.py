@@ -114,7 +114,7 @@ class AlertRepository:
     def write(self, transitions: Iterable[Transition]) -> list[tuple[int, Transition]]:
         """Write changed alerts; returns the visible transitions with the alerts' numbers. Raises sqlite3.Error.
 
-        An alert that ends without ever having fired is deleted: nobody was notified of it.
+        An alert that ends without ever having fired is deleted: no receiver was notified of it.
         """
         visible = []
         self.changed.clear()

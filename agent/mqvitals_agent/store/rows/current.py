@@ -58,7 +58,7 @@ class CurrentQuery:
     ) -> dict[int, dict[str, CurrentValue]]:
         """By object number, what is known of the objects that fulfil ``where`` (a text of ours). Raises sqlite3.Error.
 
-        A value of any probe stands before an absence of another: a command cannot report what only SMF holds. Of several
+        A value of any probe comes before an absence of another: a command cannot report what only SMF holds. Of several
         the newest counts. A value of a record is marked as unanswered once it is no longer fresh at the last snapshot of
         its owner.
         """

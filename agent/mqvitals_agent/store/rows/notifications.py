@@ -27,7 +27,7 @@ _COLUMNS = (
 )
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM notice"  # noqa: S608
 _KNOWN = "(outcome IS NULL OR outcome = 'accepted')"
-"""What its receiver has heard, or will: of one refused for good, or dropped, it knows nothing."""
+"""Notifications that the receiver got or will get: not those refused for good, or dropped."""
 
 # Parameters: now, and now and the longest pause. One that is refused steps aside for what is about other alerts.
 _WAITS = "{0}.next_ts > :now AND {0}.next_ts <= :latest"
@@ -40,7 +40,7 @@ _DUE = f"""{_SELECT} AS one WHERE receiver = :receiver AND done_ts IS NULL
 
 
 class NotificationStatus(Enum):
-    """What a notification says of its alert."""
+    """The state of the alert that a notification reports."""
 
     FIRING = "firing"
     RESOLVED = "resolved"
@@ -248,7 +248,7 @@ class NotificationRepository:
         return found
 
     def ended_unnotified(self, receiver: str) -> tuple[StoredAlert, ...]:
-        """The alerts that have ended and whose last notification to a receiver says that they fire."""
+        """The alerts that have ended and whose last notification to a receiver reports them as firing."""
         with self._database.reading() as connection:
             return tuple(
                 read_alerts(

@@ -36,7 +36,7 @@ class SmfFile(NamedTuple):
 class SmfPart(NamedTuple):
     """What was added up so far of an object, probe and end of an interval (ms UTC).
 
-    ``used``: the processor time of an application, TOD units. ``data`` is the sum, as whoever adds it up writes it.
+    ``used``: the processor time of an application, TOD units. ``data`` is the sum, as its writer encodes it.
     """
 
     object: ObjectName
