@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.child_agent import LOG, exit_message
-from mqvitals_tui.keys import TABS_BY_ID
+from mqvitals_tui.tabs import TABS_BY_ID
 from mqvitals_tui.widgets.painting import Banner
 
 Lives = Callable[[str], Any]

@@ -24,11 +24,11 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
-from mqvitals_tui.keys import TABS, tab_row
 from mqvitals_tui.screens import frame_screen
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.tabs import ROW, tab_row
 from mqvitals_tui.themes import THEMES
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
@@ -156,7 +156,7 @@ async def test_every_tab_has_its_digit(incident: Path, make: Callable[..., Mqvit
     app = make(incident)
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
-        for tab in TABS:
+        for tab in ROW:
             await visit(pilot, tab.key)
             assert main_screen(app).tab is tab
             assert f"›{tab.key} {tab.short}" in screen_text(app)
@@ -327,13 +327,13 @@ async def test_help(incident: Path, make: Callable[..., MqvitalsApp], screen_tex
             await until(pilot, lambda: isinstance(app.screen, MainScreen))
 
 
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("tab", ROW)
 def test_row_of_tabs(tab: Any) -> None:
     """All places are in the row at 80 columns, and where one is said to be its key stands."""
-    row, where = tab_row(tab.id, 80)
+    row, where = tab_row(tab, 80)
     assert len(row.text) <= 80
     for begins, ends, name in where:
-        expected = next(each for each in TABS if each.id == name)
+        expected = next(each for each in ROW if each.id == name)
         assert row.text[begins:ends].startswith(f"{expected.key} ")
     assert row.text.count("›") == 1
 
@@ -343,7 +343,7 @@ async def test_click_on_a_place(incident: Path, make: Callable[..., MqvitalsApp]
     app = make(incident)
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
-        x = next(begins for begins, _, name in tab_row("overview", 80)[1] if name == "alerts")
+        x = next(begins for begins, _, name in tab_row(ROW[0], 80)[1] if name == "alerts")
         await pilot.click("#tabs", offset=(x, 0))
         await until(pilot, lambda: main_screen(app).tab.id == "alerts")
 
@@ -385,7 +385,7 @@ async def test_empty_store(tmp_path: Path, make: Callable[..., MqvitalsApp], scr
     app = make(store)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "No data stored yet" in screen_text(app))
-        for tab in TABS:
+        for tab in ROW:
             await pilot.press(tab.key)
             await until(pilot, lambda: main_screen(app).frame is not None)
             assert "No data stored yet" in screen_text(app)

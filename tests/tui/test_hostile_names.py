@@ -27,9 +27,9 @@ from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_tui.app import MqvitalsApp
-from mqvitals_tui.keys import TABS_BY_ID
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.tabs import TABS_BY_ID
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 

@@ -16,12 +16,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import ACROSS, APP, EVERYWHERE, HELP, MOVES, SIBLING_TABS, TABS, TABS_BY_ID
+from mqvitals_tui.keys import ACROSS, APP, HELP, MOVES
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.tabs import EVERYWHERE, ROW, TABS_BY_ID, next_sibling
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
@@ -75,7 +76,7 @@ class Stage:
             main = self.main
             main._sorts.clear()
             main._filters.clear()
-            main.go_to(self.screen)
+            main.go_to(TABS_BY_ID[self.screen])
         await self.shown(self.pilot)
         self.app.screen.set_focus(self.view)
         self.view.action_home()
@@ -107,8 +108,9 @@ Effect = Callable[[Stage, str], Awaitable[None]]
 
 async def goes_to(stage: Stage, key: str) -> None:
     """A digit leads to its screen; one's own to what lies behind it, where there is something."""
-    tab = next(tab for tab in TABS if tab.key == key)
-    wanted = SIBLING_TABS[tab.id].id if stage.screen == tab.id and tab.id in SIBLING_TABS else tab.id
+    here = TABS_BY_ID.get(stage.screen)
+    following = next_sibling(here) if here is not None and here.key == key else None
+    wanted = (following or next(tab for tab in ROW if tab.key == key)).id
     await stage.press(key)
     await stage.see(lambda: isinstance(stage.app.screen, MainScreen) and stage.main.tab.id == wanted)
 
@@ -169,7 +171,9 @@ async def reverses(stage: Stage, key: str) -> None:
 
 
 async def goes_behind(stage: Stage, key: str) -> None:
-    wanted = SIBLING_TABS[stage.screen].id
+    following = next_sibling(TABS_BY_ID[stage.screen])
+    assert following is not None
+    wanted = following.id
     await stage.press(key)
     await stage.see(lambda: stage.main.tab.id == wanted)
 
@@ -331,7 +335,7 @@ def items(stage: Stage) -> Any:
 
 
 EFFECTS: dict[str, Effect] = {
-    **{f"place_{tab.id}": goes_to for tab in TABS},
+    **{f"place_{tab.id}": goes_to for tab in ROW},
     "find": finds,
     "keys": helps,
     "next_theme": changes_theme,

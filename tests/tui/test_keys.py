@@ -11,23 +11,10 @@ from textual.binding import Binding
 
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import (
-    ACROSS,
-    APP,
-    DETAIL,
-    EVERYWHERE,
-    HELP,
-    HOLDERS,
-    MAIN,
-    MOVES,
-    TABS_BY_ID,
-    WHO,
-    Hint,
-    hint_line,
-    key_names,
-)
+from mqvitals_tui.keys import ACROSS, APP, DETAIL, HELP, HOLDERS, MAIN, MOVES, WHO, Hint, hint_line, key_names
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import help_lines
+from mqvitals_tui.tabs import EVERYWHERE, TABS_BY_ID
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.painting import StatusBar
 from mqvitals_tui.widgets.virtual_table import VirtualTable

@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import TABS_BY_ID
 from mqvitals_tui.screens.help_screen import HelpScreen
+from mqvitals_tui.tabs import TABS_BY_ID
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 
 GOLDENS = Path(__file__).parent / "goldens"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mqvitals_tui.keys import APP, DETAIL, EVERYWHERE, MAIN, WHO, key_names
+from mqvitals_tui.keys import APP, DETAIL, MAIN, WHO, key_names
+from mqvitals_tui.tabs import EVERYWHERE
 
 PAGE = Path(__file__).parents[2] / "docs" / "screen.md"
 ABRIDGED = {"2", "3", "4", "5", "6", "7", ".", ",", "="}

@@ -19,7 +19,7 @@ from mqvitals_agent.view.lists import STORAGE, columns, fitted
 from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_rules.vocabulary.tables import metric
-from mqvitals_tui.keys import TABS
+from mqvitals_tui.tabs import TABS
 
 Lives = Callable[[str], Any]
 

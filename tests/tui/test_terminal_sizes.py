@@ -11,8 +11,8 @@ from textual import events
 
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import TABS_BY_ID
 from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.tabs import TABS_BY_ID
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 

@@ -14,7 +14,7 @@ from textual.color import Color
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import TABS_BY_ID
+from mqvitals_tui.tabs import TABS_BY_ID
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.painting import tone_style

@@ -24,12 +24,13 @@ from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
-from mqvitals_tui.keys import APP, DATA_SETS, SIBLING_TABS, STRUCTURES, TABS, TABS_BY_ID, Tab
+from mqvitals_tui.keys import APP
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, keys_to, next_sibling
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
 from mqvitals_tui.widgets.painting import attribute_css
 
@@ -72,11 +73,9 @@ MOST_HITS = 50
 """The most objects shown for a query."""
 
 
-_ALL_TABS = (*TABS, DATA_SETS)
-
-
 def _keys_to(tab: Tab) -> str:
-    return f"Screen, key {tab.key}" if tab.key else f"Screen, keys {STRUCTURES.key} d"
+    keys = keys_to(tab)
+    return f"Screen, key{'s' if ' ' in keys else ''} {keys}"
 
 
 class NavigationProvider(Provider):
@@ -92,13 +91,13 @@ class NavigationProvider(Provider):
 
     async def discover(self) -> Hits:
         """The tabs, before anything is typed."""
-        for tab in _ALL_TABS:
+        for tab in TABS:
             yield DiscoveryHit(Content(tab.title), partial(self._vitals.go_to, tab.id), tab.title, _keys_to(tab))
 
     async def search(self, query: str) -> Hits:
         """Tabs and themes by similarity, objects whose whole name contains every word."""
         matcher = self.matcher(query)
-        for tab in _ALL_TABS:
+        for tab in TABS:
             score = matcher.match(tab.title)
             if score > 0:
                 yield Hit(
@@ -143,7 +142,7 @@ _ATTRIBUTES = "attributes"
 
 
 class MqvitalsApp(App[None], inherit_bindings=False):
-    """Shows the store at ``store``, which need not exist yet, with the rules in ``judging``.
+    """Shows the store at ``store``, which need not exist yet, with the rules in ``rule_config``.
 
     It only reads, but for requests to the agent.
 
@@ -162,7 +161,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     def __init__(
         self,
         store: Path,
-        judging: RuleConfig,
+        rule_config: RuleConfig,
         now: Callable[[], int],
         theme: str = DARK.name,
         ended: Callable[[], str] = str,
@@ -170,9 +169,9 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     ) -> None:
         super().__init__()
         self.store = store
-        self._screen_context = ScreenContext(judging, now, ended, machine)
+        self._screen_context = ScreenContext(rule_config, now, ended, machine)
         self._first_theme = theme
-        self._feed = Feed(store, judging, now, self._post)
+        self._feed = Feed(store, rule_config, now, self._post)
         self._main = MainScreen(self._screen_context)
         self._settled = False
 
@@ -246,12 +245,13 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         """Show a tab of the main screen, whatever screens are above it."""
         while self.screen is not self._main and len(self.screen_stack) > 1:
             self.pop_screen()
-        self._main.go_to(TABS_BY_ID[tab].id)
+        self._main.go_to(TABS_BY_ID[tab])
 
     def action_tab(self, tab: str) -> None:
-        """A digit; a second press leads to the sibling tab, if there is one."""
-        here = self.screen is self._main and self._main.tab.id == tab
-        self.go_to(SIBLING_TABS[tab].id if here and tab in SIBLING_TABS else tab)
+        """A digit; a further press leads to the next tab with this digit, if there is one."""
+        here, wanted = self._main.tab, TABS_BY_ID[tab]
+        following = next_sibling(here) if self.screen is self._main and here.key == wanted.key else None
+        self.go_to((following or wanted).id)
 
     def action_keys(self) -> None:
         """The help for the screen on top."""

@@ -91,7 +91,7 @@ def run_child_agent(
         try:
             with (folder / LOG).open("wb") as log:
                 # In another session: signals of the terminal are for this process alone.
-                living = subprocess.Popen(
+                child = subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
@@ -105,20 +105,20 @@ def run_child_agent(
         finally:
             os.close(held)
         try:
-            yield living
+            yield child
         finally:
-            living.terminate()
+            child.terminate()
             try:
-                living.wait(GRACE_S)
+                child.wait(GRACE_S)
             except subprocess.TimeoutExpired:
-                living.kill()
-                living.wait()
+                child.kill()
+                child.wait()
     finally:
         os.close(ours)
 
 
 def wait_for_store(
-    living: subprocess.Popen[bytes],
+    child: subprocess.Popen[bytes],
     folder: Path,
     ready: Callable[[], bool],
     *,
@@ -129,7 +129,7 @@ def wait_for_store(
     """Wait until the agent's store is ``ready``. Raises Failure when it ended before, or after 30 s."""
     end = time_s() + START_S
     while not ready():
-        if living.poll() is not None:
+        if child.poll() is not None:
             words, _, hint = log_tail(folder).partition(_HINT)
             raise Failure(f"{what} could not start: {words}", hint=hint)
         if time_s() > end:
@@ -137,15 +137,15 @@ def wait_for_store(
         sleep(_LOOK_S)
 
 
-def exit_message(living: subprocess.Popen[bytes], folder: Path, *, what: str) -> Callable[[], str]:
+def exit_message(child: subprocess.Popen[bytes], folder: Path, *, what: str) -> Callable[[], str]:
     """A function that returns a sentence once the agent has ended, with the end of its log; else an empty text."""
-    said: list[str] = []
+    message: list[str] = []
 
     def words() -> str:
-        if not said and living.poll() is not None:
+        if not message and child.poll() is not None:
             last = log_tail(folder, 1)
-            said.append(f"{what[0].upper()}{what[1:]} has ended; its log ends: {last or 'it is empty'}")
-        return said[0] if said else ""
+            message.append(f"{what[0].upper()}{what[1:]} has ended; its log ends: {last or 'it is empty'}")
+        return message[0] if message else ""
 
     return words
 

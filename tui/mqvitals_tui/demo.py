@@ -107,22 +107,22 @@ def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Na
     from mqvitals_rules.ruleset.config import load_rule_config
     from mqvitals_tui.app import MqvitalsApp
 
-    judging = load_rule_config(Settings())
-    with ForcedExit() as forced, agent(folder, command, temporary=not arguments.keep) as living:
-        forced.include_child(living, None if arguments.keep else folder)
-        wait_for_store(living, folder, (folder / STORE).exists, what=_WHAT)
+    rule_config = load_rule_config(Settings())
+    with ForcedExit() as forced, agent(folder, command, temporary=not arguments.keep) as child:
+        forced.include_child(child, None if arguments.keep else folder)
+        wait_for_store(child, folder, (folder / STORE).exists, what=_WHAT)
         now = agent_clock(folder / STORE, 1.0 if arguments.speed == _AS_USUAL else arguments.speed)
-        theme, ended = f"mqvitals-{arguments.theme}", exit_message(living, folder, what=_WHAT)
-        code = run_app(MqvitalsApp(folder / STORE, judging, now, theme=theme, ended=ended), forced)
-        if code < 128 and living.poll():
+        theme, ended = f"mqvitals-{arguments.theme}", exit_message(child, folder, what=_WHAT)
+        code = run_app(MqvitalsApp(folder / STORE, rule_config, now, theme=theme, ended=ended), forced)
+        if code < 128 and child.poll():
             raise Failure(f"the agent of the demonstration ended early: {log_tail(folder)}")
     return code
 
 
 def run_unattended(folder: Path, command: Sequence[str], *, kept: bool) -> int:
     """Run the agent to its end and print the status and the alerts; returns the exit code. Raises Failure."""
-    with agent(folder, command, temporary=not kept) as living:
-        if living.wait():
+    with agent(folder, command, temporary=not kept) as child:
+        if child.wait():
             raise Failure(f"the agent of the demonstration could not do its work: {log_tail(folder)}")
     store = str(folder / STORE)
     print(_printed("status", "--store", store))

@@ -91,7 +91,7 @@ class Feed:
     def __init__(
         self,
         store: Path,
-        judging: RuleConfig,
+        rule_config: RuleConfig,
         now: Callable[[], int],
         post: Callable[[Message], object],
         *,
@@ -99,7 +99,7 @@ class Feed:
     ) -> None:
         """``now`` gives ms since 1970 UTC; ``post`` takes messages from any thread."""
         self._store = store
-        self._judging = judging
+        self._rule_config = rule_config
         self._now = now
         self._post = post
         self._every_s = every_s
@@ -179,7 +179,7 @@ class Feed:
         self._post(FrameLoaded(read))
 
     def _read(self, reader: StoreReader, request: FrameRequest) -> LoadedFrame:
-        frame = read_frame(reader, self._now(), request, self._judging)
+        frame = read_frame(reader, self._now(), request, self._rule_config)
         trend = None if frame.detail is None else frame.detail.trend
         if request.screen != DETAIL or trend is None:
             return LoadedFrame(frame)

@@ -1,5 +1,4 @@
-"""The tabs of the main screen and all key bindings: each binding has an id, so that a site can change it, and a help
-text.
+"""All key bindings but those of the tabs: each has an id, so that a site can change it, and a help text.
 
 Bindings have priority: the app acts on them one by one as they come, before it looks at the next one. Otherwise a key
 goes to the widget that has the focus when it arrives, and typing ``/`` and ``q`` faster than the filter opens would
@@ -15,75 +14,6 @@ from textual.binding import Binding
 
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, FrameRequest
-from mqvitals_agent.view.lists import STORAGE
-
-
-class Tab(NamedTuple):
-    """A tab: its key, its title, a shorter one for narrow terminals, and the frame that it requests."""
-
-    id: str
-    key: str
-    title: str
-    short: str
-    request: FrameRequest
-
-    @property
-    def columns(self) -> str:
-        """The name of its table's columns, empty for a tab without a table."""
-        return self.request.kind or ("agent" if self.request.screen == AGENT else "")
-
-
-TABS = (
-    Tab("overview", "1", "Overview", "Overview", FrameRequest(OVERVIEW)),
-    Tab("channels", "2", "Channels", "Channels", FrameRequest(LIST, "channel")),
-    Tab("queues", "3", "Queues", "Queues", FrameRequest(LIST, "queue")),
-    Tab("storage", "4", "Storage", "Storage", FrameRequest(LIST, STORAGE)),
-    Tab("structures", "5", "Coupling facility", "CF", FrameRequest(LIST, "cf_structure")),
-    Tab("chinit", "6", "Channel initiator", "Chinit", FrameRequest(LIST, "channel_initiator")),
-    Tab("logs", "7", "Logs", "Logs", FrameRequest(LIST, "log")),
-    Tab("alerts", "8", "Alerts", "Alerts", FrameRequest(ALERTS)),
-    Tab("agent", "0", "Agent", "Agent", FrameRequest(AGENT)),
-)
-
-DATA_SETS = Tab("data_sets", "", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds"))
-"""Reached from the structures that use them: it has no digit of its own, and the row marks theirs."""
-
-STRUCTURES = next(tab for tab in TABS if tab.id == "structures")
-
-CHINIT = next(tab for tab in TABS if tab.id == "chinit")
-
-QUEUES = next(tab for tab in TABS if tab.id == "queues")
-
-SIBLING_TABS = {DATA_SETS.id: STRUCTURES, STRUCTURES.id: DATA_SETS}
-"""The tab to which the key of the current tab leads."""
-
-TABS_BY_ID = {tab.id: tab for tab in (*TABS, DATA_SETS)}
-
-
-def tab_row(current: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
-    """The row of tabs with the ``current`` one marked, in ``width`` cells if possible; and the cells of each (from,
-    to, id)."""
-    if current == DATA_SETS.id:
-        current = STRUCTURES.id
-    for gap, short in (("   ", False), ("  ", False), ("  ", True), (" ", True)):
-        spans: list[Span] = []
-        where: list[tuple[int, int, str]] = []
-        x = 0
-        for tab in TABS:
-            words = tab.short if short else tab.title
-            lead = gap if spans else " "
-            text = f"{tab.key} {words}"
-            if tab.id == current:
-                # The mark is in the gap, so that nothing moves when the tab changes.
-                spans += [Span(lead[:-1]), Span("›", Tone.INFO), Span(text, Tone.STRONG)]
-            else:
-                spans += [Span(lead), Span(text, Tone.FAINT)]
-            where.append((x + cells(lead), x + cells(lead) + cells(text), tab.id))
-            x += cells(lead) + cells(text)
-        if x <= width:
-            break
-    return Line(tuple(spans)), tuple(where)
 
 
 def key(keys: str, action: str, words: str, tooltip: str, *, name: str = "") -> Binding:
@@ -96,23 +26,13 @@ def key(keys: str, action: str, words: str, tooltip: str, *, name: str = "") -> 
 APP = (key("ctrl+c", "quit", "quit", "Quit mqvitals, also while typing", name="leave"),)
 """Keys that work even over the palette."""
 
-EVERYWHERE = (
-    *(
-        key(
-            tab.key,
-            f"app.tab('{tab.id}')",
-            tab.title,
-            f"Go to the screen {tab.title}",
-            name=f"place_{tab.id}",
-        )
-        for tab in TABS
-    ),
+COMMON = (
     key("colon,ctrl+p", "app.command_palette", "find", "Find a screen or an object by its name", name="find"),
     key("question_mark,f1", "app.keys", "help", "Show the keys of this screen", name="keys"),
     key("T", "app.next_theme", "theme", "Next theme: dark, light, high contrast"),
     key("q", "app.quit", "quit", "Quit mqvitals"),
 )
-"""Keys of every screen over the store."""
+"""Keys of every screen over the store, beside those of the tabs."""
 
 MAIN = (
     key("slash", "filter", "filter", "Show only matches: words of the name, severity:critical, state:retrying"),

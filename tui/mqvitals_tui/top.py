@@ -133,7 +133,9 @@ def agent_command(path: Path, arguments: argparse.Namespace, config: str | None)
     return tuple(words)
 
 
-def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.Namespace, judging: RuleConfig) -> int:
+def _with_agent(
+    path: Path | None, loaded: LoadedSettings, arguments: argparse.Namespace, rule_config: RuleConfig
+) -> int:
     """Show the store ``path`` while a child agent writes it. Raises Failure when the agent does not start.
 
     Without a path the store is in a temporary folder and is removed with it.
@@ -150,20 +152,18 @@ def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.N
         folder = Path(name)
         store = folder / _STORE if path is None else path
         command = agent_command(store, arguments, loaded.path)
-        with ForcedExit() as forced, run_child_agent(folder, command, os.environ, temporary=True, what=_WHAT) as living:
-            forced.include_child(living, folder)
+        with ForcedExit() as forced, run_child_agent(folder, command, os.environ, temporary=True, what=_WHAT) as child:
+            forced.include_child(child, folder)
             try:
-                wait_for_store(
-                    living, folder, lambda: store.exists() and writer_of(store) == str(living.pid), what=_WHAT
-                )
+                wait_for_store(child, folder, lambda: store.exists() and writer_of(store) == str(child.pid), what=_WHAT)
             except Failure as failure:
                 if not store.exists():
                     raise
                 hints = (failure.hint, "--no-agent shows the store as it is")
                 raise Failure(failure.message, hint="; ".join(filter(None, hints))) from failure
             now = agent_clock(store, arguments.speed)
-            code = _show(store, judging, now, arguments, exit_message(living, folder, what=_WHAT), forced)
-            if code < 128 and living.poll():
+            code = _show(store, rule_config, now, arguments, exit_message(child, folder, what=_WHAT), forced)
+            if code < 128 and child.poll():
                 raise Failure(f"{_WHAT} ended early: {log_tail(folder)}")
     if path is None and code < 128:
         sys.stderr.write(
@@ -184,7 +184,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 def _show(
     path: Path,
-    judging: RuleConfig,
+    rule_config: RuleConfig,
     now: Callable[[], int],
     arguments: argparse.Namespace,
     ended: Callable[[], str] = str,
@@ -192,4 +192,4 @@ def _show(
 ) -> int:
     from mqvitals_tui.app import MqvitalsApp
 
-    return run_app(MqvitalsApp(path, judging, now, theme=f"mqvitals-{arguments.theme}", ended=ended), forced)
+    return run_app(MqvitalsApp(path, rule_config, now, theme=f"mqvitals-{arguments.theme}", ended=ended), forced)

@@ -130,7 +130,7 @@ def short_summary(alert: Alert) -> str:
 
 
 def open_summary(alert: Alert) -> str:
-    """The summary of an open alert; when its condition no longer holds, it says that it was so."""
+    """The summary of an open alert; when its condition no longer holds, it begins with the change."""
     return _with_current_state(alert, summary(alert))
 
 
@@ -140,8 +140,8 @@ def _with_current_state(alert: Alert, text: str) -> str:
     if alert.ended is not None:
         return text
     now = f"now {alert.value_now}" if alert.value_now else ""
-    said = ", ".join(part for part in ("clearing" if alert.good_polls else "", now) if part)
-    return f"{said}, was: {text}" if said else text
+    changes = ", ".join(part for part in ("clearing" if alert.good_polls else "", now) if part)
+    return f"{changes}, was: {text}" if changes else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +155,8 @@ class Remedy:
 def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
     """What the alert's rule advises; empty when it is no longer in force. Raises StoreError."""
     rule = rules.rule(alert.key.rule)
-    form = None if rule is None else rules.rule_for(rule, alert.scope)
-    if form is None:
+    compiled = None if rule is None else rules.rule_for(rule, alert.scope)
+    if compiled is None:
         return Remedy()
     known: dict[ObjectName, Mapping[str, CurrentValue]] = {}
 
@@ -167,4 +167,6 @@ def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
         latest = known[name].get(metric)
         return Absence.NOT_ASKED if latest is None else latest.value
 
-    return Remedy(form.rule.advice, form.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)))
+    return Remedy(
+        compiled.rule.advice, compiled.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name))
+    )

@@ -40,7 +40,7 @@ def latest_of(owners: Iterable[Owner], facts: Declared) -> LatestValues:
 
 def load_kind(
     reader: StoreReader,
-    world: LatestValues,
+    latest: LatestValues,
     owner: str,
     kind: str,
     metrics: Collection[str] | None = None,
@@ -51,11 +51,11 @@ def load_kind(
     ``lasting`` is as ``lasting_owners`` gives it. Raises StoreError.
     """
     for name, current in reader.current_by_kind(owner, kind, metrics).items():
-        load_values(world, name, current, lasting)
+        load_values(latest, name, current, lasting)
 
 
 def load_values(
-    world: LatestValues, name: ObjectName, values: Mapping[str, CurrentValue], lasting: Collection[str] = ()
+    latest: LatestValues, name: ObjectName, values: Mapping[str, CurrentValue], lasting: Collection[str] = ()
 ) -> None:
     """Load one object. ``lasting`` is as ``lasting_owners`` gives it."""
     # Applications are known by accounting records alone, which may be collected for an hour a year.
@@ -82,7 +82,7 @@ def load_values(
     ]
     # The object that it named last is still its own while it does not answer.
     polls = [Reading(name, poll, 0, each) for each in (links, polled)]
-    world.learn(Snapshot(name.owner, name.owner in world.groups, 0, 0, (*polls, *records)))
+    latest.learn(Snapshot(name.owner, name.owner in latest.groups, 0, 0, (*polls, *records)))
 
 
 _HOUR_MS = 3_600_000
@@ -96,63 +96,63 @@ class ObjectExplanations(NamedTuple):
 
 
 def explain_object(
-    reader: StoreReader, forms: Iterable[CompiledRule], facts: Declared, name: ObjectName
+    reader: StoreReader, rules: Iterable[CompiledRule], facts: Declared, name: ObjectName
 ) -> ObjectExplanations:
-    """Judge an object by what the store holds of it and of what belongs to it, by each of ``forms`` in turn.
+    """Evaluate ``rules`` for an object with what the store holds of it and of what belongs to it.
 
     Raises UnknownNameError for an object that the store does not know, StoreError when it cannot be read.
     """
     owners = {owner.name: owner for owner in reader.owners()}
-    world = latest_of(owners.values(), facts)
+    latest = latest_of(owners.values(), facts)
     lasting = lasting_owners(reader)
-    _load(reader, world, name, lasting)
-    state = world.state(name)
+    _load(reader, latest, name, lasting)
+    state = latest.state(name)
     assert state is not None, "an object of the store has a state"
     now = owners[name.owner].last_ts
     past = StoredPast(reader, now)
     loaded = {name.kind}
-    forms = tuple(forms)
-    _load_company(reader, world, name, forms, owners, lasting)
+    rules = tuple(rules)
+    _load_members(reader, latest, name, rules, owners, lasting)
     findings = []
-    for form in forms:
-        kinds = {kind for expression in form.expressions for kind, _ in expression.names} | form.summary.kinds
+    for rule in rules:
+        kinds = {kind for expression in rule.expressions for kind, _ in expression.names} | rule.summary.kinds
         for kind in sorted(kinds - loaded):
-            _load_related(reader, world, name, kind, lasting)
+            _load_related(reader, latest, name, kind, lasting)
         loaded |= kinds
-        findings.append(explain_rule(form, KINDS, world, past, state, now))
+        findings.append(explain_rule(rule, KINDS, latest, past, state, now))
     return ObjectExplanations(now, tuple(findings))
 
 
-def _load(reader: StoreReader, world: LatestValues, name: ObjectName, lasting: Collection[str]) -> None:
+def _load(reader: StoreReader, latest: LatestValues, name: ObjectName, lasting: Collection[str]) -> None:
     """Load an object from the store. Raises UnknownNameError for one that the store does not know."""
-    load_values(world, name, reader.current(name), lasting)
+    load_values(latest, name, reader.current(name), lasting)
 
 
-def _load_company(
+def _load_members(
     reader: StoreReader,
-    world: LatestValues,
+    latest: LatestValues,
     name: ObjectName,
-    forms: Iterable[CompiledRule],
+    rules: Iterable[CompiledRule],
     owners: Iterable[str],
     lasting: Collection[str],
 ) -> None:
     """Load all objects that may be members of ``name``, or its pair, as far as the rules refer to them."""
-    if len(world.groups) > 1:
+    if len(latest.groups) > 1:
         for owner in owners:
-            load_kind(reader, world, owner, "queue_manager", {"qsg_name"}, lasting)
-    whose = owners if KINDS[name.kind].of_group else dict.fromkeys((name.owner, *world.groups))
-    company = _company(forms)
+            load_kind(reader, latest, owner, "queue_manager", {"qsg_name"}, lasting)
+    whose = owners if KINDS[name.kind].of_group else dict.fromkeys((name.owner, *latest.groups))
+    members = _members(rules)
     for owner in whose:
-        for kind, metrics in company.items():
-            load_kind(reader, world, owner, kind, metrics, lasting)
+        for kind, metrics in members.items():
+            load_kind(reader, latest, owner, kind, metrics, lasting)
 
 
-def _company(forms: Iterable[CompiledRule]) -> dict[str, set[str]]:
+def _members(rules: Iterable[CompiledRule]) -> dict[str, set[str]]:
     """The kinds of which rules refer to many objects (members, their related objects, the other queue of a pair),
     and the metrics."""
     found: dict[str, set[str]] = {}
-    for form in forms:
-        for expression in form.expressions:
+    for rule in rules:
+        for expression in rule.expressions:
             for use in expression.members:
                 found.setdefault(use.kind, set())
                 for kind, metric in use.names:
@@ -166,19 +166,19 @@ def _company(forms: Iterable[CompiledRule]) -> dict[str, set[str]]:
 
 
 def _load_related(
-    reader: StoreReader, world: LatestValues, name: ObjectName, kind: str, lasting: Collection[str]
+    reader: StoreReader, latest: LatestValues, name: ObjectName, kind: str, lasting: Collection[str]
 ) -> None:
     """Load the object of another kind that belongs to ``name``, if the store holds it."""
-    state = world.state(name)
+    state = latest.state(name)
     relation = RELATIONS.get((name.kind, kind))
     if relation is not None and relation[0] != name.kind:
-        _load_related(reader, world, name, relation[0], lasting)
-    rest = "" if KINDS[kind].single or relation is None or state is None else world.named(state, kind)
-    for owner in dict.fromkeys((name.owner, world.group_of(name.owner))):
+        _load_related(reader, latest, name, relation[0], lasting)
+    rest = "" if KINDS[kind].single or relation is None or state is None else latest.named(state, kind)
+    for owner in dict.fromkeys((name.owner, latest.group_of(name.owner))):
         if owner and (rest or KINDS[kind].single):
             related = ObjectName(owner, kind, rest)
             if reader.has(related):
-                _load(reader, world, related, lasting)
+                _load(reader, latest, related, lasting)
                 return
 
 
@@ -194,11 +194,11 @@ class StoredPast:
         """Every poll with ts > ``since``, oldest first."""
         # From further back, so that the first point has one before it, from which its interval is measured.
         begin = since - max(self._now - since, _HOUR_MS)
-        return [point for point in self._told(object_name, metric, first=begin) if point.ts > since]
+        return [point for point in self._samples(object_name, metric, first=begin) if point.ts > since]
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first."""
-        return self._told(object_name, metric, newest_of=count)
+        return self._samples(object_name, metric, newest_of=count)
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
         """The usual value of the metric at this weekday and hour."""
@@ -209,7 +209,7 @@ class StoredPast:
         """The console messages of an owner with ts > ``since``, oldest first; None: no console of it is followed."""
         return self._messages.messages(owner, ids, since)
 
-    def _told(self, name: ObjectName, metric: str, **selection: int) -> list[Point]:
+    def _samples(self, name: ObjectName, metric: str, **selection: int) -> list[Point]:
         counter = metric_of(name.kind, metric).type is MetricType.COUNTER
         points: list[Point] = []
         source, samples = self._reader.covering_samples(name, metric, **selection)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -98,43 +98,62 @@ def store_position(reader: StoreReader) -> StorePosition:
 def read_frame(reader: StoreReader, clock_ms: int, request: FrameRequest, rules: RuleConfig) -> Frame:
     """Read what a screen needs, and no more. Raises StoreError."""
     seq = store_position(reader)
-    overview = request.screen == OVERVIEW
-    data = read_status_data(reader, clock_ms, FIGURES if overview else _HEADER_FIGURES)
-    ranks = rules.rules.ranks
-    status = status_of(data, ranks)
-    frame = Frame(request, seq, data.now, clock_ms, data, status)
-    if overview:
-        remedy, *further = [read_remedy(reader, alert, rules.rules) for alert in status.alerts[:ADVISED]] or [Remedy()]
-        return replace(frame, history=read_overview_history(reader, data), remedy=remedy, further=tuple(further))
-    if request.screen == LIST:
-        items = read_items(reader, status, request.kind)
-        if request.kind == "channel_initiator":
-            tasks = read_tasks(reader, status, [item.name.owner for item in items])
-            return replace(frame, items=with_tasks(items, tasks), tasks=tasks)
+    data = read_status_data(reader, clock_ms, FIGURES if request.screen == OVERVIEW else _HEADER_FIGURES)
+    frame = Frame(request, seq, data.now, clock_ms, data, status_of(data, rules.rules.ranks))
+    return READERS[request.screen](reader, frame, rules)
+
+
+def _with_overview(reader: StoreReader, frame: Frame, rules: RuleConfig) -> Frame:
+    advised = frame.status.alerts[:ADVISED]
+    remedy, *further = [read_remedy(reader, alert, rules.rules) for alert in advised] or [Remedy()]
+    history = read_overview_history(reader, frame.data)
+    return replace(frame, history=history, remedy=remedy, further=tuple(further))
+
+
+def _with_list(reader: StoreReader, frame: Frame, _: RuleConfig) -> Frame:
+    items = read_items(reader, frame.status, frame.request.kind)
+    if frame.request.kind != "channel_initiator":
         return replace(frame, items=items)
-    if request.screen == AGENT:
-        items = read_items(reader, status, "agent")
-        return replace(
-            frame,
-            items=items,
-            store=read_store(reader, status),
-            receivers=reader.receivers(),
-            consoles=reader.consoles_failing(),
-        )
-    if request.screen == DETAIL and request.name is not None:
-        return replace(
-            frame,
-            detail=read_object_detail(
-                reader, status, rules, request.name, metric=request.metric, span_ms=request.span_ms
-            ),
-        )
-    if request.screen == ALERTS:
-        found = [each.alert for each in reader.alerts(include_ended=True) if each.alert.started is not None]
-        opened = [alert for alert in found if alert.ended is None]
-        ended = sorted((alert for alert in found if alert.ended is not None), key=lambda alert: -(alert.ended or 0))
-        return replace(
-            frame,
-            alerts=(*worst_first(opened), *ended[:MOST_ENDED]),
-            covered=overshadowed(opened, ranks),
-        )
-    return frame
+    tasks = read_tasks(reader, frame.status, [item.name.owner for item in items])
+    return replace(frame, items=with_tasks(items, tasks), tasks=tasks)
+
+
+def _with_agent(reader: StoreReader, frame: Frame, _: RuleConfig) -> Frame:
+    return replace(
+        frame,
+        items=read_items(reader, frame.status, "agent"),
+        store=read_store(reader, frame.status),
+        receivers=reader.receivers(),
+        consoles=reader.consoles_failing(),
+    )
+
+
+def _with_detail(reader: StoreReader, frame: Frame, rules: RuleConfig) -> Frame:
+    request = frame.request
+    if request.name is None:
+        return frame
+    detail = read_object_detail(
+        reader, frame.status, rules, request.name, metric=request.metric, span_ms=request.span_ms
+    )
+    return replace(frame, detail=detail)
+
+
+def _with_alerts(reader: StoreReader, frame: Frame, rules: RuleConfig) -> Frame:
+    found = [each.alert for each in reader.alerts(include_ended=True) if each.alert.started is not None]
+    opened = [alert for alert in found if alert.ended is None]
+    ended = sorted((alert for alert in found if alert.ended is not None), key=lambda alert: -(alert.ended or 0))
+    return replace(
+        frame,
+        alerts=(*worst_first(opened), *ended[:MOST_ENDED]),
+        covered=overshadowed(opened, rules.rules.ranks),
+    )
+
+
+READERS: Mapping[str, Callable[[StoreReader, Frame, RuleConfig], Frame]] = {
+    OVERVIEW: _with_overview,
+    LIST: _with_list,
+    ALERTS: _with_alerts,
+    AGENT: _with_agent,
+    DETAIL: _with_detail,
+}
+"""What each screen reads beside the status; each raises StoreError."""

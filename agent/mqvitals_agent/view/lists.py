@@ -167,12 +167,14 @@ def health_of_item(
     if stale:
         return Health.UNKNOWN
     latest = values.get(MAIN_METRIC[name.kind])
-    if latest is None or latest.unanswered is not None or latest.value in _UNTOLD:
+    if latest is None or latest.unanswered is not None or latest.value in _UNANSWERED:
         return max(health, Health.UNKNOWN)
     return health
 
 
-_UNTOLD = frozenset({Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE, Absence.NOT_AUTHORISED, Absence.NOT_ASKED})
+_UNANSWERED = frozenset(
+    {Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE, Absence.NOT_AUTHORISED, Absence.NOT_ASKED}
+)
 
 
 def ordered(items: Iterable[Item], column: Column, *, reverse: bool = False) -> tuple[Item, ...]:

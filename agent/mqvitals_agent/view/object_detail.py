@@ -14,7 +14,7 @@ from mqvitals_agent.view.alerts import Remedy, read_remedy
 from mqvitals_agent.view.console import ConsoleExcerpt, read_console
 from mqvitals_agent.view.explanation import explain_object
 from mqvitals_agent.view.lists import health_by_object, health_of_item
-from mqvitals_agent.view.status import GroupStatus, OwnerStatus, silent_since
+from mqvitals_agent.view.status import GroupStatus, silent_since
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
 from mqvitals_agent.view.trend import Trend, trend_of
@@ -134,9 +134,8 @@ class _Reads:
         self._status = status
         self._name = name
         self._health = health_by_object(status.firing)
-        members = status.owners
-        self._stale = {member.name for member in members if member.stale}
-        self._owners = [member.name for member in members]
+        self._stale = {member.name for member in status.owners if member.stale}
+        self._owners = [member.name for member in status.owners]
         self._group = status.group.name if status.group else ""
 
     def one(self, words: str, kind: str, rest: str, *, owner: str = "") -> RelatedObjects | None:
@@ -147,7 +146,7 @@ class _Reads:
         for holder in dict.fromkeys((owner or self._name.owner, *(() if owner else (self._group,)))):
             wanted = ObjectName(holder, kind, rest)
             if holder and self._reader.has(wanted):
-                return RelatedObjects(words, (self._told(wanted, self._reader.current(wanted)),))
+                return RelatedObjects(words, (self._related(wanted, self._reader.current(wanted)),))
         return RelatedObjects(words, text=rest) if rest else None
 
     def pointing(self, words: str, kind: str, metric: str) -> RelatedObjects | None:
@@ -179,10 +178,10 @@ class _Reads:
         return self._several(words, found)
 
     def _several(self, words: str, found: Mapping[ObjectName, Values]) -> RelatedObjects | None:
-        objects = sorted((self._told(name, values) for name, values in found.items()), key=_worst_and_greatest)
+        objects = sorted((self._related(name, values) for name, values in found.items()), key=_worst_and_greatest)
         return RelatedObjects(words, tuple(objects[:MOST]), max(len(objects) - MOST, 0)) if objects else None
 
-    def _told(self, name: ObjectName, values: Values) -> tuple[ObjectName, Health, CurrentValue | None]:
+    def _related(self, name: ObjectName, values: Values) -> tuple[ObjectName, Health, CurrentValue | None]:
         health = health_of_item(name, values, self._health, stale=name.owner in self._stale)
         return name, health, values.get(MAIN_METRIC[name.kind])
 
@@ -193,7 +192,7 @@ def _worst_and_greatest(related: tuple[ObjectName, Health, CurrentValue | None])
     return (-health, 1.0 if value is None else -value, name)
 
 
-_TOLD_BESIDE = 5
+_WITH_CONSOLE = 5
 """The number of alerts, the worst, with which the console messages of their time are shown."""
 
 
@@ -201,8 +200,8 @@ _TOLD_BESIDE = 5
 class ObjectRule:
     """A rule of the object and what it finds; ``alert`` is its newest alert about the object, open or ended."""
 
-    form: CompiledRule
-    finding: RuleExplanation
+    rule: CompiledRule
+    explanation: RuleExplanation
     alert: Alert | None
 
     @property
@@ -213,7 +212,7 @@ class ObjectRule:
     @property
     def needs_smf(self) -> bool:
         """Whether it is unknown only because no records have been read."""
-        outcome = self.finding.when
+        outcome = self.explanation.when
         lacks = {each.absence for each in outcome.missing}
         return not self.firing and outcome.truth is None and lacks == {Absence.NEEDS_SMF}
 
@@ -223,10 +222,10 @@ class ObjectDetail:
     """All about one object.
 
     ``known`` is false when the store holds no such object; ``near`` are then similar names. ``gone`` (ms UTC) says
-    since when it no longer exists. ``since`` is when it became as bad as it is. ``chartable`` are the metrics that a
+    since when it no longer exists. ``since`` is when its present severity began. ``chartable`` are the metrics that a
     chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to
     do, when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a
-    channel initiator, ``console`` the messages about it; ``planned`` what the formulas are fed with. ``trend`` is the
+    channel initiator, ``console`` the messages about it; ``planned`` the inputs of the formulas. ``trend`` is the
     chosen one over time (None: it has none).
     """
 
@@ -257,14 +256,14 @@ class ObjectDetail:
 def read_object_detail(
     reader: StoreReader, status: GroupStatus, rules: RuleConfig, name: ObjectName, *, metric: str = "", span_ms: int
 ) -> ObjectDetail:
-    """Read and judge an object; ``metric`` is the one to chart, empty: the usual one, or where that is a
+    """Read an object and evaluate its rules; ``metric`` is the one to chart, empty: the usual one, or where that is a
     state the one in the summary of the worst firing rule. Raises StoreError."""
     data = status.data
     if name.kind not in KINDS or not reader.has(name):
         return ObjectDetail(name, known=False, near=reader.closest(str(name)))
     values = reader.current(name)
     row = next((row for row in reader.objects(str(name), gone=True) if row.name == name), None)
-    stale = any(member.name == name.owner and member.stale for member in (*status.queue_managers, *_group(status)))
+    stale = any(member.name == name.owner and member.stale for member in status.owners)
     alerts = [
         stored.alert
         for stored in reader.alerts(include_ended=True, include_pending=True)
@@ -275,9 +274,8 @@ def read_object_detail(
     related = read_related(reader, status, name, values)
     below = tuple(alert for alert in status.firing if alert not in firing and _belongs(alert, name, related))
     if name.kind in ("queue_manager", "qsg"):
-        # As its line on the overview says it.
-        members = (*status.queue_managers, *_group(status))
-        health = max([health, *(each.health for each in members if each.name == name.owner)])
+        # The same as in its line on the overview.
+        health = max([health, *(each.health for each in status.owners if each.name == name.owner)])
         health = Health.UNKNOWN if stale else health
     tasks = read_tasks(reader, status, [name.owner]) if name.kind == "channel_initiator" else ()
     health = with_tasks([Item(name, health, values)], tasks)[0].health
@@ -287,10 +285,14 @@ def read_object_detail(
     )
     begun = [alert.started for alert in all_of_it if alert.started is not None and health_of(alert.severity) is health]
     chartable = _chartable(name.kind, values)
-    looked = _look(reader, rules, name, alerts)
+    object_rules = _object_rules(reader, rules, name, alerts)
     usual = MAIN_METRIC.get(name.kind, "")
     # A chart of states adds little to their words: prefer a metric in the summary of a firing rule.
-    rather = _told_of(looked, name.kind) if usual and metric_of(name.kind, usual).type is MetricType.STATE else ()
+    rather = (
+        _summary_metrics(object_rules, name.kind)
+        if usual and metric_of(name.kind, usual).type is MetricType.STATE
+        else ()
+    )
     shown = next((each for each in (metric, *rather, usual, *chartable) if each in chartable), "")
     return ObjectDetail(
         name=name,
@@ -301,14 +303,14 @@ def read_object_detail(
         values=values,
         instances=reader.instances(name),
         alerts=firing,
-        rules=looked,
+        rules=object_rules,
         below=below,
         lead=lead,
         until=silent_since(status).get(name.owner),
         related=related,
         tasks=tasks,
-        mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(looked),
-        console=read_console(reader, name, (*firing, *below)[:_TOLD_BESIDE], data.now),
+        mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(object_rules),
+        console=read_console(reader, name, (*firing, *below)[:_WITH_CONSOLE], data.now),
         planned=WhatIfInputs()
         if stale
         else read_what_if(ObjectValues(reader, name, rules.facts, data.now, answered_only=True)),
@@ -330,41 +332,43 @@ def _belongs(alert: Alert, name: ObjectName, related: Iterable[RelatedObjects]) 
     return False
 
 
-def _look(reader: StoreReader, rules: RuleConfig, name: ObjectName, alerts: Iterable[Alert]) -> tuple[ObjectRule, ...]:
+def _object_rules(
+    reader: StoreReader, rules: RuleConfig, name: ObjectName, alerts: Iterable[Alert]
+) -> tuple[ObjectRule, ...]:
     """What every rule in force for the object finds: firing rules first, the worst of them on top.
 
     Those that only records could decide come last.
     """
     newest = {alert.key.rule: alert for alert in alerts}  # the store returns them in the order they arose
-    forms = rules.rules.rules_for(name)
-    judged = explain_object(reader, forms, rules.facts, name)
-    looked = [ObjectRule(form, found, newest.get(form.id)) for form, found in zip(forms, judged.findings, strict=True)]
-    return tuple(sorted(looked, key=_rank))
+    compiled = rules.rules.rules_for(name)
+    explained = explain_object(reader, compiled, rules.facts, name).findings
+    found = [ObjectRule(rule, each, newest.get(rule.id)) for rule, each in zip(compiled, explained, strict=True)]
+    return tuple(sorted(found, key=_rank))
 
 
-def _told_of(looked: Iterable[ObjectRule], kind: str) -> Iterator[str]:
+def _summary_metrics(rules: Iterable[ObjectRule], kind: str) -> Iterator[str]:
     """The metrics in the summaries of the firing rules, those of the worst first."""
-    for each in looked:
+    for each in rules:
         if each.firing:
             # A number that only identifies something, such as a reason code, makes no chart.
             yield from (
                 metric.name
-                for of_kind, metric in each.form.summary.metrics
+                for of_kind, metric in each.rule.summary.metrics
                 if of_kind == kind and metric.unit != "number"
             )
 
 
-def _rank(looked: ObjectRule) -> tuple[int, int]:
-    truth = looked.finding.when.truth
-    severity = looked.alert.severity if looked.alert is not None and looked.firing else 0
-    if looked.needs_smf:
+def _rank(each: ObjectRule) -> tuple[int, int]:
+    truth = each.explanation.when.truth
+    severity = each.alert.severity if each.alert is not None and each.firing else 0
+    if each.needs_smf:
         return 4, 0
-    return (0 if looked.firing else 1 if truth else 2 if truth is None else 3, -severity)
+    return (0 if each.firing else 1 if truth else 2 if truth is None else 3, -severity)
 
 
-def _mqsc(looked: Iterable[ObjectRule]) -> str:
+def _mqsc(rules: Iterable[ObjectRule]) -> str:
     """The command to type next: that of the worst rule, else of the first rule that has one."""
-    return next((each.finding.mqsc for each in looked if each.finding.mqsc), "")
+    return next((each.explanation.mqsc for each in rules if each.explanation.mqsc), "")
 
 
 def _chartable(kind: str, values: Mapping[str, CurrentValue]) -> tuple[str, ...]:
@@ -374,12 +378,12 @@ def _chartable(kind: str, values: Mapping[str, CurrentValue]) -> tuple[str, ...]
         for metric in KINDS[kind].metrics
         if metric.in_history
         and metric.name in values
-        and values[metric.name].value not in _NEVER_TOLD
+        and values[metric.name].value not in _WITHOUT_HISTORY
         and not metric.declared
     )
 
 
-_NEVER_TOLD = frozenset(
+_WITHOUT_HISTORY = frozenset(
     {
         Absence.NEEDS_SMF,
         Absence.NEEDS_STATISTICS,
@@ -401,7 +405,3 @@ def _trend(
     why = latest.value.value if isinstance(latest.value, Absence) else ""
     series = reader.trend(name, metric, span.since, span.until)
     return trend_of(name, metric_of(name.kind, metric), series, span, why)
-
-
-def _group(status: GroupStatus) -> tuple[OwnerStatus, ...]:
-    return status.groups

@@ -1,4 +1,4 @@
-"""The status of the group as of a moment: read from a store in one go, judged by pure functions, and as JSON."""
+"""The status of the group as of a moment: read from a store in one go, evaluated by pure functions, and as JSON."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class GroupStatus:
 
 
 def status_of(data: StatusData, ranks: Mapping[str, int] | None = None) -> GroupStatus:
-    """Judge a situation. ``ranks`` are those of rules in their families, by rule id."""
+    """Evaluate a situation. ``ranks`` are those of rules in their families, by rule id."""
     everything = [alert for alert in data.alerts if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
     covered = overshadowed(everything, ranks or {})
     milder = stages(everything, ranks or {})
@@ -327,7 +327,7 @@ _NEEDS = {
     Absence.OFFLINE: ("is about what is offline", "are about what is offline"),
     Absence.NOT_IN_USE: ("is about what is not in use", "are about what is not in use"),
     Absence.NOT_DECLARED: ("needs a declaration", "need declarations"),
-    Absence.NOT_LIVE: ("is about living connections", "are about living connections"),
+    Absence.NOT_LIVE: ("is about live connections", "are about live connections"),
     Absence.NOT_ON_ZOS: ("is not for z/OS", "are not for z/OS"),
     Absence.NOT_ON_DISTRIBUTED: ("is for z/OS only", "are for z/OS only"),
 }

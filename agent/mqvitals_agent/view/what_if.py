@@ -54,10 +54,10 @@ def read_what_if(values: ObjectValues) -> WhatIfInputs:
 
 def what_if_lines(kind: str, inputs: WhatIfInputs, width: int) -> Iterator[Line]:
     """A few lines, or none where the values are absent or stale."""
-    said = _SENTENCES[kind](inputs) if inputs.formulas else ()
-    if not said:
+    lines = _SENTENCES[kind](inputs) if inputs.formulas else ()
+    if not lines:
         return
-    *sentences, formula = said
+    *sentences, formula = lines
     yield heading("What if", width)
     for sentence in sentences:
         for each in wrap(sentence, width, first=_INDENT, rest=_INDENT * 2):

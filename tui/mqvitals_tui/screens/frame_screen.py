@@ -21,7 +21,8 @@ from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame, frame_at
-from mqvitals_tui.keys import EVERYWHERE, OPEN
+from mqvitals_tui.keys import OPEN
+from mqvitals_tui.tabs import EVERYWHERE
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.painting import Banner
 
@@ -48,7 +49,7 @@ class ScreenContext:
     1970 UTC, by which requests to the agent are dated: the samples of a simulation may have another clock.
     """
 
-    judging: RuleConfig
+    rule_config: RuleConfig
     now: Callable[[], int]
     ended: Callable[[], str] = str
     machine: Callable[[], int] = now_ms
@@ -170,7 +171,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             self.set_focus(self.body)
         read = self._read
         if read is not None:
-            frame = frame_at(read.frame, self.context.now(), self.context.judging.rules.ranks)
+            frame = frame_at(read.frame, self.context.now(), self.context.rule_config.rules.ranks)
             read = LoadedFrame(frame, read.earlier)
         header = self._header(None if read is None else read.frame, width)
         if tiny:

@@ -1,4 +1,4 @@
-"""The main screen: overview, lists, alerts and agent, one tab at a time."""
+"""The main screen: one of the tabs of ``mqvitals_tui.tabs`` at a time."""
 
 from __future__ import annotations
 
@@ -15,33 +15,14 @@ from textual.widgets import Input
 
 from mqvitals_agent.text.figure import number
 from mqvitals_agent.text.styled import Line
-from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, Frame, FrameRequest
+from mqvitals_agent.view.frame import Frame, FrameRequest
 from mqvitals_agent.view.lists import columns, matching, ordered, spaced
-from mqvitals_agent.view.screens.agent import agent_lines
-from mqvitals_agent.view.screens.alerts import alert_lines
-from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.table import Item
-from mqvitals_agent.view.tasks import task_lines
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
-from mqvitals_tui.keys import (
-    ACROSS,
-    CHINIT,
-    DATA_SETS,
-    MAIN,
-    MOVES,
-    QUEUES,
-    SIBLING_TABS,
-    STRUCTURES,
-    TABS,
-    TABS_BY_ID,
-    WHO,
-    Hint,
-    Tab,
-    hint_line,
-    tab_row,
-)
+from mqvitals_tui.keys import ACROSS, MAIN, MOVES, WHO, Hint, hint_line, key_names
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
+from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, TabState, next_sibling, siblings, tab_row
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 from mqvitals_tui.widgets.virtual_table import VirtualTable
@@ -92,7 +73,7 @@ Sort = tuple[str, bool]
 _TABLES_ONLY = frozenset({"sort_next", "sort_previous", "reverse"})
 
 _LEAST_TABLE, _TABLE_SHARE = 4, 0.4
-"""The least lines of the table of channel initiators, and its largest share of the screen; the tasks have the rest."""
+"""The least lines of a table above its text, and its largest share of the screen; the text has the rest."""
 
 
 class MainScreen(FrameScreen):
@@ -155,9 +136,9 @@ class MainScreen(FrameScreen):
         """The filter of this tab."""
         return self._filters.get(self._tab.id, "")
 
-    def go_to(self, tab: str) -> None:
+    def go_to(self, tab: Tab) -> None:
         """Show another tab."""
-        self._tab = TABS_BY_ID[tab]
+        self._tab = tab
         self._arrange()
         self.post_message(self.FrameRequested(self.request))
         self.repaint()
@@ -166,15 +147,14 @@ class MainScreen(FrameScreen):
 
     def _arrange(self) -> None:
         lines, table = self.query_one("#lines", LinesView), self.query_one("#table", VirtualTable)
-        tabular = bool(self._tab.columns)
-        agent, tasks = self._tab.request.screen == AGENT, self._tab is CHINIT
-        lines.display = not tabular or agent or tasks
-        lines.set_class(agent, "above")
-        if tasks:
+        tab = self._tab
+        lines.display = tab.lines is not None
+        lines.set_class(bool(tab.columns) and not tab.below, "above")
+        if tab.below:
             self.move_child(lines, after=table)
         else:
             self.move_child(lines, before=table)
-        table.display = tabular
+        table.display = bool(tab.columns)
         table.styles.height = "1fr"
         lines.show(())
         table.show((), (), 0, empty=self._empty)
@@ -193,74 +173,64 @@ class MainScreen(FrameScreen):
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of this tab, without those that do nothing here."""
-        names = {binding.id or "" for binding in MAIN}
-        if self._tab.request.screen == OVERVIEW:
-            names.discard("filter")
-        if not self._tab.columns:
-            names -= _TABLES_ONLY
-        if self._tab.id not in SIBLING_TABS:
-            names.discard("data_sets")
-        if self._tab.request.screen not in (AGENT, OVERVIEW) and self._tab is not CHINIT:
-            names -= {"focus_next", "focus_previous"}
-        here = tuple(binding for binding in MAIN if binding.id in names)
-        if self._tab is QUEUES:
-            here = (WHO, *here)
-        across = ACROSS if self._tab.columns else ()
-        return (("Here: " + self._tab.title, here), ("Moving about", (*MOVES, *across)))
+        tab = self._tab
+        idle: set[str] = set()
+        if not tab.filters:
+            idle.add("filter")
+        if not tab.columns:
+            idle |= _TABLES_ONLY
+        if next_sibling(tab) is None:
+            idle.add("data_sets")
+        if not (tab.parts or (tab.lines and tab.columns)):
+            idle |= {"focus_next", "focus_previous"}
+        here = (*tab.own_keys, *(binding for binding in MAIN if binding.id not in idle))
+        return ((f"Here: {tab.title}", here), ("Moving about", (*MOVES, *(ACROSS if tab.columns else ()))))
 
     def paint_static(self, width: int) -> None:
         """The row of tabs and the keys; and the text of a table before a frame was read."""
         if self._tab.columns and self.frame is None:
             self.query_one("#table", VirtualTable).show((), (), 0, empty=self._empty)
-        self.query_one("#tabs", Banner).show((tab_row(self._tab.id, width)[0],))
+        self.query_one("#tabs", Banner).show((tab_row(self._tab, width)[0],))
         self.query_one("#keys", StatusBar).show((self._hints(width),))
 
     def _hints(self, width: int) -> Line:
         help_quit = (Hint(":", "find", 3), Hint("T", "theme", 5), Hint("?", "help"), Hint("q", "quit"))
-        overview = self._tab.request.screen == OVERVIEW
+        tab = self._tab
         if self.focused is self._box:
             return hint_line((Hint("Enter", "keep the filter"), Hint("Esc", "remove it"), Hint("F1", "help")), width)
         if self.filter_text:
-            sort = (Hint("< >", "sort", 3),) if self._tab.columns else ()
+            sort = (Hint("< >", "sort", 3),) if tab.columns else ()
             first = (Hint("Esc", "show all"), Hint("/", "change"), Hint("Enter", "open", 1))
             return hint_line((*first, *sort, *help_quit), width, self._count)
         hints: tuple[Hint, ...] = (Hint("Enter", "open"),)
-        if overview:
-            hints += (Hint("Tab", "next part", 2),)
-        else:
-            hints += (Hint("Esc", "back", 4), Hint("/", "filter"))
-        if self._tab.id in SIBLING_TABS:
-            hints += (Hint("d", "structures" if self._tab is DATA_SETS else "data sets"),)
-        if self._tab is CHINIT:
-            hints += (Hint("Tab", "table" if self.focused is self.query_one("#lines") else "tasks", 1),)
-        if self._tab is QUEUES:
-            hints += (Hint("w", WHO.description, 1),)
-        if self._tab.columns:
-            hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 5 if self._tab is CHINIT else 2))
+        if tab is not TABS[0]:
+            hints += (Hint("Esc", "back", 4),)
+        if tab.filters:
+            hints += (Hint("/", "filter"),)
+        if following := next_sibling(tab):
+            hints += (Hint("d", following.name),)
+        if tab.part:
+            in_text = bool(tab.columns) and self.focused is self.query_one("#lines")
+            hints += (Hint("Tab", "table" if in_text else tab.part, 1 if tab.columns else 2),)
+        hints += tuple(Hint(key_names(binding), binding.description, 1) for binding in tab.own_keys)
+        if tab.columns:
+            # Beside two widgets there is less room.
+            hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 5 if tab.part else 2))
         return hint_line((*hints, *help_quit), width)
 
     def paint(self, read: LoadedFrame, width: int) -> None:
         """The lines or the table of the tab."""
-        frame = read.frame
+        frame, tab = read.frame, self._tab
         lines, table = self.query_one("#lines", LinesView), self.query_one("#table", VirtualTable)
         room = max(width - 1, 20)
-        if frame.request.screen == OVERVIEW:
-            lines.show(overview_lines(frame, room))
-        elif frame.request.screen == ALERTS:
-            lines.show(alert_lines(frame, room, self.filter_text))
-        if frame.request.screen == AGENT:
-            lines.show(agent_lines(frame, room))
-        if self._tab.columns:
+        if tab.columns:
             self._paint_table(table, frame, room)
-        if self._tab is CHINIT:
-            self._paint_tasks(lines, table, frame, room)
-
-    def _paint_tasks(self, lines: LinesView, table: VirtualTable, frame: Frame, width: int) -> None:
-        """Below the table the tasks of the channel initiator under its cursor."""
-        most = max(int(self.size.height * _TABLE_SHARE), _LEAST_TABLE)
-        table.styles.height = min(len(table.items) + 1, most) if table.items else "1fr"
-        initiator = next((item for item in table.items if item.key == table.cursor_key), None)
-        lines.show(() if initiator is None else task_lines(initiator, frame.tasks, frame.now, width))
+        if tab.below:
+            most = max(int(self.size.height * _TABLE_SHARE), _LEAST_TABLE)
+            table.styles.height = min(len(table.items) + 1, most) if table.items else "1fr"
+        if tab.lines is not None:
+            item = next((item for item in table.items if item.key == table.cursor_key), None) if tab.below else None
+            lines.show(tab.lines(frame, room, TabState(self.filter_text, item)))
 
     def _paint_table(self, table: VirtualTable, frame: Frame, width: int) -> None:
         shown = spaced(columns(self._tab.columns), width)
@@ -291,22 +261,22 @@ class MainScreen(FrameScreen):
         self.open_key(message.key)
 
     def on_cursor_view_highlighted(self, message: CursorView.Highlighted) -> None:
-        """The cursor is on another channel initiator: show its tasks."""
-        if self._tab is CHINIT and isinstance(message.view, VirtualTable):
+        """The cursor of a table is on another item: show its text below."""
+        if self._tab.below and isinstance(message.view, VirtualTable):
             self.repaint()
 
     def on_banner_clicked(self, message: Banner.Clicked) -> None:
         """A click on a tab shows it."""
         if message.banner.id == "tabs":
-            for begin, end, tab in tab_row(self._tab.id, self.size.width)[1]:
+            for begin, end, tab in tab_row(self._tab, self.size.width)[1]:
                 if begin <= message.x < end:
-                    self.go_to(tab)
+                    self.go_to(TABS_BY_ID[tab])
 
     # -- filter and order --------------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
         """Open the filter."""
-        if self._tab.request.screen == OVERVIEW:
+        if not self._tab.filters:
             self.notify("The overview has no filter; lists and alerts do", markup=False)
             return
         box = self._box
@@ -352,22 +322,22 @@ class MainScreen(FrameScreen):
             self._filters.pop(self._tab.id, None)
             self._focus_body()
             self.repaint()
-        elif self._tab is DATA_SETS:
-            self.go_to(STRUCTURES.id)
-        elif self._tab is not TABS[0]:
-            self.go_to(TABS[0].id)
+        elif (first := siblings(self._tab)[0]) is not self._tab:
+            self.go_to(first)
+        elif first is not TABS[0]:
+            self.go_to(TABS[0])
 
     def action_data_sets(self) -> None:
-        """From the structures to their shared message data sets, and back."""
-        behind = SIBLING_TABS.get(self._tab.id)
-        if behind is None:
+        """To the next tab with the same digit."""
+        following = next_sibling(self._tab)
+        if following is None:
             self.notify("The shared message data sets are behind 5, Coupling facility", markup=False)
         else:
-            self.go_to(behind.id)
+            self.go_to(following)
 
     def action_who(self) -> None:
         """Show which applications have the queue under the cursor open."""
-        key = self.query_one("#table", VirtualTable).cursor_key if self._tab is QUEUES else ""
+        key = self.query_one("#table", VirtualTable).cursor_key if WHO in self._tab.own_keys else ""
         if key:
             self.open_holders(ObjectName.parse(key))
         else:
@@ -375,7 +345,7 @@ class MainScreen(FrameScreen):
 
     def action_part(self, step: int) -> None:
         """To another section of the overview, else to the next widget."""
-        if self._tab.request.screen == OVERVIEW:
+        if self._tab.parts:
             self.query_one("#lines", LinesView).go_to_part(step)
         elif step > 0:
             self.focus_next()

@@ -136,7 +136,7 @@ def _signed(
 def receiver_lines(receiver: ReceiverRow, now: int, width: int, *, stale: bool = False) -> tuple[Line, ...]:
     """The deliveries to a receiver as of ``now`` (ms UTC); ``stale``: none are made, as the agent is silent."""
     health = Health.UNKNOWN if stale else _health(receiver)
-    words = [_telling(receiver, now), _waiting(receiver, now)]
+    words = [_deliveries(receiver, now), _waiting(receiver, now)]
     if receiver.refused or receiver.given_up:
         words.append(_refused(receiver))
     name = f"receiver {safe(receiver.name)}: {'stale, ' if stale else ''}"
@@ -152,33 +152,33 @@ def _health(receiver: ReceiverRow) -> Health:
     return Health.UNKNOWN if receiver.accepted is None else Health.OK
 
 
-def _telling(receiver: ReceiverRow, now: int) -> str:
-    told = (
+def _deliveries(receiver: ReceiverRow, now: int) -> str:
+    accepted = (
         "no notification accepted yet"
         if receiver.accepted is None
         else f"last accepted {age(now - receiver.accepted)} ago"
     )
     if receiver.failing is None:
-        return told
-    return f"failing for {age(now - receiver.failing)}, {safe(receiver.error)}; {told}"
+        return accepted
+    return f"failing for {age(now - receiver.failing)}, {safe(receiver.error)}; {accepted}"
 
 
 def _waiting(receiver: ReceiverRow, now: int) -> str:
     if not receiver.waiting or receiver.oldest is None:
         return "nothing pending"
-    return f"{_notices(receiver.waiting)} {'wait' if receiver.waiting > 1 else 'waits'}, the oldest for {age(now - receiver.oldest)}"
+    return f"{_notifications(receiver.waiting)} {'wait' if receiver.waiting > 1 else 'waits'}, the oldest for {age(now - receiver.oldest)}"
 
 
 def _refused(receiver: ReceiverRow) -> str:
     counts = []
     if receiver.refused:
-        counts.append(f"{_notices(receiver.refused)} refused so far")
+        counts.append(f"{_notifications(receiver.refused)} refused so far")
     if receiver.given_up:
-        counts.append(f"{_notices(receiver.given_up)} refused for good")
+        counts.append(f"{_notifications(receiver.given_up)} refused for good")
     return f"{', '.join(counts)}: {safe(receiver.refusal)}"
 
 
-def _notices(count: int) -> str:
+def _notifications(count: int) -> str:
     return f"{number(count)} notice{'' if count == 1 else 's'}"
 
 

@@ -56,10 +56,10 @@ def entry_texts(
         for alert in alerts
         if alert.key in covered and (alert.cause is None or _same_family(alert, covered[alert.key], families))
     }
-    brought: dict[AlertKey, list[str]] = {}
+    effects: dict[AlertKey, list[str]] = {}
     for key, stands in covered.items():
         if key not in stages and not one_line:
-            brought.setdefault(stands, []).append(key.rule)
+            effects.setdefault(stands, []).append(key.rule)
     rows = [
         _AlertRow(
             health_of(shown_severity(alert)),
@@ -67,7 +67,7 @@ def entry_texts(
             _when(alert, now),
             safe(alert.key.rule),
             " ".join(
-                (object_words(alert.key.object), *_notes(alert, covered, stages, brought.get(alert.key, ()), silent))
+                (object_words(alert.key.object), *_notes(alert, covered, stages, effects.get(alert.key, ()), silent))
             ),
             safe(short_summary(alert)),
             alert.ended is None,
@@ -194,7 +194,7 @@ def _notes(
     alert: Alert,
     covered: Mapping[AlertKey, AlertKey],
     stages: Collection[AlertKey],
-    brought: Sequence[str],
+    effects: Sequence[str],
     silent: Collection[str],
 ) -> list[str]:
     """Notes in brackets: none, or one per fact."""
@@ -208,8 +208,8 @@ def _notes(
     if alert.key in covered:
         stands = covered[alert.key]
         notes.append(f"covered by {safe(stands.rule)}" if alert.key in stages else f"caused by {safe(stands.rule)}")
-    elif brought:
-        words = [f"{safe(rule)} x {count}" if count > 1 else safe(rule) for rule, count in Counter(brought).items()]
+    elif effects:
+        words = [f"{safe(rule)} x {count}" if count > 1 else safe(rule) for rule, count in Counter(effects).items()]
         notes.append(f"caused {', '.join(words)}")
     if alert.key.object.owner in silent:
         notes.append("last known")

@@ -40,7 +40,7 @@ def header_lines(frame: Frame, width: int, *, asking: bool = True) -> tuple[Line
 
 
 def _lefts(view: GroupStatus) -> list[str]:
-    """Group, interval and time: the longest form first."""
+    """Group, interval and time: the longest first."""
     data = view.data
     number_of = len(view.queue_managers)
     who = ["mqvitals", *([safe(data.group)] if data.group else [])]
@@ -164,7 +164,7 @@ def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> lis
 
 
 def _header_signs(view: GroupStatus) -> list[str]:
-    """Severity and duration: the longest form first."""
+    """Severity and duration: the longest first."""
     sign = str(view.health)
     bad = {member.name for member in view.owners if member.health is view.health}
     begun = [

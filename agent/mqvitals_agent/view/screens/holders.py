@@ -301,10 +301,10 @@ def _uses(holders: Sequence[Holder]) -> str:
         )
         if count
     ]
-    untold = sum(each.input not in ("NO", "EXCL", "SHARED") or each.output is None for each in holders)
-    if untold:
+    unknown = sum(each.input not in ("NO", "EXCL", "SHARED") or each.output is None for each in holders)
+    if unknown:
         parts = [each for each in parts if each != "none for input"]
-        parts.append(f"{number(untold)} with options {UNKNOWN}")
+        parts.append(f"{number(unknown)} with options {UNKNOWN}")
     return ", ".join(parts)
 
 
@@ -335,8 +335,8 @@ def _rows(rows: Sequence[HolderRow], owner: str, width: int) -> Iterator[Line]:
         _HolderColumn("Unit of work", tuple(row.unit_of_work for row in rows)),
     ]
     columns = [each for each in columns if any(cell.text for cell in each.texts)]
-    untold = all(row.unit_of_work.tone is Tone.ABSENT for row in rows)
-    if untold:
+    unknown = all(row.unit_of_work.tone is Tone.ABSENT for row in rows)
+    if unknown:
         # Once below, and not once a row.
         columns = [each for each in columns if each.title != "Unit of work"]
     below: list[_HolderColumn] = []
@@ -354,7 +354,7 @@ def _rows(rows: Sequence[HolderRow], owner: str, width: int) -> Iterator[Line]:
         yield _line(columns, [each.texts[index] for each in columns], widths, _channel(owner, row))
         for column in below:
             yield from _further(column.title, column.texts[index], lead, width)
-    if untold:
+    if unknown:
         yield from _text(f"units of work: {UNKNOWN}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
 
 

@@ -159,12 +159,12 @@ def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:
                 safe(one_line(remedy.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2
             )
         return
-    worst = next((looked for looked in detail.rules if looked.firing), None)
+    worst = next((each for each in detail.rules if each.firing), None)
     if worst is None and not detail.mqsc:
         return
     yield heading("What to do" if worst else "To look closer", width)
     if worst is not None:
-        yield from wrapped(safe(one_line(worst.form.rule.advice)), width, first=_INDENT, rest=_INDENT)
+        yield from wrapped(safe(one_line(worst.rule.rule.advice)), width, first=_INDENT, rest=_INDENT)
     if detail.mqsc:
         yield from wrapped(safe(one_line(detail.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2)
 
@@ -207,7 +207,11 @@ def _relation(each: RelatedObjects, now: int, width: int) -> Iterator[Line]:
 
 def _main(name: ObjectName, latest: CurrentValue | None, now: int) -> str:
     metric = MAIN_METRIC[name.kind]
-    return "" if latest is None else f"  {metric_words(metric)} {_told(latest, name.kind, metric)}{_age(latest, now)}"
+    return (
+        ""
+        if latest is None
+        else f"  {metric_words(metric)} {_main_figure(latest, name.kind, metric)}{_age(latest, now)}"
+    )
 
 
 def _figures(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
@@ -307,7 +311,7 @@ def _charts(detail: ObjectDetail, width: int) -> Iterator[Line]:
         yield from wrapped(", ".join(others), width, Tone.FAINT, first=_INDENT, rest=_INDENT)
 
 
-def _told(latest: CurrentValue, kind: str, name: str) -> str:
+def _main_figure(latest: CurrentValue, kind: str, name: str) -> str:
     metric = KINDS[kind].metric(name)
     return "" if metric is None else figure(latest.value, metric)
 

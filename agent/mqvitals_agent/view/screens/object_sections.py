@@ -29,14 +29,14 @@ def rule_lines(rules: Sequence[ObjectRule], now: int, width: int) -> Iterator[Li
     if not rules:
         return
     yield heading("Rules for this object", width)
-    for looked in rules:
-        yield from _rule(looked, now, width)
+    for each in rules:
+        yield from _rule(each, now, width)
 
 
-def verdict(looked: ObjectRule, now: int) -> tuple[Health, str]:
+def verdict(each: ObjectRule, now: int) -> tuple[Health, str]:
     """A rule's verdict as a health and in words."""
-    truth, alert = looked.finding.when.truth, looked.alert
-    if looked.firing and alert is not None and alert.started is not None:
+    truth, alert = each.explanation.when.truth, each.alert
+    if each.firing and alert is not None and alert.started is not None:
         words = f"fires for {age(now - alert.started)}, since {since_words(alert.started, now)}"
         if truth is None:
             words += "; unknown at the last poll"
@@ -44,35 +44,35 @@ def verdict(looked: ObjectRule, now: int) -> tuple[Health, str]:
             words += "; the condition no longer holds, and it is open until it clears"
         return health_of(alert.severity), words
     if truth:
-        severity = looked.finding.severity
+        severity = each.explanation.severity
         health = Health.UNKNOWN if severity is None else health_of(severity)
-        held = hold_text(looked.form.rule)
+        held = hold_text(each.rule.rule)
         when = "at the next evaluation" if held == "at once" else f"when it has held for {held}"
         return health, f"holds; fires {when}"
     if truth is None:
-        return Health.UNKNOWN, "unknown, needs SMF" if looked.needs_smf else "unknown"
+        return Health.UNKNOWN, "unknown, needs SMF" if each.needs_smf else "unknown"
     return Health.OK, "fine"
 
 
-def _rule(looked: ObjectRule, now: int, width: int) -> Iterator[Line]:
-    rule, finding = looked.form.rule, looked.finding
-    health, words = verdict(looked, now)
+def _rule(each: ObjectRule, now: int, width: int) -> Iterator[Line]:
+    rule, explanation = each.rule.rule, each.explanation
+    health, words = verdict(each, now)
     head = f"{health.glyph} {safe(rule.id)}"
     text = f"{safe(one_line(rule.title))}: {words}"
     yield from labelled(Span(f"{head:<{_LEAD}}", tone_of(health)), text, width, Tone.STRONG, gap="")
-    if looked.needs_smf:
+    if each.needs_smf:
         # Without SMF records this holds for many rules permanently: their details are in the manual.
         return
-    yield from _labelled("when", finding.when.filled, width)
-    if finding.when.truth is None:
-        for number, remedy in enumerate(finding.remedies):
+    yield from _labelled("when", explanation.when.filled, width)
+    if explanation.when.truth is None:
+        for number, remedy in enumerate(explanation.remedies):
             yield from _labelled("missing" if not number else "", remedy, width, Tone.UNKNOWN)
-    if looked.firing and finding.clear is not None:
-        yield from _labelled("clears", finding.clear.filled, width)
+    if each.firing and explanation.clear is not None:
+        yield from _labelled("clears", explanation.clear.filled, width)
     if health is not Health.OK:
         yield from _labelled("advice", rule.advice, width)
         yield from _labelled("caveat", rule.caveat, width)
-        yield from _labelled("MQSC", finding.mqsc, width, Tone.STRONG)
+        yield from _labelled("MQSC", explanation.mqsc, width, Tone.STRONG)
     for number, source in enumerate(rule.sources):
         yield from _labelled("source" if not number else "", f"{source.document}, {source.section}", width, Tone.FAINT)
 
@@ -132,7 +132,7 @@ _PARTS: Mapping[str, tuple[RecordFigure, ...]] = {
 
 def interval_lines(kind: str, values: Values, now: int, width: int) -> tuple[Line, ...]:
     """The lines; a buffer pool always has one for its free buffers, other kinds none without a record."""
-    return (*(_free(values, now, width) if kind == "buffer_pool" else ()), *_told(kind, values, now, width))
+    return (*(_free(values, now, width) if kind == "buffer_pool" else ()), *_record(kind, values, now, width))
 
 
 def _free(values: Values, now: int, width: int) -> Iterator[Line]:
@@ -152,7 +152,7 @@ def _free(values: Values, now: int, width: int) -> Iterator[Line]:
     yield from wrapped(words, width, Tone.STALE if stale else Tone.PLAIN, first="  ", rest="    ")
 
 
-def _told(kind: str, values: Values, now: int, width: int) -> Iterator[Line]:
+def _record(kind: str, values: Values, now: int, width: int) -> Iterator[Line]:
     parts = _PARTS.get(kind, ())
     newest = newest_record(values, (part.metric for part in parts))
     if newest is None:

@@ -277,10 +277,10 @@ def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[L
     silent = silent_since(view)
     rows = alert_rows(view.alerts, view.data.now, width, silent)
     advised = _ADVISED if width >= VERY_WIDE else 1
-    brought: dict[AlertKey, list[Alert]] = {}
+    effects: dict[AlertKey, list[Alert]] = {}
     for each in view.firing:
         if (cause := view.explained.get(each.key)) is not None:
-            brought.setdefault(cause, []).append(each)
+            effects.setdefault(cause, []).append(each)
     lines = []
     for place, (alert, row) in enumerate(zip(view.alerts, rows, strict=True)):
         # For stale alerts there is no advice but that of the header.
@@ -288,15 +288,15 @@ def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[L
             lines.append(row)
         else:
             lines += _advised(alert, row, remedies[place], width)
-        lines += _brought_about(brought.get(alert.key, ()), width)
+        lines += _effects(effects.get(alert.key, ()), width)
     return [*lines, *_advice(view)]
 
 
-def _brought_about(brought: Sequence[Alert], width: int) -> list[Line]:
+def _effects(effects: Sequence[Alert], width: int) -> list[Line]:
     """The effects of an alert on one line; the alerts screen shows them in full."""
-    if not brought:
+    if not effects:
         return []
-    words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in brought]
+    words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in effects]
     return [line(cut(f"{' ' * (WIDEST + 2)}caused: {', '.join(words)}", width), Tone.FAINT)]
 
 

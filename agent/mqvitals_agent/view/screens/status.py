@@ -294,7 +294,7 @@ def _alerts(view: GroupStatus, layout: StatusLayout, width: int, options: str) -
         members = view.owners
         silent, now = last_known(view), view.data.now
         if len(silent) == len(members):
-            # The heading has said so of everything: it is shown as of then.
+            # The heading has this time: all alerts are shown as of it.
             silent, now = {}, max(silent.values(), default=now)
         shown = view.alerts[: layout.alerts]
         lines += entry_lines(shown, now, width, covered=view.explained, silent=silent, one_line=layout.one_line)

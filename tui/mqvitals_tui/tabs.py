@@ -1,0 +1,158 @@
+"""The tabs of the main screen: one table from which the row of tabs, their keys, the palette and the screen follow.
+
+A tab has a text, a table, or both. Enter opens the object under the cursor of either. The row of tabs is full at 80
+columns: a further tab takes the digit of a related one. Its key then leads from each of them to the next, as ``d`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from textual.binding import Binding
+
+from mqvitals_agent.text.styled import Line, Span, Tone
+from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, Frame, FrameRequest
+from mqvitals_agent.view.lists import STORAGE
+from mqvitals_agent.view.screens.agent import agent_lines
+from mqvitals_agent.view.screens.alerts import alert_lines
+from mqvitals_agent.view.screens.overview import overview_lines
+from mqvitals_agent.view.table import Item
+from mqvitals_agent.view.tasks import task_lines
+from mqvitals_tui.keys import COMMON, WHO, key
+
+
+class TabState(NamedTuple):
+    """What a person has chosen on a tab: its filter, and the item of its table under the cursor."""
+
+    filter: str = ""
+    item: Item | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab: its digit, its title, a shorter one for narrow terminals, and the frame that it requests.
+
+    ``table`` is the name of the table's columns; a list has those of its kind. ``lines`` makes the text for a width:
+    above the table, or with ``below`` below it, then as high as the table leaves. ``part`` is what the hint of the Tab
+    key calls the text, or the next part of a text with ``parts``; empty: no hint. ``own_keys`` are those of this tab
+    alone.
+    """
+
+    id: str
+    key: str
+    title: str
+    short: str
+    request: FrameRequest
+    table: str = ""
+    lines: Callable[[Frame, int, TabState], Sequence[Line]] | None = None
+    below: bool = False
+    parts: bool = False
+    part: str = ""
+    filters: bool = True
+    own_keys: tuple[Binding, ...] = ()
+
+    @property
+    def columns(self) -> str:
+        """The name of its table's columns, empty for a tab without a table."""
+        return self.table or self.request.kind
+
+    @property
+    def name(self) -> str:
+        """Its name in hints."""
+        return self.id.replace("_", " ")
+
+
+def _tasks(frame: Frame, width: int, state: TabState) -> Sequence[Line]:
+    """The tasks of the channel initiator under the cursor."""
+    return () if state.item is None else task_lines(state.item, frame.tasks, frame.now, width)
+
+
+TABS = (
+    Tab(
+        *("overview", "1", "Overview", "Overview", FrameRequest(OVERVIEW)),
+        lines=lambda frame, width, _: overview_lines(frame, width),
+        parts=True,
+        part="next part",
+        filters=False,
+    ),
+    Tab("channels", "2", "Channels", "Channels", FrameRequest(LIST, "channel")),
+    Tab("queues", "3", "Queues", "Queues", FrameRequest(LIST, "queue"), own_keys=(WHO,)),
+    Tab("storage", "4", "Storage", "Storage", FrameRequest(LIST, STORAGE)),
+    Tab("structures", "5", "Coupling facility", "CF", FrameRequest(LIST, "cf_structure")),
+    Tab("data_sets", "5", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds")),
+    Tab(
+        *("chinit", "6", "Channel initiator", "Chinit", FrameRequest(LIST, "channel_initiator")),
+        lines=_tasks,
+        below=True,
+        part="tasks",
+    ),
+    Tab("logs", "7", "Logs", "Logs", FrameRequest(LIST, "log")),
+    Tab(
+        *("alerts", "8", "Alerts", "Alerts", FrameRequest(ALERTS)),
+        lines=lambda frame, width, state: alert_lines(frame, width, state.filter),
+    ),
+    Tab(
+        *("agent", "0", "Agent", "Agent", FrameRequest(AGENT)),
+        table="agent",
+        lines=lambda frame, width, _: agent_lines(frame, width),
+    ),
+)
+"""All tabs; those with the same digit share a place in the row, which has the words of the first."""
+
+TABS_BY_ID = {tab.id: tab for tab in TABS}
+
+
+def siblings(tab: Tab) -> tuple[Tab, ...]:
+    """The tabs with the digit of this one, itself included."""
+    return tuple(each for each in TABS if each.key == tab.key)
+
+
+def next_sibling(tab: Tab) -> Tab | None:
+    """The tab to which a further press of its digit leads; None: its digit is for it alone."""
+    group = siblings(tab)
+    return group[(group.index(tab) + 1) % len(group)] if len(group) > 1 else None
+
+
+ROW = tuple(tab for tab in TABS if siblings(tab)[0] is tab)
+"""The tabs in the row of tabs: the first of each digit."""
+
+
+def keys_to(tab: Tab) -> str:
+    """The keys that lead to a tab from every screen: ``5``, ``5 d``."""
+    return " ".join((tab.key, *"d" * siblings(tab).index(tab)))
+
+
+EVERYWHERE = (
+    *(
+        key(tab.key, f"app.tab('{tab.id}')", tab.title, f"Go to the screen {tab.title}", name=f"place_{tab.id}")
+        for tab in ROW
+    ),
+    *COMMON,
+)
+"""Keys of every screen over the store."""
+
+
+def tab_row(current: Tab, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
+    """The row of tabs with the ``current`` one marked, in ``width`` cells if possible; and the cells of each (from,
+    to, id)."""
+    for gap, short in (("   ", False), ("  ", False), ("  ", True), (" ", True)):
+        spans: list[Span] = []
+        where: list[tuple[int, int, str]] = []
+        x = 0
+        for tab in ROW:
+            lead = gap if spans else " "
+            text = f"{tab.key} {tab.short if short else tab.title}"
+            if tab.key == current.key:
+                # The mark is in the gap, so that nothing moves when the tab changes.
+                spans += [Span(lead[:-1]), Span("›", Tone.INFO), Span(text, Tone.STRONG)]
+            else:
+                spans += [Span(lead), Span(text, Tone.FAINT)]
+            end = x + cells(lead) + cells(text)
+            where.append((x + cells(lead), end, tab.id))
+            x = end
+        if x <= width:
+            break
+    return Line(tuple(spans)), tuple(where)
