@@ -15,7 +15,7 @@ from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import AGENT, LIST, OVERVIEW, Frame, FrameRequest, read_frame
-from mqvitals_agent.view.lists import STORAGE, columns, fitted
+from mqvitals_agent.view.lists import COLUMNS, STORAGE, fitted
 from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_rules.vocabulary.tables import metric
@@ -94,10 +94,10 @@ def test_who_cannot_be_reached_is_unknown(lives: Lives) -> None:
         assert items or kind in ("cf_structure", "smds", "qsg")
         for item in items:
             assert item.health >= Health.UNKNOWN, item.key
-            tones = {each.cell(item, life.now).tone for each in columns(kind) if each.id not in ("health", "name")}
+            tones = {each.cell(item, life.now).tone for each in COLUMNS[kind] if each.id not in ("health", "name")}
             assert Tone.OK not in tones
     rates = [item for item in frame_of(life, FrameRequest(LIST, "channel")).items if item.key == "QM04/channel/TO.QM01"]
-    shown = next(each for each in columns("channel") if each.title == "Msgs/s").cell(rates[0], life.now)
+    shown = next(each for each in COLUMNS["channel"] if each.title == "Msgs/s").cell(rates[0], life.now)
     assert shown.tone is Tone.STALE
     assert 100 < float(shown.text) < 500
     row = next(
@@ -114,7 +114,7 @@ def test_every_list_shows_ages_in_80_columns(lives: Lives, state: str) -> None:
     life = lives(state)
     for tab in TABS:
         if tab.columns:
-            shown = fitted(columns(tab.columns), 78)
+            shown = fitted(COLUMNS[tab.columns], 78)
             assert [each.id for each in shown[:2]] == ["health", "name"]
             assert "age" in [each.id for each in shown]
             for item in frame_of(life, tab.request).items:

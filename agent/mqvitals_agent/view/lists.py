@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
@@ -20,7 +21,6 @@ from mqvitals_agent.view.table import (
     pair_column,
     rate_column,
     record_column,
-    short_absence,
     size_column,
     state_column,
     storage_name_column,
@@ -38,71 +38,6 @@ if TYPE_CHECKING:
 
 STORAGE = "storage"
 """The list of buffer pools and page sets."""
-
-METRICS: Mapping[str, tuple[str, ...]] = {
-    "queue_manager": ("reachable", "reason", "version", "command_level", "platform", "qsg_name", "monq", "monchl"),
-    "qsg": ("name", "qmgr_count", "members_active", "members_failed", "db2_active", "structure_count"),
-    "channel": (
-        "status",
-        "substate",
-        "type",
-        "msgs",
-        "xmitq_msgs",
-        "nettime_us_short",
-        "batchsz",
-        "xbatchsz_short",
-        "indoubt",
-        "short_left",
-        "remote_queue_manager",
-        "conname",
-    ),
-    "queue": (
-        "depth",
-        "max_depth",
-        "oldest_msg_age_s",
-        "input_handles",
-        "output_handles",
-        "qtime_us_short",
-        "last_get_age_s",
-        "usage",
-    ),
-    "buffer_pool": ("total", "free", "free_pct", "low_pct", "location", "purpose"),
-    "page_set": ("total_pages", "unused_pages", "used_pct", "status", "expand_type", "buffer_pool"),
-    "cf_structure": (
-        "status",
-        "type",
-        "entries_pct",
-        "entries_used",
-        "entries_max",
-        "size_used_pct",
-        "size_max_kb",
-        "offload_use",
-        "backup_age_s",
-    ),
-    "smds": ("status", "used_pct", "total_blocks", "offload_msgs", "waits_pct", "expand"),
-    "channel_initiator": (
-        "status",
-        "adapters_started",
-        "adapters_max",
-        "adapters_unused",
-        "dispatchers_started",
-        "dispatchers_max",
-        "ssltasks_started",
-        "ssltasks_max",
-        "current",
-        "current_max",
-        "active",
-        "active_max",
-        "retrying",
-        "stopped",
-        "paused",
-        "listeners",
-        "listeners_down",
-    ),
-    "log": ("full_logs", "total_logs", "used_pct", "written_bytes", "offload_status", "suspend", "dual_active"),
-    "agent": ("outcome", "mqsc", "reason", "commands", "replies", "bytes", "elapsed_ms", "every_ms", "stretched"),
-}
-"""The metrics that a list shows, by kind."""
 
 
 def kinds_of(kind: str) -> tuple[str, ...]:
@@ -122,9 +57,9 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Ite
     }
     items: list[Item] = []
     for each in kinds_of(kind):
-        metrics = tuple(name for name in METRICS[each] if KINDS[each].metric(name) is not None)
         for member in data.members:
-            found: Mapping[ObjectName, Mapping[str, CurrentValue]] = reader.current_by_kind(member.name, each, metrics)
+            found: Mapping[ObjectName, Mapping[str, CurrentValue]]
+            found = reader.current_by_kind(member.name, each, metrics_of(each))
             if each in RATE:
                 found = with_rates(reader, each, found)
             is_stale = member.name in stale
@@ -224,55 +159,53 @@ def _figure(item: Item, name: str) -> str:
     return figure(latest.value, metric).casefold()
 
 
-__all__ = ["GAP", "columns", "fitted", "short_absence"]
+MAIN = True
+"""Marks a main figure: it takes the tone of an item with an alert."""
 
 
-def _channel() -> tuple[Column, ...]:
-    kind = "channel"
-    return (
-        state_column(),
+def _list(kind: str, *columns: Column | tuple[str, str, int] | tuple[str, str, int, bool]) -> tuple[Column, ...]:
+    """The state and these columns; metric, title and width stand for a column of a metric of this kind."""
+    return (state_column(), *(each if isinstance(each, Column) else metric_column(kind, *each) for each in columns))
+
+
+COLUMNS: Mapping[str, tuple[Column, ...]] = {
+    "channel": _list(
+        "channel",
         name_column("Channel", 18),
         owner_column(),
-        metric_column(kind, "status", "Status", 12, main=True),
-        rate_column("Msgs/s", 9, "number"),
+        ("status", "Status", 12, MAIN),
+        rate_column("channel", "Msgs/s", 9, "number"),
         age_column(),
-        metric_column(kind, "xmitq_msgs", "Xmitq, msgs", 11, main=True),
-        metric_column(kind, "nettime_us_short", "Net time", 9),
-        metric_column(kind, "xbatchsz_short", "Batch, msgs", 11),
-        metric_column(kind, "batchsz", "BATCHSZ, msgs", 13),
-        metric_column(kind, "type", "Type", 8),
-        metric_column(kind, "substate", "Substate", 11),
-        metric_column(kind, "remote_queue_manager", "Partner", 10),
-        metric_column(kind, "indoubt", "In doubt", 8),
-        metric_column(kind, "short_left", "Short retries", 13),
-        metric_column(kind, "conname", "Address", 24),
-    )
-
-
-def _queue() -> tuple[Column, ...]:
-    kind = "queue"
-    return (
-        state_column(),
+        ("xmitq_msgs", "Xmitq, msgs", 11, MAIN),
+        ("nettime_us_short", "Net time", 9),
+        ("xbatchsz_short", "Batch, msgs", 11),
+        ("batchsz", "BATCHSZ, msgs", 13),
+        ("type", "Type", 8),
+        ("substate", "Substate", 11),
+        ("remote_queue_manager", "Partner", 10),
+        ("indoubt", "In doubt", 8),
+        ("short_left", "Short retries", 13),
+        ("conname", "Address", 24),
+    ),
+    "queue": _list(
+        "queue",
         name_column("Queue", 20),
         owner_column(),
-        metric_column(kind, "depth", "Depth, msgs", 11, main=True),
+        ("depth", "Depth, msgs", 11, MAIN),
         age_column(),
-        metric_column(kind, "input_handles", "Getters", 7),
-        metric_column(kind, "oldest_msg_age_s", "Oldest msg", 11),
-        metric_column(kind, "output_handles", "Putters", 9),
-        metric_column(kind, "max_depth", "Max, msgs", 11),
-        metric_column(kind, "qtime_us_short", "Time on queue", 13),
-        metric_column(kind, "last_get_age_s", "Last get", 10),
-        metric_column(kind, "usage", "Usage", 7),
-    )
-
-
-def _storage() -> tuple[Column, ...]:
-    return (
-        state_column(),
+        ("input_handles", "Getters", 7),
+        ("oldest_msg_age_s", "Oldest msg", 11),
+        ("output_handles", "Putters", 9),
+        ("max_depth", "Max, msgs", 11),
+        ("qtime_us_short", "Time on queue", 13),
+        ("last_get_age_s", "Last get", 10),
+        ("usage", "Usage", 7),
+    ),
+    STORAGE: _list(
+        "buffer_pool",
         storage_name_column(),
         replace(owner_column(), title="Queue mgr", width=9),
-        metric_column("buffer_pool", "free_pct", "Free %", 8, main=True),
+        metric_column("buffer_pool", "free_pct", "Free %", 8, MAIN),
         record_column("buffer_pool", "low_pct", "Lowest", 11),
         used_column(),
         age_column(),
@@ -284,151 +217,89 @@ def _storage() -> tuple[Column, ...]:
         metric_column("page_set", "unused_pages", "Unused pages", 13),
         metric_column("buffer_pool", "purpose", "Purpose", 14),
         metric_column("buffer_pool", "location", "Location", 9),
-    )
-
-
-def _cf_structure() -> tuple[Column, ...]:
-    kind = "cf_structure"
-    return (
-        state_column(),
+    ),
+    "cf_structure": _list(
+        "cf_structure",
         name_column("Structure", 16),
-        metric_column(kind, "status", "Status", 12),
-        metric_column(kind, "entries_pct", "Entries %", 9, main=True),
-        metric_column(kind, "size_used_pct", "Size %", 8),
+        ("status", "Status", 12),
+        ("entries_pct", "Entries %", 9, MAIN),
+        ("size_used_pct", "Size %", 8),
         age_column(),
-        metric_column(kind, "entries_used", "Entries used", 12),
-        metric_column(kind, "entries_max", "of", 8),
-        metric_column(kind, "size_max_kb", "Size", 9),
-        metric_column(kind, "backup_age_s", "Last backup", 12),
-        metric_column(kind, "offload_use", "Offloaded", 9),
-        metric_column(kind, "type", "Type", 11),
-    )
-
-
-def _smds() -> tuple[Column, ...]:
-    kind = "smds"
-    return (
-        state_column(),
+        ("entries_used", "Entries used", 12),
+        ("entries_max", "of", 8),
+        ("size_max_kb", "Size", 9),
+        ("backup_age_s", "Last backup", 12),
+        ("offload_use", "Offloaded", 9),
+        ("type", "Type", 11),
+    ),
+    "smds": _list(
+        "smds",
         name_column("Data set of", 20),
         owner_column(),
-        metric_column(kind, "used_pct", "Used %", 9, main=True),
+        ("used_pct", "Used %", 9, MAIN),
         age_column(),
-        metric_column(kind, "offload_msgs", "Msgs", 10),
-        metric_column(kind, "waits_pct", "Waits %", 8),
-        metric_column(kind, "status", "Status", 10),
-        metric_column(kind, "total_blocks", "Blocks", 9),
-        metric_column(kind, "expand", "Expand", 8),
-    )
-
-
-def _channel_initiator() -> tuple[Column, ...]:
-    kind = "channel_initiator"
-    return (
-        state_column(),
+        ("offload_msgs", "Msgs", 10),
+        ("waits_pct", "Waits %", 8),
+        ("status", "Status", 10),
+        ("total_blocks", "Blocks", 9),
+        ("expand", "Expand", 8),
+    ),
+    "channel_initiator": _list(
+        "channel_initiator",
         name_column("Queue mgr", 9),
-        metric_column(kind, "status", "Status", 9, main=True),
-        pair_column(kind, "adapters_started", "adapters_max", "Adapters", 9),
-        record_column(kind, "adapters_unused", "Unused", 9),
-        pair_column(kind, "dispatchers_started", "dispatchers_max", "Dispatchers", 11),
+        ("status", "Status", 9, MAIN),
+        pair_column("channel_initiator", "adapters_started", "adapters_max", "Adapters", 9),
+        record_column("channel_initiator", "adapters_unused", "Unused", 9),
+        pair_column("channel_initiator", "dispatchers_started", "dispatchers_max", "Dispatchers", 11),
         age_column(),
-        pair_column(kind, "current", "current_max", "Instances", 11),
-        pair_column(kind, "active", "active_max", "Active", 11),
-        metric_column(kind, "retrying", "Retrying", 9),
-        metric_column(kind, "stopped", "Stopped", 9),
-        metric_column(kind, "paused", "Paused", 9),
-        pair_column(kind, "ssltasks_started", "ssltasks_max", "TLS tasks", 9),
-        metric_column(kind, "listeners_down", "Listeners down", 14),
-    )
-
-
-def _log() -> tuple[Column, ...]:
-    kind = "log"
-    return (
-        state_column(),
+        pair_column("channel_initiator", "current", "current_max", "Instances", 11),
+        pair_column("channel_initiator", "active", "active_max", "Active", 11),
+        ("retrying", "Retrying", 9),
+        ("stopped", "Stopped", 9),
+        ("paused", "Paused", 9),
+        pair_column("channel_initiator", "ssltasks_started", "ssltasks_max", "TLS tasks", 9),
+        ("listeners_down", "Listeners down", 14),
+    ),
+    "log": _list(
+        "log",
         name_column("Queue manager", 13),
-        pair_column(kind, "full_logs", "total_logs", "Full logs", 9, main=True),
-        metric_column(kind, "used_pct", "Current %", 9),
-        rate_column("Logged/s", 10, "bytes"),
+        pair_column("log", "full_logs", "total_logs", "Full logs", 9, main=True),
+        ("used_pct", "Current %", 9),
+        rate_column("log", "Logged/s", 10, "bytes"),
         age_column(),
-        metric_column(kind, "suspend", "Suspended", 9, main=True),
-        metric_column(kind, "offload_status", "Offload", 18),
-        metric_column(kind, "dual_active", "Dual", 5),
-    )
-
-
-def _queue_manager() -> tuple[Column, ...]:
-    kind = "queue_manager"
-    return (
-        state_column(),
-        name_column("Queue manager", 13),
-        metric_column(kind, "reachable", "Reachable", 11, main=True),
-        metric_column(kind, "reason", "Reason", 7, main=True),
-        age_column(),
-        metric_column(kind, "version", "Version", 9),
-        metric_column(kind, "command_level", "Level", 7),
-        metric_column(kind, "platform", "Platform", 9),
-        metric_column(kind, "qsg_name", "Group", 7),
-        metric_column(kind, "monq", "MONQ", 7),
-        metric_column(kind, "monchl", "MONCHL", 7),
-    )
-
-
-def _qsg() -> tuple[Column, ...]:
-    kind = "qsg"
-    return (
-        state_column(),
-        name_column("Group", 10),
-        pair_column(kind, "members_active", "qmgr_count", "Active", 8, main=True),
-        metric_column(kind, "members_failed", "Failed", 8, main=True),
-        age_column(),
-        metric_column(kind, "db2_active", "With Db2", 8),
-        metric_column(kind, "structure_count", "Structures", 10),
-    )
-
-
-def _agent() -> tuple[Column, ...]:
-    kind = "agent"
-    return (
-        state_column(),
+        ("suspend", "Suspended", 9, MAIN),
+        ("offload_status", "Offload", 18),
+        ("dual_active", "Dual", 5),
+    ),
+    "agent": _list(
+        "agent",
         name_column("Command", 21),
         owner_column(),
-        metric_column(kind, "outcome", "Outcome", 12, main=True),
-        metric_column(kind, "elapsed_ms", "Took", 6),
+        ("outcome", "Outcome", 12, MAIN),
+        ("elapsed_ms", "Took", 6),
         age_column(),
-        metric_column(kind, "replies", "Replies", 8),
-        metric_column(kind, "bytes", "Data", 9),
-        *(
-            metric_column(kind, name, title, width)
-            for name, title, width in (("every_ms", "Every", 8), ("stretched", "Doubled", 7))
-            if KINDS[kind].metric(name) is not None
-        ),
-        metric_column(kind, "commands", "Commands", 8),
-        metric_column(kind, "reason", "Reason", 7),
-        metric_column(kind, "mqsc", "In MQSC", 30),
-    )
-
-
-_LISTS: Mapping[str, Callable[[], tuple[Column, ...]]] = {
-    "channel": _channel,
-    "queue": _queue,
-    STORAGE: _storage,
-    "cf_structure": _cf_structure,
-    "smds": _smds,
-    "channel_initiator": _channel_initiator,
-    "log": _log,
-    "queue_manager": _queue_manager,
-    "qsg": _qsg,
-    "agent": _agent,
+        ("replies", "Replies", 8),
+        ("bytes", "Data", 9),
+        ("every_ms", "Every", 8),
+        ("stretched", "Doubled", 7),
+        ("commands", "Commands", 8),
+        ("reason", "Reason", 7),
+        ("mqsc", "In MQSC", 30),
+    ),
 }
+"""The columns of each list (a kind, or ``storage``), the most important first."""
 
-_MADE: dict[str, tuple[Column, ...]] = {}
+
+@cache
+def metrics_of(kind: str) -> tuple[str, ...]:
+    """The metrics that the list with objects of a kind needs."""
+    shown = (each for column in COLUMNS[STORAGE if kind in kinds_of(STORAGE) else kind] for each in column.metrics)
+    names = [*(metric for of_kind, metric in shown if of_kind == kind), *_UNSHOWN.get(kind, ())]
+    return tuple(dict.fromkeys(names))
 
 
-def columns(kind: str) -> tuple[Column, ...]:
-    """The columns of a list (a kind, or ``storage``), the most important first. Raises KeyError for any other."""
-    if kind not in _MADE:
-        _MADE[kind] = _LISTS[kind]()
-    return _MADE[kind]
+_UNSHOWN = {"channel_initiator": ("listeners",)}
+"""Metrics without a column by which a list can be filtered."""
 
 
 GAP = 2

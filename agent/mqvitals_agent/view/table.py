@@ -11,10 +11,10 @@ from mqvitals_agent.text.figure import figure, number, quantity, rough_age, shor
 from mqvitals_agent.text.severity import WIDEST, Health
 from mqvitals_agent.text.styled import Tone, tone_of
 from mqvitals_agent.text.terminal import cells, safe
-from mqvitals_agent.view.values import MAIN_METRIC, PER_SECOND, natural_order
+from mqvitals_agent.view.values import MAIN_METRIC, PER_SECOND, RATE, natural_order, number_in
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Metric, MetricType, Reported
-from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 
 class Cell(NamedTuple):
@@ -43,7 +43,8 @@ class Item:
 class Column:
     """A column: title with the unit, width in cells, and its cell for an item as of ``now``.
 
-    ``order`` gives a key to sort by, the smallest first; absent values come last either way (None).
+    ``order`` gives a key to sort by, the smallest first; absent values come last either way (None). ``metrics`` are
+    those that it needs: kind and name.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Column:
     cell: Callable[[Item, int], Cell]
     order: Callable[[Item], float | str | None]
     right: bool = False
+    metrics: tuple[tuple[str, str], ...] = ()
 
 
 _SHORT = {
@@ -190,13 +192,12 @@ def _only_receives(item: Item, name: str) -> bool:
     return lacks and kind is not None and kind.value in _RECEIVING
 
 
-def metric_column(
-    kind: str, name: str, title: str, width: int, *, main: bool = False, right: bool | None = None
-) -> Column:
-    """A column of one metric of one kind; items of another kind leave it empty."""
-    metric = KINDS[kind].metric(name)
-    if metric is None:
-        raise KeyError(f"{kind}.{name}")
+def metric_column(kind: str, name: str, title: str, width: int, main: bool = False) -> Column:  # noqa: FBT001, FBT002
+    """A column of one metric of one kind; items of another kind leave it empty.
+
+    A ``main`` figure takes the tone of an item with an alert.
+    """
+    metric = metric_of(kind, name)
     words = metric.type in (MetricType.STATE, MetricType.TEXT)
 
     def cell(item: Item, _: int) -> Cell:
@@ -212,14 +213,13 @@ def metric_column(
             return None
         return figure(latest.value, metric) if words else latest.value
 
-    return Column(name, title, width, cell, order, right=not words if right is None else right)
+    return Column(name, title, width, cell, order, right=not words, metrics=((kind, name),))
 
 
-def record_column(kind: str, name: str, title: str, width: int, *, main: bool = False) -> Column:
+def record_column(kind: str, name: str, title: str, width: int) -> Column:
     """A column of a metric of SMF records, with the age of the record: ``4 % 14m``, or that it needs SMF."""
-    column = metric_column(kind, name, title, width, main=main)
-    metric = KINDS[kind].metric(name)
-    assert metric is not None  # metric_column has looked
+    column = metric_column(kind, name, title, width)
+    metric = metric_of(kind, name)
 
     def cell(item: Item, now: int) -> Cell:
         latest = item.values.get(name)
@@ -243,27 +243,19 @@ def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: 
     def cell(item: Item, _: int) -> Cell:
         if item.name.kind != kind:
             return Cell("")
-        most = item.values.get(of)
-        limit = number(most.value) if most is not None and not isinstance(most.value, Absence | str) else "?"
-        return value_cell(
-            item.values.get(name),
-            lambda latest: _of(number(latest.value) if isinstance(latest.value, int | float) else "?", limit),
-            item,
-            main=main,
-        )
+        limit = _plain(item.values.get(of))
+        return value_cell(item.values.get(name), lambda latest: _of(_plain(latest), limit), item, main=main)
 
     def order(item: Item) -> float | None:
-        latest, most = item.values.get(name), item.values.get(of)
-        if (
-            latest is None
-            or most is None
-            or isinstance(latest.value, Absence | str)
-            or isinstance(most.value, Absence | str)
-        ):
-            return None
-        return most.value - latest.value
+        value, most = number_in(item.values.get(name)), number_in(item.values.get(of))
+        return None if value is None or most is None else most - value
 
-    return Column(name, title, width, cell, order, right=True)
+    return Column(name, title, width, cell, order, right=True, metrics=((kind, name), (kind, of)))
+
+
+def _plain(latest: CurrentValue | None) -> str:
+    value = number_in(latest)
+    return "?" if value is None else number(value)
 
 
 def _of(value: str, limit: str) -> str:
@@ -271,7 +263,7 @@ def _of(value: str, limit: str) -> str:
     return f"{value} of {limit}" if " " in f"{value}{limit}" else f"{value}/{limit}"
 
 
-def rate_column(title: str, width: int, unit: str) -> Column:
+def rate_column(kind: str, title: str, width: int, unit: str) -> Column:
     """The increase of a kind's counter a second."""
 
     def cell(item: Item, _: int) -> Cell:
@@ -283,10 +275,9 @@ def rate_column(title: str, width: int, unit: str) -> Column:
         )
 
     def order(item: Item) -> float | None:
-        latest = item.values.get(PER_SECOND)
-        return None if latest is None or isinstance(latest.value, Absence | str) else latest.value
+        return number_in(item.values.get(PER_SECOND))
 
-    return Column(PER_SECOND, title, width, cell, order, right=True)
+    return Column(PER_SECOND, title, width, cell, order, right=True, metrics=((kind, RATE[kind]),))
 
 
 def _per_second(value: float, unit: str) -> str:
@@ -320,7 +311,7 @@ def size_column() -> Column:
         )
 
     def order(item: Item) -> float | None:
-        latest = size_of(item)
-        return None if latest is None or isinstance(latest.value, Absence | str) else latest.value
+        return number_in(size_of(item))
 
-    return Column("size", "Size", 8, cell, order, right=True)
+    metrics = (("buffer_pool", "total"), ("page_set", "total_pages"))
+    return Column("size", "Size", 8, cell, order, right=True, metrics=metrics)

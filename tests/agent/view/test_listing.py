@@ -12,25 +12,14 @@ from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cells, fit
 from mqvitals_agent.view.frame import FrameRequest, read_frame
-from mqvitals_agent.view.lists import GAP, METRICS, columns, fitted, matching, ordered, short_absence
-from mqvitals_agent.view.table import Column, Item
+from mqvitals_agent.view.lists import COLUMNS, GAP, fitted, matching, metrics_of, ordered
+from mqvitals_agent.view.table import Column, Item, short_absence
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Reported
 
 NOW = 1795176590000
-LISTS = (
-    "channel",
-    "queue",
-    "storage",
-    "cf_structure",
-    "smds",
-    "channel_initiator",
-    "log",
-    "queue_manager",
-    "qsg",
-    "agent",
-)
+LISTS = tuple(COLUMNS)
 
 
 def queue(name: str, health: Health = Health.OK, *, stale: bool = False, **values: Reported) -> Item:
@@ -39,12 +28,12 @@ def queue(name: str, health: Health = Health.OK, *, stale: bool = False, **value
 
 
 def column(kind: str, name: str) -> Column:
-    return next(each for each in columns(kind) if each.id == name)
+    return next(each for each in COLUMNS[kind] if each.id == name)
 
 
 def drawn(items: Sequence[Item], kind: str, width: int) -> list[Line]:
     """A table as lines, as a widget would draw it."""
-    shown = fitted(columns(kind), width)
+    shown = fitted(COLUMNS[kind], width)
     gap = " " * GAP
     titles = gap.join(fit(each.title, each.width, right=each.right) for each in shown)
     rows = [gap.join(fit(each.cell(item, NOW).text, each.width, right=each.right) for each in shown) for item in items]
@@ -70,7 +59,7 @@ def test_stored_lists(
 def test_every_list_fits_its_width(kind: str) -> None:
     """From 60 cells on no list is wider than its screen, and the name is always there."""
     for width in (60, 80, 120, 200):
-        shown = fitted(columns(kind), width)
+        shown = fitted(COLUMNS[kind], width)
         assert sum(each.width for each in shown) + GAP * (len(shown) - 1) <= width
         assert [each.id for each in shown][:2] == ["health", "name"]
         assert all(cells(each.title) <= each.width for each in shown)
@@ -81,7 +70,7 @@ def test_an_item_without_values_is_absent_everywhere(kind: str) -> None:
     """No column takes what was never told for zero or for good."""
     item_kind = "page_set" if kind == "storage" else kind
     item = Item(ObjectName("QM01", item_kind, "4"), Health.UNKNOWN, {})
-    for each in columns(kind):
+    for each in COLUMNS[kind]:
         shown = each.cell(item, NOW)
         assert shown.tone is not Tone.OK
         if each.id not in ("health", "name", "owner"):
@@ -176,7 +165,7 @@ def test_ten_thousand_items_are_sorted_and_searched() -> None:
 def test_lists_read_only_what_their_columns_show(stored: StoreReader, judging: RuleConfig) -> None:
     """Ten thousand queues with all their metrics take a second to read."""
     for item in read_frame(stored, 0, FrameRequest("list", "queue"), judging).items:
-        assert set(item.values) <= set(METRICS["queue"])
+        assert set(item.values) <= set(metrics_of("queue"))
 
 
 def test_the_worst_stands_first(stored: StoreReader, judging: RuleConfig) -> None:
@@ -188,20 +177,20 @@ def test_the_worst_stands_first(stored: StoreReader, judging: RuleConfig) -> Non
 
 def test_columns_say_what_people_say(stored: StoreReader, judging: RuleConfig) -> None:
     """Pools are told by what is free, page sets by what is used; a limit stands in full, and instances of how many."""
-    titles = [column.title for column in fitted(columns("storage"), 78)]
+    titles = [column.title for column in fitted(COLUMNS["storage"], 78)]
     assert titles[2:7] == ["Queue mgr", "Free %", "Lowest", "Used %", "Age"]
-    depth = next(column for column in columns("queue") if column.id == "max_depth")
+    depth = next(column for column in COLUMNS["queue"] if column.id == "max_depth")
     told = CurrentValue(999_999_999, 1, "PROBE", 1, None)
     item = Item(ObjectName("QM01", "queue", "X"), Health.OK, {"max_depth": told})
     assert depth.cell(item, 1).text == "999,999,999"
-    current = next(column for column in columns("channel_initiator") if column.title == "Instances")
+    current = next(column for column in COLUMNS["channel_initiator"] if column.title == "Instances")
     figures = {name: told._replace(value=value) for name, value in (("current", 10), ("current_max", 3000))}
     assert current.cell(Item(ObjectName("QM01", "channel_initiator"), Health.OK, figures), 1).text == "10 of 3 k"
 
 
 def test_what_a_receiver_cannot_have() -> None:
     """A receiver has no transmission queue: that is no figure that was not told."""
-    column = next(column for column in columns("channel") if column.id == "xmitq_msgs")
+    column = next(column for column in COLUMNS["channel"] if column.id == "xmitq_msgs")
     told = CurrentValue(Absence.NOT_RETURNED, 1, "PROBE", 1, None)
     for word, text in (("RCVR", "n/a"), ("SVRCONN", "n/a"), ("SDR", "missing")):
         values = {"xmitq_msgs": told, "type": told._replace(value=CHANNEL_TYPE[word])}

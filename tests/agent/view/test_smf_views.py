@@ -16,7 +16,7 @@ from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import LIST, Frame, FrameRequest, read_frame
-from mqvitals_agent.view.lists import columns
+from mqvitals_agent.view.lists import COLUMNS
 from mqvitals_agent.view.screens.object import detail_lines
 from mqvitals_agent.view.screens.object_sections import interval_lines
 from mqvitals_agent.view.table import Item
@@ -125,7 +125,7 @@ def test_without_records_it_says_how_to_get_them(told: Take) -> None:
         assert "QM01 adapters: 8 of 8 started ─" in text
         assert "  needs SMF: START TRACE(STAT) CLASS(4), smf import; see mqvitals help smf\n" in text
         assert "unused" not in text
-    unused = next(column for column in columns("channel_initiator") if column.id == "adapters_unused")
+    unused = next(column for column in COLUMNS["channel_initiator"] if column.id == "adapters_unused")
     assert unused.cell(frame.items[0], frame.now) == ("needs SMF", Tone.ABSENT)
 
 
@@ -136,7 +136,7 @@ def test_the_lowest_stands_beside_what_is_free_now(told: Take) -> None:
         74, FrameRequest(LIST, "storage"), poll(74, POOL, name, free_pct=61, total=1_000),
         record(60, POOL, low_pct=4, dmc=3, dwt=12, sos=0),
     )  # fmt: skip
-    lowest = next(column for column in columns("storage") if column.id == "low_pct")
+    lowest = next(column for column in COLUMNS["storage"] if column.id == "low_pct")
     assert lowest.cell(frame.items[0], frame.now).text == "4 % 14m"
     detail = told(75, FrameRequest("detail", name=POOL), poll(75, POOL, name, free_pct=61, total=1_000))
     text = "\n".join(line.text for line in detail_lines(detail, 120))

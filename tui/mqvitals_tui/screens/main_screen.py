@@ -16,7 +16,7 @@ from textual.widgets import Input
 from mqvitals_agent.text.figure import number
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.view.frame import Frame, FrameRequest
-from mqvitals_agent.view.lists import columns, matching, ordered, spaced
+from mqvitals_agent.view.lists import COLUMNS, matching, ordered, spaced
 from mqvitals_agent.view.table import Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
@@ -233,7 +233,7 @@ class MainScreen(FrameScreen):
             lines.show(tab.lines(frame, room, TabState(self.filter_text, item)))
 
     def _paint_table(self, table: VirtualTable, frame: Frame, width: int) -> None:
-        shown = spaced(columns(self._tab.columns), width)
+        shown = spaced(COLUMNS[self._tab.columns], width)
         items = self._items(frame)
         empty = "Nothing matches the filter" if self.filter_text and frame.items else "None is known"
         table.show(shown, items, frame.now, self.sort, empty=empty)
@@ -249,7 +249,7 @@ class MainScreen(FrameScreen):
         items = matching(frame.items, self.filter_text)
         if self.sort is not None:
             by, reverse = self.sort
-            column = next((each for each in columns(self._tab.columns) if each.id == by), None)
+            column = next((each for each in COLUMNS[self._tab.columns] if each.id == by), None)
             items = items if column is None else ordered(items, column, reverse=reverse)
         self._made = (frame.items, self.filter_text, self.sort, items)
         return items
@@ -386,4 +386,4 @@ class MainScreen(FrameScreen):
     def _shown_columns(self) -> list[str]:
         if not self._tab.columns:
             return []
-        return [each.id for each in spaced(columns(self._tab.columns), max(self.size.width - 1, 20))]
+        return [each.id for each in spaced(COLUMNS[self._tab.columns], max(self.size.width - 1, 20))]

@@ -179,7 +179,7 @@ def _refused(receiver: ReceiverRow) -> str:
 
 
 def _notifications(count: int) -> str:
-    return f"{number(count)} notice{'' if count == 1 else 's'}"
+    return f"{number(count)} notification{'' if count == 1 else 's'}"
 
 
 def _counted(items: Iterable[Item]) -> str:
