@@ -9,9 +9,11 @@ import pytest
 from textual.app import App, ComposeResult
 
 from mqvitals_agent.text.chart import Scale, TimeRange
+from mqvitals_agent.text.figure import clock
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_tui.widgets.chart import BrailleChart, Points
+from mqvitals_agent.view.trend import ChartData, Points
+from mqvitals_tui.widgets.chart import BrailleChart
 
 Text = Callable[[App[Any]], str]
 
@@ -35,6 +37,15 @@ def words(value: float) -> str:
     return f"{value:g} %"
 
 
+def data(
+    points: Points,
+    scale: Scale = SCALE,
+    words: Callable[[float], str] = words,
+    earlier: tuple[tuple[str, Points], ...] = (),
+) -> ChartData:
+    return ChartData(points, scale, words, clock, earlier, steps=False)
+
+
 def points() -> list[tuple[int, float | None]]:
     return [(minute * 60_000, float(minute % 30 + 10)) for minute in range(60)]
 
@@ -43,7 +54,7 @@ async def test_chart_fills_its_size_with_labels_axis_and_legend(screen_text: Tex
     """All lines are used: plot, axis, times, legend; the labels stand at the left."""
     app = Charting()
     async with app.run_test(size=(60, 12)) as pilot:
-        app.chart.show(points(), SCALE, SPAN, words=words)
+        app.chart.show(data(points()), SPAN)
         await pilot.pause()
         lines = screen_text(app).splitlines()
         assert len(lines) == 12
@@ -59,7 +70,7 @@ async def test_curve_and_axis_end_in_the_same_cell(screen_text: Text, width: int
     """The newest point is drawn above the last cell of the axis, which is the last of the line; so ends its moment."""
     app = Charting()
     async with app.run_test(size=(width, 12)) as pilot:
-        app.chart.show([*points(), (3_600_000, 90.0)], SCALE, SPAN, words=words)
+        app.chart.show(data([*points(), (3_600_000, 90.0)]), SPAN)
         await pilot.pause()
         lines = screen_text(app).splitlines()
         assert max(cells(each.rstrip(BLANK)) for each in lines[:9]) == width
@@ -72,7 +83,7 @@ async def test_chart_is_drawn_anew_for_another_size(screen_text: Text) -> None:
     """After a resize axis and plot are as wide and high as the place, down to five lines and less."""
     app = Charting()
     async with app.run_test(size=(60, 12)) as pilot:
-        app.chart.show(points(), SCALE, SPAN, words=words)
+        app.chart.show(data(points()), SPAN)
         for width, height in ((120, 30), (30, 5), (8, 5), (60, 3), (200, 60)):
             await pilot.resize_terminal(width, height)
             await pilot.pause()
@@ -89,13 +100,13 @@ async def test_earlier_series_show_faint_where_the_main_one_is_not() -> None:
     app = Charting()
     high: Points = [(ts, 90.0) for ts, _ in points()]
     async with app.run_test(size=(60, 12)) as pilot:
-        app.chart.show(points(), SCALE, SPAN, words=words, earlier=(("yesterday", high), ("last week", ())))
+        app.chart.show(data(points(), earlier=(("yesterday", high), ("last week", ()))), SPAN)
         await pilot.pause()
         drawing = app.chart._draw(60, 12)
         assert any(span.tone is Tone.FAINT and "⣀" in span.text for line in drawing[:2] for span in line.spans[1:])
         assert "faint: yesterday" in drawing[-1].text
         assert "last week" not in drawing[-1].text
-        app.chart.show(points(), SCALE, SPAN, words=words)
+        app.chart.show(data(points()), SPAN)
         alone = app.chart._draw(60, 12)
         bright = ["".join(span.text for span in line.spans[1:] if span.tone is Tone.INFO) for line in drawing[2:9]]
         assert [line.replace("\u2800", "") for line in bright] == [
@@ -107,13 +118,13 @@ async def test_absent_values_are_said_not_drawn_as_zero(screen_text: Text) -> No
     """No value at all gives the sentence; an absent last value is named as such."""
     app = Charting()
     async with app.run_test(size=(60, 12)) as pilot:
-        app.chart.show([(0, None), (60_000, None)], SCALE, SPAN, words=words, empty="Absent: not collected (MONQ off)")
+        app.chart.show(data([(0, None), (60_000, None)]), SPAN, empty="Absent: not collected (MONQ off)")
         await pilot.pause()
         assert screen_text(app).strip() == "Absent: not collected (MONQ off)"
-        app.chart.show([*points(), (3_600_000, None)], SCALE, SPAN, words=words)
+        app.chart.show(data([*points(), (3_600_000, None)]), SPAN)
         await pilot.pause()
         assert screen_text(app).splitlines()[-1] == "last absent, before 39 %   min 10 %   max 39 %"
-        app.chart.show((), SCALE, SPAN, words=words)
+        app.chart.show(data(()), SPAN)
         await pilot.pause()
         assert screen_text(app).strip() == "No poll in this time"
 
@@ -123,7 +134,9 @@ async def test_hostile_labels_do_not_reach_the_terminal(screen_text: Text) -> No
     app = Charting()
     async with app.run_test(size=(80, 12)) as pilot:
         scale = Scale(0.0, 100.0, ((100.0, "[/x]"), (0.0, "low")))
-        app.chart.show(points(), scale, SPAN, words=lambda value: "[red]\x1b[31m", earlier=(("[/y]\x1b[2J", points()),))
+        app.chart.show(
+            data(points(), scale=scale, words=lambda value: "[red]\x1b[31m", earlier=(("[/y]\x1b[2J", points()),)), SPAN
+        )
         await pilot.pause()
         text = screen_text(app)
         assert "[/x]" in text

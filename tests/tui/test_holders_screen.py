@@ -229,7 +229,7 @@ async def test_a_replay_has_nobody_to_ask(tmp_path: Path, judging: RuleConfig, b
     app = MqvitalsApp(path, judging, lambda: begin)
     async with app.run_test(size=(80, 24)) as pilot:
         app.open_holders(QUEUE)
-        await until(pilot, lambda: "holds a replay: no queue manager stands behind it" in " ".join(body(app).split()))
+        await until(pilot, lambda: "holds a replay: it has no queue manager to ask" in " ".join(body(app).split()))
 
 
 async def test_who_may_only_read(

@@ -125,11 +125,9 @@ _RULES = {1: "=", 2: "-"}
 
 def plain_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:
     """The lines of blocks, each at most ``width`` cells except listings; safe for a terminal."""
-    first = True
-    for block in blocks:
-        if not first:
+    for place, block in enumerate(blocks):
+        if place:
             yield ""
-        first = False
         match block:
             case Heading(level, text):
                 shown = cut(safe(text), width)
@@ -158,11 +156,9 @@ _BEGINNINGS = "-+=>"
 
 def markdown_lines(blocks: Iterable[Block]) -> Iterator[str]:
     """The lines of blocks as Markdown."""
-    first = True
-    for block in blocks:
-        if not first:
+    for place, block in enumerate(blocks):
+        if place:
             yield ""
-        first = False
         match block:
             case Heading(level, text):
                 yield f"{'#' * level} {escaped_line(text)}"

@@ -40,6 +40,11 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def number_of(count: int, noun: str) -> str:
+    """``counted`` for narrow places: ``1 handle``, ``1.2 k handles``."""
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def state(code: float, metric: Metric) -> str:
     """The name of a state's number; a number without a name is shown as itself."""
     return next((name for name, number in metric.values.items() if number == code), f"{number(code)} (no name)")

@@ -24,7 +24,7 @@ from mqvitals_agent.view.status import (
     health_of_object,
 )
 from mqvitals_agent.view.trend import Points
-from mqvitals_agent.view.values import PER_SECOND, RATE, number_in, with_rates
+from mqvitals_agent.view.values import PER_SECOND, RATE, Values, number_in, plain_number, with_rates
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName, Outcome
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence
@@ -33,8 +33,6 @@ from mqvitals_rules.vocabulary.tables import KINDS, metric
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
 
-
-Values = Mapping[str, CurrentValue]
 
 NOT_ASKED = Absence.NOT_ASKED.value
 _OWN_KINDS = frozenset({"queue_manager", "agent"})
@@ -116,7 +114,7 @@ def task_counts(current: Current, member: OwnerData, now: int) -> str:
         if word != "RUNNING":
             return word + own_age(status, member, now)
     pairs = [
-        (_plain(values, f"{kind}_started"), _plain(values, f"{kind}_max"), letter)
+        (plain_number(values.get(f"{kind}_started")), plain_number(values.get(f"{kind}_max")), letter)
         for kind, letter in (("adapters", "A"), ("dispatchers", "D"))
     ]
     latest = max(values.values(), key=lambda each: each.ts or 0)
@@ -133,7 +131,9 @@ def full_logs(current: Current, member: OwnerData, now: int) -> str:
         return nothing_known(current, member.name, "log")
     if isinstance(full.value, Absence):
         return full.value.value
-    return f"{_plain(values, 'full_logs')}/{_plain(values, 'total_logs')}{own_age(full, member, now)}"
+    return (
+        f"{plain_number(values.get('full_logs'))}/{plain_number(values.get('total_logs'))}{own_age(full, member, now)}"
+    )
 
 
 def extreme_figure(current: Current, owner: str, kind: str, name: str, sign: int) -> ExtremeFigure | None:
@@ -174,11 +174,6 @@ def _extreme_text(
     assert not isinstance(share, Absence | str)
     old = own_age(extreme.latest, member, now) if aged else ""
     return f"{prefix}{safe(extreme.name.name)} {whole_percent(abs(share))}{old}"
-
-
-def _plain(values: Values, name: str) -> str:
-    value = number_in(values.get(name))
-    return "?" if value is None else number(value)
 
 
 def _reason(found: Iterable[CurrentValue]) -> str:
@@ -310,7 +305,7 @@ def worst_and_fullest(view: GroupStatus) -> list[tuple[Health, ObjectName]]:
 
 def _structure_health(view: GroupStatus, group: OwnerData, name: ObjectName, values: Values) -> Health:
     """The health by its alerts; without alerts OK only when its figures are present and current."""
-    if any(each.stale for each in view.groups if each.name == group.name):
+    if group.name in view.stale:
         return Health.UNKNOWN
     latest = values.get("entries_pct")
     fresh = (

@@ -49,12 +49,10 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Ite
     """The objects of a list, worst first, then by name. Raises StoreError."""
     data = status.data
     by_object = health_by_object(status.firing)
-    stale = {
-        member.name
-        for member in status.owners
+    stale = status.stale
+    if kind == "agent":
         # Outcomes of earlier commands are not current for a queue manager that cannot be asked now.
-        if member.stale or (kind == "agent" and member.reachable is False)
-    }
+        stale |= {member.name for member in status.queue_managers if member.reachable is False}
     items: list[Item] = []
     for each in kinds_of(kind):
         for member in data.members:
@@ -77,9 +75,7 @@ def read_store(reader: StoreReader, status: GroupStatus) -> Item | None:
     by_object = health_by_object(status.firing)
     for member in status.data.members:
         for name, values in reader.current_by_kind(member.name, kind.name).items():
-            stale = any(
-                each.stale for each in (*status.queue_managers, status.group) if each and each.name == name.owner
-            )
+            stale = name.owner in status.stale
             return Item(name, health_of_item(name, values, by_object, stale=stale), values, stale)
     return None
 

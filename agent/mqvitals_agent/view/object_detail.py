@@ -18,7 +18,7 @@ from mqvitals_agent.view.status import GroupStatus, silent_since
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
 from mqvitals_agent.view.trend import Trend, trend_of
-from mqvitals_agent.view.values import MAIN_METRIC, number_in
+from mqvitals_agent.view.values import MAIN_METRIC, Values, number_in
 from mqvitals_agent.view.what_if import WhatIfInputs, read_what_if
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 MOST = 12
 """Objects of one relation that are named; of more there is only a number."""
-
-Values = Mapping[str, CurrentValue]
 
 
 class RelatedObjects(NamedTuple):
@@ -134,7 +132,7 @@ class _Reads:
         self._status = status
         self._name = name
         self._health = health_by_object(status.firing)
-        self._stale = {member.name for member in status.owners if member.stale}
+        self._stale = status.stale
         self._owners = [member.name for member in status.owners]
         self._group = status.group.name if status.group else ""
 
@@ -263,7 +261,7 @@ def read_object_detail(
         return ObjectDetail(name, known=False, near=reader.closest(str(name)))
     values = reader.current(name)
     row = next((row for row in reader.objects(str(name), gone=True) if row.name == name), None)
-    stale = any(member.name == name.owner and member.stale for member in status.owners)
+    stale = name.owner in status.stale
     alerts = [
         stored.alert
         for stored in reader.alerts(include_ended=True, include_pending=True)

@@ -195,6 +195,11 @@ class GroupStatus:
         return (*self.queue_managers, *self.groups)
 
     @property
+    def stale(self) -> frozenset[str]:
+        """The names of the owners that are stale."""
+        return frozenset(member.name for member in self.owners if member.stale)
+
+    @property
     def exit(self) -> Exit:
         """The exit code and its reason: UNKNOWN while the agent cannot store."""
         return exit_of(Health.UNKNOWN if self.data.unstored else self.health)

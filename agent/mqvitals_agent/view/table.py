@@ -11,7 +11,7 @@ from mqvitals_agent.text.figure import figure, number, quantity, rough_age, shor
 from mqvitals_agent.text.severity import WIDEST, Health
 from mqvitals_agent.text.styled import Tone, tone_of
 from mqvitals_agent.text.terminal import cells, safe
-from mqvitals_agent.view.values import MAIN_METRIC, PER_SECOND, RATE, natural_order, number_in
+from mqvitals_agent.view.values import MAIN_METRIC, PER_SECOND, RATE, natural_order, number_in, plain_number
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import metric as metric_of
@@ -243,19 +243,14 @@ def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: 
     def cell(item: Item, _: int) -> Cell:
         if item.name.kind != kind:
             return Cell("")
-        limit = _plain(item.values.get(of))
-        return value_cell(item.values.get(name), lambda latest: _of(_plain(latest), limit), item, main=main)
+        limit = plain_number(item.values.get(of))
+        return value_cell(item.values.get(name), lambda latest: _of(plain_number(latest), limit), item, main=main)
 
     def order(item: Item) -> float | None:
         value, most = number_in(item.values.get(name)), number_in(item.values.get(of))
         return None if value is None or most is None else most - value
 
     return Column(name, title, width, cell, order, right=True, metrics=((kind, name), (kind, of)))
-
-
-def _plain(latest: CurrentValue | None) -> str:
-    value = number_in(latest)
-    return "?" if value is None else number(value)
 
 
 def _of(value: str, limit: str) -> str:

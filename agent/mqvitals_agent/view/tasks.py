@@ -57,9 +57,9 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 def read_tasks(reader: StoreReader, status: GroupStatus, owners: Sequence[str]) -> tuple[Item, ...]:
     """The tasks of the channel initiators of ``owners`` in the newest record of each. Raises StoreError."""
     by_object = health_by_object(status.alerts)
-    stale = {member.name for member in status.queue_managers if member.stale}
     items: list[Item] = []
     for owner in owners:
+        stale = owner in status.stale
         for kind in TASKS:
             found = reader.current_by_kind(owner, kind, [name for name in _TITLES if KINDS[kind].metric(name)])
             ends = [latest.ts for values in found.values() if (latest := values.get("requests")) and latest.ts]
@@ -68,7 +68,7 @@ def read_tasks(reader: StoreReader, status: GroupStatus, owners: Sequence[str]) 
                 name: values for name, values in found.items() if (_end(values) or 0) + _SET_MS >= max(ends, default=0)
             }
             items += [
-                Item(name, health_of_item(name, values, by_object, stale=owner in stale), values, owner in stale)
+                Item(name, health_of_item(name, values, by_object, stale=stale), values, stale)
                 for name, values in sorted(kept.items(), key=lambda pair: natural_order(pair[0]))
             ]
     return tuple(items)

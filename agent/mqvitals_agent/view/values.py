@@ -10,7 +10,7 @@ from statistics import correlation
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.text.figure import clock, day, figure, rough_age, short_age
+from mqvitals_agent.text.figure import clock, day, figure, number, rough_age, short_age
 from mqvitals_rules.expression.functions import eta
 from mqvitals_rules.history import Point
 from mqvitals_rules.snapshot import ObjectName, Source
@@ -33,6 +33,12 @@ Values = Mapping[str, CurrentValue]
 def number_in(latest: CurrentValue | None) -> float | None:
     """The number that is stored; None for an absence, a text, or nothing stored."""
     return None if latest is None or isinstance(latest.value, Absence | str) else latest.value
+
+
+def plain_number(latest: CurrentValue | None) -> str:
+    """The number that is stored, ``?`` where there is none."""
+    value = number_in(latest)
+    return "?" if value is None else number(value)
 
 
 def figure_of(values: Values, kind: str, name: str) -> str:

@@ -191,24 +191,13 @@ class DetailScreen(FrameScreen):
         self.query_one("#what", Banner).show(() if trend is None else (self._what(read, width),))
         if trend is not None:
             trend = last_part(trend, self.span_ms)
-            drawn = chart_data(trend, read.earlier)
             time = span_words(self.span_ms)
             empty = (
                 f"Absent in {time}: {trend.why}"
                 if trend.points and trend.why
                 else not_kept(trend) or f"No {'record' if self._of_records else 'poll'} in {time}"
             )
-            chart.show(
-                drawn.points,
-                drawn.scale,
-                trend.span,
-                words=drawn.words,
-                time_label=drawn.time_label,
-                time_words=f"{time}, UTC",
-                earlier=drawn.earlier,
-                steps=drawn.steps,
-                empty=empty,
-            )
+            chart.show(chart_data(trend, read.earlier), trend.span, time_words=f"{time}, UTC", empty=empty)
         if self._steps and detail is not None:
             steps, self._steps = self._steps, 0
             self.action_metric(steps)

@@ -78,7 +78,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         self._read: LoadedFrame | None = None
         self._failed = ""
         self._waiting = False
-        self._silent: frozenset[str] = frozenset()
+        self._stale: frozenset[str] = frozenset()
 
     @property
     @abstractmethod
@@ -151,7 +151,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         if read.frame.request != self.request:
             return
         self._read, self._failed, self._waiting = read, "", False
-        self._silent = _silent(read.frame)
+        self._stale = read.frame.status.stale
         self.repaint()
 
     def fail(self, text: str, *, waiting: bool) -> None:
@@ -181,10 +181,10 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         self.paint_static(width)
         if read is None or read.frame.request != self.request:
             return
-        silent = _silent(read.frame)
-        if silent != self._silent and self.on_top:
+        stale = read.frame.status.stale
+        if stale != self._stale and self.on_top:
             # When an owner becomes stale, the health of its objects becomes unknown: read the frame again.
-            self._silent = silent
+            self._stale = stale
             self.post_message(self.FrameRequested(self.request))
         self.paint(read, width)
 
@@ -200,12 +200,6 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         elif frame is None:
             lines = (*lines, line("reading the store", Tone.FAINT))
         return lines
-
-
-def _silent(frame: Frame) -> frozenset[str]:
-    view = frame.status
-    members = view.owners
-    return frozenset(member.name for member in members if member.stale)
 
 
 def trail_line(names: tuple[str, ...], width: int) -> Line:

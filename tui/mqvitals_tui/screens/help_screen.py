@@ -11,9 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import fit, wrap
-from mqvitals_agent.view.screens.overview import heading
 from mqvitals_tui.keys import APP, HELP, Hint, hint_line, key_names
 from mqvitals_tui.tabs import EVERYWHERE
 from mqvitals_tui.widgets.cursor_view import LinesView

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from math import isfinite
 from typing import ClassVar
 
 from textual.strip import Strip
 from textual.widget import Widget
 
-from mqvitals_agent.text.chart import Scale, TimeRange, chart, plot
-from mqvitals_agent.text.figure import clock
+from mqvitals_agent.text.chart import TimeRange, chart, plot
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.view.trend import ChartData
 from mqvitals_tui.widgets.painting import TONE_CLASSES, paint, tone_css
-
-Points = Sequence[tuple[int, float | None]]
 
 _BLANK = "\u2800"
 _BESIDE = 2
@@ -37,47 +35,28 @@ class BrailleChart(Widget):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
         super().__init__(id=id, classes=classes)
-        self._points: Points = ()
-        self._scale = Scale(0.0, 1.0, ())
+        self._data: ChartData | None = None
         self._span = TimeRange(0, 1)
-        self._words: Callable[[float], str] = str
-        self._time: Callable[[int], str] = clock
         self._time_words = ""
-        self._shown: object = None
-        self._earlier: tuple[tuple[str, Points], ...] = ()
-        self._steps = False
-        self._tone = Tone.INFO
         self._empty = ""
         self._drawn: tuple[tuple[int, int], tuple[Line, ...]] | None = None
 
     def show(
-        self,
-        points: Points,
-        scale: Scale,
-        span: TimeRange,
-        *,
-        words: Callable[[float], str],
-        time_label: Callable[[int], str] = clock,
-        time_words: str = "",
-        earlier: Sequence[tuple[str, Points]] = (),
-        steps: bool = False,
-        tone: Tone = Tone.INFO,
-        empty: str = "No poll in this time",
+        self, data: ChartData, span: TimeRange, *, time_words: str = "", empty: str = "No poll in this time"
     ) -> None:
-        """Draw ``points`` (ms UTC, value or None for a gap) over ``span``.
+        """Draw ``data`` over ``span``.
 
-        ``words`` writes a value with its unit, ``time_label`` a moment; ``time_words`` are between the first and the
-        last moment where there is room. ``earlier`` are series of other days with the name of each, their times
-        moved into the span. ``steps``: a value holds until the next. ``empty`` is the text when no value is present.
+        ``time_words`` are between the first and the last moment where there is room. ``empty`` is the text when no
+        value is present.
         """
-        shown = (tuple(points), scale, span, tuple(earlier), steps, tone, empty, time_words)
-        if shown == self._shown:
-            return
-        self._shown, self._time_words = shown, time_words
-        self._points, self._scale, self._span = points, scale, span
-        self._words, self._time, self._steps = words, time_label, steps
-        self._earlier = tuple((name, series) for name, series in earlier if series)
-        self._tone, self._empty = tone, empty
+        shown = (span, time_words, empty)
+        if self._data is not None and shown == (self._span, self._time_words, self._empty):
+            # Its functions are made anew each time.
+            before = self._data
+            if data == before._replace(words=data.words, time_label=data.time_label):
+                return
+        self._data = data
+        self._span, self._time_words, self._empty = shown
         self._drawn = None
         self.refresh()
 
@@ -90,49 +69,36 @@ class BrailleChart(Widget):
         return paint(self, lines[y] if y < len(lines) else line(), size[0], self.rich_style)
 
     def _draw(self, width: int, height: int) -> tuple[Line, ...]:
-        values = [value for _, value in self._points if value is not None and math.isfinite(value)]
-        if not values:
+        data, span = self._data, self._span
+        values = [] if data is None else [value for _, value in data.points if value is not None and isfinite(value)]
+        if data is None or not values:
             return (line(self._empty, Tone.ABSENT),)
         rows = max(height - _UNDER - 1, 1)
         drawing = chart(
-            self._points,
-            self._scale,
-            self._span,
-            width=width,
-            height=rows,
-            time_label=self._time,
-            steps=self._steps,
+            data.points, data.scale, span, width=width, height=rows, time_label=data.time_label, steps=data.steps
         )
         inner = drawing[rows].count("─")
-        behind = [
-            plot(series, self._scale, self._span, width=inner, height=rows, steps=self._steps)
-            for _, series in self._earlier
-        ]
+        earlier = [(name, series) for name, series in data.earlier if series]
+        behind = [plot(series, data.scale, span, width=inner, height=rows, steps=data.steps) for _, series in earlier]
         lines = [
-            Line(
-                (
-                    Span(text[:-inner], Tone.FAINT),
-                    *_over(text[-inner:], [plane[y] for plane in behind], self._tone),
-                )
-            )
+            Line((Span(text[:-inner], Tone.FAINT), *_over(text[-inner:], [plane[y] for plane in behind])))
             for y, text in enumerate(drawing[:rows])
         ]
         axis, times = drawing[rows:]
         lines += [line(axis, Tone.FAINT), line(_between(times, self._time_words), Tone.FAINT)]
-        return (*lines, self._legend(values, width))
+        return (*lines, _legend(data, values, [name for name, _ in earlier], width))
 
-    def _legend(self, values: list[float], width: int) -> Line:
-        last = self._points[-1][1]
-        newest = (
-            self._words(last)
-            if last is not None and math.isfinite(last)
-            else f"absent, before {self._words(values[-1])}"
-        )
-        text = f"last {newest}   min {self._words(min(values))}   max {self._words(max(values))}"
-        names = f"   faint: {', '.join(name for name, _ in self._earlier)}" if self._earlier else ""
-        if cells(text) + cells(names) > width:
-            names = ""
-        return Line((Span(text), Span(names, Tone.FAINT)))
+
+def _legend(data: ChartData, values: list[float], earlier: Sequence[str], width: int) -> Line:
+    last = data.points[-1][1]
+    newest = data.words(values[-1])
+    if last is None or not isfinite(last):
+        newest = f"absent, before {newest}"
+    text = f"last {newest}   min {data.words(min(values))}   max {data.words(max(values))}"
+    names = f"   faint: {', '.join(earlier)}" if earlier else ""
+    if cells(text) + cells(names) > width:
+        names = ""
+    return Line((Span(text), Span(names, Tone.FAINT)))
 
 
 def _between(times: str, words: str) -> str:
@@ -146,11 +112,11 @@ def _between(times: str, words: str) -> str:
     return f"{times[:start]}{' ' * (room // 2)}{words}{' ' * (room - room // 2)}{times[stop:]}"
 
 
-def _over(front: str, behind: Sequence[str], tone: Tone) -> list[Span]:
+def _over(front: str, behind: Sequence[str]) -> list[Span]:
     """A row of the plot over rows of other series: where it has no dots, theirs are shown, faint."""
     spans: list[Span] = []
     for x, char in enumerate(front):
-        here = tone
+        here = Tone.INFO
         if char == _BLANK and behind:
             bits = 0
             for row in behind:

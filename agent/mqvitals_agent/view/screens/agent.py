@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.text.figure import age, number, size
+from mqvitals_agent.text.figure import age, number, number_of, size
 from mqvitals_agent.text.severity import WIDEST, Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, labelled, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, fit, safe
@@ -166,20 +166,16 @@ def _deliveries(receiver: ReceiverRow, now: int) -> str:
 def _waiting(receiver: ReceiverRow, now: int) -> str:
     if not receiver.waiting or receiver.oldest is None:
         return "nothing pending"
-    return f"{_notifications(receiver.waiting)} {'wait' if receiver.waiting > 1 else 'waits'}, the oldest for {age(now - receiver.oldest)}"
+    return f"{number_of(receiver.waiting, 'notification')} {'wait' if receiver.waiting > 1 else 'waits'}, the oldest for {age(now - receiver.oldest)}"
 
 
 def _refused(receiver: ReceiverRow) -> str:
     counts = []
     if receiver.refused:
-        counts.append(f"{_notifications(receiver.refused)} refused so far")
+        counts.append(f"{number_of(receiver.refused, 'notification')} refused so far")
     if receiver.given_up:
-        counts.append(f"{_notifications(receiver.given_up)} refused for good")
+        counts.append(f"{number_of(receiver.given_up, 'notification')} refused for good")
     return f"{', '.join(counts)}: {safe(receiver.refusal)}"
-
-
-def _notifications(count: int) -> str:
-    return f"{number(count)} notification{'' if count == 1 else 's'}"
 
 
 def _counted(items: Iterable[Item]) -> str:
@@ -192,7 +188,7 @@ def _counted(items: Iterable[Item]) -> str:
         sum(_value(item, name) or 0 for item in items) for name in ("replies", "bytes", "elapsed_ms")
     )
     return (
-        f"{number(len(items))} command{'' if len(items) == 1 else 's'}, {fine}; "
+        f"{number_of(len(items), 'command')}, {fine}; "
         f"last replies: {number(replies)} messages, {size(data)}, {number(took / 1000)} s"
     )
 

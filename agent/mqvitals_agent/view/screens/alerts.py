@@ -220,9 +220,6 @@ def _same_family(alert: Alert, stands: AlertKey, families: Mapping[AlertKey, str
     return bool(alert.family) and stands.object == alert.key.object and families.get(stands) == alert.family
 
 
-__all__ = ["alert_lines", "matching_alerts"]
-
-
 def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     """The alerts that match ``text``, in ``width`` cells; a line's key is the object that the alert's rule
     evaluates."""

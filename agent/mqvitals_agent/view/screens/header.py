@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median_low
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.text.figure import age, clock, day, moment, number, zone_name
+from mqvitals_agent.text.figure import age, clock, day, moment, number, number_of, zone_name
 from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
@@ -42,9 +42,8 @@ def header_lines(frame: Frame, width: int, *, asking: bool = True) -> tuple[Line
 def _lefts(view: GroupStatus) -> list[str]:
     """Group, interval and time: the longest first."""
     data = view.data
-    number_of = len(view.queue_managers)
     who = ["mqvitals", *([safe(data.group)] if data.group else [])]
-    many = f"{number(number_of)} queue manager{'' if number_of == 1 else 's'}"
+    many = number_of(len(view.queue_managers), "queue manager")
     newest = max((member.last_ts for member in data.members), default=None)
     if newest is None:
         return ["  ".join([*who, "no data stored yet"]), "mqvitals"]
@@ -57,7 +56,7 @@ def _lefts(view: GroupStatus) -> list[str]:
         when, short = f"{clock(newest)} UTC ({ago} ago)", f"{clock(newest)} ({ago} ago)"
     else:
         when, short = f"{moment(newest)} {zone_name(newest)} ({ago} ago)", f"{day(newest)} ({ago} ago)"
-    brief = f"{number(number_of)} QM"
+    brief = f"{number(len(view.queue_managers))} QM"
     return [
         "  ".join(part for part in parts if part)
         for parts in (
@@ -133,12 +132,11 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
 def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> list[Line]:
     """The lines of the header; ``lacking``: also the verdicts that need data which is not collected."""
     data = view.data
-    number_of = len(view.queue_managers)
     newest = max((member.last_ts for member in data.members), default=None)
     parts = [
         "mqvitals",
         *([safe(data.group)] if data.group else []),
-        f"{number_of} queue manager{'' if number_of == 1 else 's'}",
+        number_of(len(view.queue_managers), "queue manager"),
     ]
     if newest is None:
         parts.append("no data yet")

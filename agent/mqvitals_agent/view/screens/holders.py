@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from mqvitals_agent.text.figure import age, duration_us, number
+from mqvitals_agent.text.figure import age, duration_us, number, number_of
 from mqvitals_agent.text.severity import Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
@@ -22,38 +23,23 @@ PREPARED usually resolves by itself; UNRESOLVED waits for a coordinator that is 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class HolderRow:
-    """``count`` handles in words that are safe for a terminal; ``via`` is empty of a local application,
-    ``channel`` is the channel's bare name.
+_TITLES = ("Handles", "Application", "Type", "Job", "User", "Open for", "Via", "Unit of work")
 
-    ``unit_of_work`` is empty where there is none. ``health`` is OK but for a unit of work in doubt.
-    """
 
-    count: int
-    application: str
-    type: str
-    job: str
-    user: str
-    how: Cell
+class _HolderRow(NamedTuple):
+    """Handles that look alike: a cell for each of ``_TITLES``, and the name of the channel of handles through one."""
+
+    cells: tuple[Cell, ...]
     channel: str
-    via: str
-    unit_of_work: Cell
-    health: Health
 
 
-def holder_rows(holders: Iterable[Holder]) -> tuple[HolderRow, ...]:
-    """Handles that look alike as one row: units of work in doubt first, then exclusive input, input, output."""
+def _holder_rows(holders: Iterable[Holder]) -> tuple[_HolderRow, ...]:
+    """Units of work in doubt first, then exclusive input, input, output."""
     alike: dict[Holder, list[Holder]] = {}
     for each in holders:
         alike.setdefault(_looks(each), []).append(each)
     ordered = sorted(alike.items(), key=lambda item: _order(item[0], len(item[1])))
     return tuple(_row(looks, group) for looks, group in ordered)
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """``1 handle``, ``2 handles``."""
-    return f"{number(count)} {one if count == 1 else many or f'{one}s'}"
 
 
 def _looks(each: Holder) -> Holder:
@@ -85,22 +71,21 @@ def health_of_unit(each: Holder) -> Health:
     return Health.OK if unit is None else _IN_DOUBT.get(unit.state, Health.OK)
 
 
-def _row(each: Holder, group: Sequence[Holder]) -> HolderRow:
+def _row(each: Holder, group: Sequence[Holder]) -> _HolderRow:
     application = safe(each.application) or "(no name)"
     if each.description and each.description != each.application:
         application += f" ({safe(each.description)})"
-    return HolderRow(
-        len(group),
-        application,
-        safe(each.application_type),
-        _job(each, group),
-        safe(each.user),
+    found = (
+        Cell(number(len(group))),
+        Cell(application, Tone.STRONG),
+        Cell(safe(each.application_type)),
+        Cell(_job(each, group)),
+        Cell(safe(each.user)),
         _how(each, group),
-        each.channel,
-        _via(each),
+        Cell(_via(each)),
         _unit_of_work(group[0] if len(group) == 1 else each),
-        health_of_unit(each),
     )
+    return _HolderRow(found, each.channel)
 
 
 def _job(each: Holder, group: Sequence[Holder]) -> str:
@@ -121,7 +106,7 @@ def _job(each: Holder, group: Sequence[Holder]) -> str:
 
 def _several(names: Sequence[str], word: str) -> str:
     if len(names) > 1:
-        return counted(len(names), word)
+        return number_of(len(names), word)
     return f"{word} {safe(names[0])}" if names else ""
 
 
@@ -151,7 +136,7 @@ def _via(each: Holder) -> str:
 
 def _instance(each: HandleInstance) -> str:
     parts = [" ".join(filter(None, (safe(each.status), safe(each.substate)))) or f"status {UNKNOWN}"]
-    parts.append(f"msgs {UNKNOWN}" if each.msgs is None else counted(each.msgs, "msg"))
+    parts.append(f"msgs {UNKNOWN}" if each.msgs is None else number_of(each.msgs, "msg"))
     if each.last_message:
         parts.append(f"last {safe(each.last_message)}")
     if each.remote_application:
@@ -159,7 +144,7 @@ def _instance(each: HandleInstance) -> str:
     if each.user:
         parts.append(f"user {safe(each.user)}")
     words = ", ".join(parts)
-    return words if each.count == 1 else f"{counted(each.count, 'instance')}, the newest: {words}"
+    return words if each.count == 1 else f"{number_of(each.count, 'instance')}, the newest: {words}"
 
 
 def _unit_of_work(each: Holder) -> Cell:
@@ -176,7 +161,7 @@ def _unit_of_work(each: Holder) -> Cell:
     if unit.log_began and unit.log_began != unit.began:
         words += f", in the log since {safe(unit.log_began)}"
     if connection.count > 1:
-        words += f" (the oldest of {counted(connection.count, 'connection')} that it may be)"
+        words += f" (the oldest of {number_of(connection.count, 'connection')} that it may be)"
     health = health_of_unit(each)
     if health is Health.OK:
         return Cell(words)
@@ -234,11 +219,11 @@ def _together(holders: Holders, width: int) -> Iterator[Line]:
     silent = [safe(member.queue_manager) for member in holders.members if member.problem]
     where = [member for member in answered if member.holders]
     count = sum(len(member.holders) for member in answered)
-    asked = f"the {counted(len(answered), 'queue manager')}{' that answered' if silent else ''}"
+    asked = f"the {number_of(len(answered), 'queue manager')}{' that answered' if silent else ''}"
     if not answered:
         words = "no queue manager answered"
     elif count:
-        words = f"{counted(count, 'handle')} on {number(len(where))} of {asked}"
+        words = f"{number_of(count, 'handle')} on {number(len(where))} of {asked}"
     else:
         words = f"no handle is open on {asked}"
     yield from _text(f"{safe(holders.queue.name)}: {words}", width, Tone.STRONG)
@@ -256,13 +241,15 @@ def _member(member: MemberHolders, now: int, width: int) -> Iterator[Line]:
     else:
         count = len(member.holders)
         words = (
-            f"{name}: {counted(count, 'handle')}: {_uses(member.holders)}" if count else f"no handle is open on {name}"
+            f"{name}: {number_of(count, 'handle')}: {_uses(member.holders)}"
+            if count
+            else f"no handle is open on {name}"
         )
         yield from _headline(words, f"{asked}, answered in {duration_us(member.took_ms * 1000)}", tone, width)
     yield from _in_doubt(member.holders, width)
     for note in member.notes:
         yield from _text(f"{Health.UNKNOWN.glyph} {safe(note)}", width, Tone.UNKNOWN)
-    yield from _rows(holder_rows(member.holders), member.queue_manager, width)
+    yield from _rows(_holder_rows(member.holders), member.queue_manager, width)
 
 
 def _in_doubt(holders: Sequence[Holder], width: int) -> Iterator[Line]:
@@ -272,7 +259,7 @@ def _in_doubt(holders: Sequence[Holder], width: int) -> Iterator[Line]:
         return
     health = worst(bad)
     state = "UNRESOLVED" if health is Health.CRITICAL else "PREPARED"
-    words = f"{health}  {counted(len(bad), 'handle')} with a unit of work in doubt: its messages stay locked until it is resolved"
+    words = f"{health}  {number_of(len(bad), 'handle')} with a unit of work in doubt: its messages stay locked until it is resolved"
     yield from _text(words, width, tone_of(health))
     command = f"MQSC: DISPLAY CONN(*) WHERE(UOWSTATE EQ {state}) ALL"
     yield from _text(command, width, Tone.STRONG, first=_INDENT, rest=_INDENT * 2)
@@ -321,21 +308,13 @@ class _HolderColumn:
         return max(cells(self.title), *(cells(cell.text) for cell in self.texts))
 
 
-def _rows(rows: Sequence[HolderRow], owner: str, width: int) -> Iterator[Line]:
+def _rows(rows: Sequence[_HolderRow], owner: str, width: int) -> Iterator[Line]:
     if not rows:
         return
-    columns = [
-        _HolderColumn("Handles", tuple(Cell(number(row.count)) for row in rows), right=True),
-        _HolderColumn("Application", tuple(Cell(row.application, Tone.STRONG) for row in rows)),
-        _HolderColumn("Type", tuple(Cell(row.type) for row in rows)),
-        _HolderColumn("Job", tuple(Cell(row.job) for row in rows)),
-        _HolderColumn("User", tuple(Cell(row.user) for row in rows)),
-        _HolderColumn("Open for", tuple(row.how for row in rows)),
-        _HolderColumn("Via", tuple(Cell(row.via) for row in rows)),
-        _HolderColumn("Unit of work", tuple(row.unit_of_work for row in rows)),
-    ]
+    texts = zip(*(row.cells for row in rows), strict=True)
+    columns = [_HolderColumn(*each, right=each[0] == "Handles") for each in zip(_TITLES, texts, strict=True)]
     columns = [each for each in columns if any(cell.text for cell in each.texts)]
-    unknown = all(row.unit_of_work.tone is Tone.ABSENT for row in rows)
+    unknown = all(row.cells[-1].tone is Tone.ABSENT for row in rows)
     if unknown:
         # Once below, and not once a row.
         columns = [each for each in columns if each.title != "Unit of work"]
@@ -358,7 +337,7 @@ def _rows(rows: Sequence[HolderRow], owner: str, width: int) -> Iterator[Line]:
         yield from _text(f"units of work: {UNKNOWN}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
 
 
-def _channel(owner: str, row: HolderRow) -> str:
+def _channel(owner: str, row: _HolderRow) -> str:
     """The whole name of the channel; empty where there is none, or where it could not be parsed."""
     name = ObjectName(owner, "channel", row.channel)
     # An invalid name may not have a whole name that can be parsed.

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import age, figure
 from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, labelled, tone_of, wrapped
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.alerts import since_words
 from mqvitals_agent.view.object_detail import ObjectRule
-from mqvitals_agent.view.values import newest_record, on_zos, record_words
+from mqvitals_agent.view.values import Values, newest_record, on_zos, record_words
 from mqvitals_rules.ruleset.markdown import hold_text, one_line
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric as metric_of
@@ -83,8 +82,6 @@ def _labelled(label: str, text: str, width: int, tone: Tone = Tone.PLAIN) -> Ite
         return
     yield from labelled(Span(f"{'  ' + label:<{_LEAD}}", Tone.FAINT), text, width, tone, gap="")
 
-
-Values = Mapping[str, CurrentValue]
 
 _FREE, _LOW = metric_of("buffer_pool", "free_pct"), metric_of("buffer_pool", "low_pct")
 

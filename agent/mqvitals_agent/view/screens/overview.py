@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.text.chart import TimeRange as Time
@@ -14,7 +14,6 @@ from mqvitals_agent.text.terminal import at_most, cells, cut, fit, safe, wrap
 from mqvitals_agent.view import key_figures
 from mqvitals_agent.view.alerts import Remedy, duration_words, short_summary
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
-from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
 from mqvitals_agent.view.status import GroupStatus, OwnerData, OwnerStatus, silent_since, unreachable_words
 from mqvitals_agent.view.table import Cell, short_absence
@@ -88,7 +87,7 @@ def member_rows(frame: Frame, width: int) -> list[Line]:
     widths = {column: max(cells(row[column].text) for row in rows) for column in _TITLES}
     widths = {column: max(size, cells(_TITLES[column])) for column, size in widths.items() if size}
     widths[_CHANNELS] = min(widths[_CHANNELS], _MOST_CHANNELS)
-    taken = _taken(widths, width - WIDEST - 2 - name_width)
+    taken = _taken(_BY_NEED, widths, width - WIDEST - 2 - name_width)
     titles = "".join(f"  {fit(_TITLES[column], widths[column])}" for column in taken)
     lines = [line(f"{' ' * (WIDEST + 2 + name_width)}{titles}".rstrip(), Tone.FAINT)]
     for each, name, row in zip(view.queue_managers, names, rows, strict=True):
@@ -102,13 +101,15 @@ def member_rows(frame: Frame, width: int) -> list[Line]:
     return lines
 
 
-def _taken(widths: dict[int, int], room: int) -> list[int]:
-    taken = set()
-    for column in _BY_NEED:
-        if column in widths and widths[column] + 2 <= room:
-            taken.add(column)
-            room -= widths[column] + 2
-    return [column for column in _TITLES if column in taken]
+def _taken(by_need: Iterable[int], widths: Mapping[int, int], room: int) -> list[int]:
+    """The columns that fit into ``room``, in their order."""
+    taken = []
+    for column in by_need:
+        size = widths.get(column, 0)
+        if size and size + 2 <= room:
+            taken.append(column)
+            room -= size + 2
+    return sorted(taken)
 
 
 def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[int, Cell]:
@@ -191,18 +192,13 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
     widths = {column: max(cells(row[column]) for _, _, row in rows) for column in range(6)}
     ill = any(row[_STATUS] != _WELL for _, _, row in rows)
     need = (_ENTRIES, *((_STATUS,) if ill else ()), _PAST, _STRUCTURE_FULL_IN, _SIZE, _STATUS, _COUNTS)
-    taken: set[int] = set()
-    room = width - WIDEST - 2 - name_width
-    for column in dict.fromkeys(need):
-        if widths[column] and widths[column] + 2 <= room:
-            taken.add(column)
-            room -= widths[column] + 2
+    taken = _taken(dict.fromkeys(need), widths, width - WIDEST - 2 - name_width)
     lines = [heading("Coupling facility", width)]
     for health, name, row in rows:
         spans = [Span(fit(str(health), WIDEST), tone_of(health)), Span("  ")]
         spans.append(Span(fit(structure_name(name, groups), name_width), Tone.STRONG))
         main = Tone.STALE if stale else tone_of(health) if health >= Health.WARNING else Tone.PLAIN
-        for column in sorted(taken):
+        for column in taken:
             tone = main if column in (_ENTRIES, _PAST, _STRUCTURE_FULL_IN) else Tone.STALE if stale else Tone.PLAIN
             if column == _STRUCTURE_FULL_IN and tone is Tone.PLAIN and row[column] and _soon(frame, name):
                 tone = Tone.WARNING
@@ -241,8 +237,6 @@ def _structure_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, 
         f"{text_of('entries_used')} of {text_of('entries_max')} entries",
     )
 
-
-__all__ = ["alert_rows", "header_lines", "heading", "overview_lines"]
 
 _MOST_ADVICE, _MOST_ADVICE_NARROW = 4, 3
 """The most lines of advice about an alert, and on a narrow screen; the object's screen shows all of it."""

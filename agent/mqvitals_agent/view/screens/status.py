@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from mqvitals_agent.text.figure import number, short_age
+from mqvitals_agent.text.figure import number, number_of, short_age
 from mqvitals_agent.text.severity import Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, safe, table
@@ -192,7 +192,7 @@ def structure_table(view: GroupStatus, width: int, *, show_ok: bool = True) -> l
 
 
 def _counted(count: int, more: str = "") -> str:
-    return f"{number(count)} {more}structure{'' if count == 1 else 's'}"
+    return number_of(count, f"{more}structure")
 
 
 def _entries(values: Values) -> str:
