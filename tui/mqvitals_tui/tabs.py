@@ -122,7 +122,7 @@ ROW = tuple(tab for tab in TABS if siblings(tab)[0] is tab)
 
 def keys_to(tab: Tab) -> str:
     """The keys that lead to a tab from every screen: ``5``, ``5 d``."""
-    return " ".join((tab.key, *"d" * siblings(tab).index(tab)))
+    return " ".join([tab.key] + ["d"] * siblings(tab).index(tab))
 
 
 EVERYWHERE = (

@@ -107,6 +107,11 @@ def since_words(ts: int, now: int) -> str:
     return clock(ts) if day(ts) == day(now) else f"{day(ts)} {clock(ts)[:5]}"
 
 
+def object_key(alert: Alert) -> str:
+    """The whole name of the object that Enter opens: the one that the rule evaluates, or that a command asked."""
+    return str(alert.key.object if alert.scope.kind == "agent" else alert.scope)
+
+
 def shown_severity(alert: Alert) -> Severity:
     """The current severity of an open alert, the worst of an ended one."""
     return alert.severity if alert.ended is None else alert.worst

@@ -12,19 +12,18 @@ from mqvitals_agent.text.figure import figure
 from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_agent.view.table import (
+    AGE,
+    OWNER,
+    STATE,
+    STORAGE_NAME,
     Column,
     Item,
-    age_column,
     metric_column,
     name_column,
-    owner_column,
     pair_column,
     rate_column,
     record_column,
     size_column,
-    state_column,
-    storage_name_column,
-    used_column,
 )
 from mqvitals_agent.view.values import MAIN_METRIC, RATE, natural_order, with_rates
 from mqvitals_rules.lifecycle.alert import Alert
@@ -161,17 +160,17 @@ MAIN = True
 
 def _list(kind: str, *columns: Column | tuple[str, str, int] | tuple[str, str, int, bool]) -> tuple[Column, ...]:
     """The state and these columns; metric, title and width stand for a column of a metric of this kind."""
-    return (state_column(), *(each if isinstance(each, Column) else metric_column(kind, *each) for each in columns))
+    return (STATE, *(each if isinstance(each, Column) else metric_column(kind, *each) for each in columns))
 
 
 COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "channel": _list(
         "channel",
         name_column("Channel", 18),
-        owner_column(),
+        OWNER,
         ("status", "Status", 12, MAIN),
         rate_column("channel", "Msgs/s", 9, "number"),
-        age_column(),
+        AGE,
         ("xmitq_msgs", "Xmitq, msgs", 11, MAIN),
         ("nettime_us_short", "Net time", 9),
         ("xbatchsz_short", "Batch, msgs", 11),
@@ -186,9 +185,9 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "queue": _list(
         "queue",
         name_column("Queue", 20),
-        owner_column(),
+        OWNER,
         ("depth", "Depth, msgs", 11, MAIN),
-        age_column(),
+        AGE,
         ("input_handles", "Getters", 7),
         ("oldest_msg_age_s", "Oldest msg", 11),
         ("output_handles", "Putters", 9),
@@ -199,12 +198,12 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     ),
     STORAGE: _list(
         "buffer_pool",
-        storage_name_column(),
-        replace(owner_column(), title="Queue mgr", width=9),
+        STORAGE_NAME,
+        replace(OWNER, title="Queue mgr", width=9),
         metric_column("buffer_pool", "free_pct", "Free %", 8, MAIN),
         record_column("buffer_pool", "low_pct", "Lowest", 11),
-        used_column(),
-        age_column(),
+        replace(metric_column("page_set", "used_pct", "Used %", 8, MAIN), id="used"),
+        AGE,
         size_column(),
         metric_column("buffer_pool", "free", "Free buffers", 12),
         metric_column("page_set", "buffer_pool", "In pool", 7),
@@ -220,7 +219,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ("status", "Status", 12),
         ("entries_pct", "Entries %", 9, MAIN),
         ("size_used_pct", "Size %", 8),
-        age_column(),
+        AGE,
         ("entries_used", "Entries used", 12),
         ("entries_max", "of", 8),
         ("size_max_kb", "Size", 9),
@@ -231,9 +230,9 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "smds": _list(
         "smds",
         name_column("Data set of", 20),
-        owner_column(),
+        OWNER,
         ("used_pct", "Used %", 9, MAIN),
-        age_column(),
+        AGE,
         ("offload_msgs", "Msgs", 10),
         ("waits_pct", "Waits %", 8),
         ("status", "Status", 10),
@@ -247,7 +246,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         pair_column("channel_initiator", "adapters_started", "adapters_max", "Adapters", 9),
         record_column("channel_initiator", "adapters_unused", "Unused", 9),
         pair_column("channel_initiator", "dispatchers_started", "dispatchers_max", "Dispatchers", 11),
-        age_column(),
+        AGE,
         pair_column("channel_initiator", "current", "current_max", "Instances", 11),
         pair_column("channel_initiator", "active", "active_max", "Active", 11),
         ("retrying", "Retrying", 9),
@@ -262,7 +261,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         pair_column("log", "full_logs", "total_logs", "Full logs", 9, main=True),
         ("used_pct", "Current %", 9),
         rate_column("log", "Logged/s", 10, "bytes"),
-        age_column(),
+        AGE,
         ("suspend", "Suspended", 9, MAIN),
         ("offload_status", "Offload", 18),
         ("dual_active", "Dual", 5),
@@ -270,10 +269,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "agent": _list(
         "agent",
         name_column("Command", 21),
-        owner_column(),
+        OWNER,
         ("outcome", "Outcome", 12, MAIN),
         ("elapsed_ms", "Took", 6),
-        age_column(),
+        AGE,
         ("replies", "Replies", 8),
         ("bytes", "Data", 9),
         ("every_ms", "Every", 8),

@@ -123,15 +123,14 @@ def short_figure(value: Reported, metric: Metric) -> str:
     return figure(value, metric)
 
 
-def state_column() -> Column:
-    """The health of an object, the worst first."""
-    return Column(
-        "health",
-        "State",
-        WIDEST,
-        lambda item, _: Cell(str(item.health), tone_of(item.health)),
-        lambda item: -int(item.health),
-    )
+STATE = Column(
+    "health",
+    "State",
+    WIDEST,
+    lambda item, _: Cell(str(item.health), tone_of(item.health)),
+    lambda item: -int(item.health),
+)
+"""The health of an object, the worst first."""
 
 
 def name_column(title: str, width: int) -> Column:
@@ -145,19 +144,11 @@ def name_column(title: str, width: int) -> Column:
     )
 
 
-def owner_column() -> Column:
-    """The queue manager or group that holds it."""
-    return Column(
-        "owner", "Queue manager", 13, lambda item, _: Cell(safe(item.name.owner)), lambda item: item.name.owner
-    )
+OWNER = Column("owner", "Queue manager", 13, lambda item, _: Cell(safe(item.name.owner)), lambda item: item.name.owner)
+"""The queue manager or group that holds it."""
 
 
 _AGE = 6
-
-
-def age_column() -> Column:
-    """How old the object's main figure is."""
-    return Column("age", "Age", _AGE, _age_cell, _age_order, right=True)
 
 
 def _newest(item: Item) -> int | None:
@@ -179,6 +170,9 @@ def _age_order(item: Item) -> float | None:
     ts = _newest(item)
     return None if ts is None else -float(ts)
 
+
+AGE = Column("age", "Age", _AGE, _age_cell, _age_order, right=True)
+"""How old the object's main figure is."""
 
 _SENDING = frozenset({"xmitq_msgs", "nettime_us_short"})
 """Metrics that only channels with a transmission queue have."""
@@ -279,16 +273,13 @@ def _per_second(value: float, unit: str) -> str:
     return quantity(value if unit == "bytes" else round(value, 1 if value < 10 else None), unit)
 
 
-def used_column() -> Column:
-    """The used share of page sets; buffer pools have their free share instead."""
-    return replace(metric_column("page_set", "used_pct", "Used %", 8, main=True), id="used")
+_STORAGE_WORDS = {"buffer_pool": "buffer pool", "page_set": "page set"}
 
-
-def storage_name_column() -> Column:
-    """The name of a buffer pool or page set, with its kind."""
-    words = {"buffer_pool": "buffer pool", "page_set": "page set"}
-    name = name_column("Pool, page set", 14)
-    return replace(name, cell=lambda item, _: Cell(f"{words[item.name.kind]} {safe(item.name.name)}", Tone.STRONG))
+STORAGE_NAME = replace(
+    name_column("Pool, page set", 14),
+    cell=lambda item, _: Cell(f"{_STORAGE_WORDS[item.name.kind]} {safe(item.name.name)}", Tone.STRONG),
+)
+"""The name of a buffer pool or page set, with its kind."""
 
 
 def size_column() -> Column:

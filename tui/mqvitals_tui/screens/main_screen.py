@@ -277,7 +277,7 @@ class MainScreen(FrameScreen):
     def action_filter(self) -> None:
         """Open the filter."""
         if not self._tab.filters:
-            self.notify("The overview has no filter; lists and alerts do", markup=False)
+            self.notify(f"The screen {self._tab.title} has no filter; lists and alerts do", markup=False)
             return
         box = self._box
         box.display = True

@@ -15,6 +15,7 @@ from mqvitals_agent.view.alerts import (
     began_ts,
     duration_words,
     grouped_by_cause,
+    object_key,
     short_summary,
     shown_severity,
     since_words,
@@ -276,7 +277,7 @@ def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
     entries = entry_texts(alerts, frame.now, width, covered=covered, silent=silent)
     for alert, texts in zip(alerts, entries, strict=True):
         health = health_of(shown_severity(alert))
-        key = str(alert.key.object if alert.scope.kind == "agent" else alert.scope)
+        key = object_key(alert)
         first, *rest = texts
         tone = tone_of(health) if alert.ended is None else Tone.FAINT
         if alert.ended is None and alert.key.object.owner in silent:

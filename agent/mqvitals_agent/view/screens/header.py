@@ -187,26 +187,20 @@ def _numbers(view: GroupStatus) -> Line:
 
 
 def _header_notes(view: GroupStatus, width: int) -> list[Line]:
-    """What limits the rest: the past, stale or missing data."""
     unstored = unstored_words(view.data)
     if unstored:
         return wrapped(unstored, width, rest=_INDENT)
     members = view.owners
     stale = [member for member in members if member.stale]
     if not stale:
-        return _refused(view, width)
+        refused = refused_words(view.data)
+        return wrapped(refused, width, rest=_INDENT) if refused else []
     if len(stale) == len(members):
         youngest = min(member.age_ms for member in stale)
         words = f"Stale: no new data for {age(youngest)}. Is the agent running? All values are that old"
         return wrapped(words, width, rest=_INDENT)
     names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
     return wrapped(f"Stale: no new data from {names}; the current state is unknown", width, rest=_INDENT)
-
-
-def _refused(view: GroupStatus, width: int) -> list[Line]:
-    """Why changed settings or rules have no effect."""
-    text = refused_words(view.data)
-    return wrapped(text, width, rest=_INDENT) if text else []
 
 
 def _unknown(view: GroupStatus, width: int, *, lacking: bool) -> list[Line]:
@@ -218,5 +212,5 @@ def _unknown(view: GroupStatus, width: int, *, lacking: bool) -> list[Line]:
         return for_good
     reasons = ", ".join(f"{number(count)} {reason.value}" for reason, count in trouble)
     word = "verdict" if total == 1 else "verdicts"
-    lines = wrap(f"{Health.UNKNOWN.glyph} {number(total)} {word} unknown: {reasons}", width, rest="  ")
+    lines = wrap(f"{Health.UNKNOWN.glyph} {number(total)} {word} unknown: {reasons}", width, rest=_INDENT)
     return [line(lines[0], Tone.UNKNOWN), *map(line, lines[1:]), *for_good]

@@ -20,7 +20,7 @@ from mqvitals_agent.text.figure import (
 from mqvitals_agent.text.severity import WIDEST, Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, labelled, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
-from mqvitals_agent.view.alerts import duration_words, open_summary, short_summary, since_words
+from mqvitals_agent.view.alerts import duration_words, object_key, open_summary, short_summary, since_words
 from mqvitals_agent.view.console import console_lines
 from mqvitals_agent.view.object_detail import ObjectDetail, RelatedObjects
 from mqvitals_agent.view.screens.object_sections import interval_lines, rule_lines
@@ -142,9 +142,8 @@ def _below(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
             f"{duration_words(alert, detail.until or now)}  {safe(alert.key.rule)}  {object_words(alert.key.object)}: "
             f"{safe(short_summary(alert))}"
         )
-        key = str(alert.key.object if alert.scope.kind == "agent" else alert.scope)
         label = Span(fit(str(health), WIDEST), Tone.STALE if detail.stale else tone_of(health))
-        yield from labelled(label, words, width, key=key)
+        yield from labelled(label, words, width, key=object_key(alert))
 
 
 def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:

@@ -12,7 +12,7 @@ from mqvitals_agent.text.severity import WIDEST, Health, health_of, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import at_most, cells, cut, fit, safe, wrap
 from mqvitals_agent.view import key_figures
-from mqvitals_agent.view.alerts import Remedy, duration_words, short_summary
+from mqvitals_agent.view.alerts import Remedy, duration_words, object_key, short_summary
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
 from mqvitals_agent.view.status import GroupStatus, OwnerData, OwnerStatus, silent_since, unreachable_words
@@ -345,5 +345,5 @@ def alert_rows(alerts: Sequence[Alert], now: int, width: int, silent: Mapping[st
         spans += [Span("  "), Span(fit(row[2], sizes[2]), Tone.STRONG), Span("  ")]
         room = width - sum(cells(span.text) for span in spans)
         spans.append(Span(cut(safe(short_summary(alert)), room)))
-        lines.append(Line(tuple(spans), str(alert.scope if alert.scope.kind != "agent" else alert.key.object)))
+        lines.append(Line(tuple(spans), object_key(alert)))
     return lines
