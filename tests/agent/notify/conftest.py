@@ -1,4 +1,4 @@
-"""A receiver that answers as it is told, a store with alerts."""
+"""A receiver with given answers, a store with alerts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _Ts = TypeVarTuple("_Ts")
 
 
 class NotedClock(VirtualClock):
-    """Notes how long somebody sleeps."""
+    """Notes the lengths of all sleeps."""
 
     def __init__(self) -> None:
         super().__init__(START)
@@ -90,7 +90,7 @@ class Hook:
         return web.Response(status=answer)
 
     @property
-    def told(self) -> list[tuple[str, str]]:
+    def received(self) -> list[tuple[str, str]]:
         """(status, severity) of what came."""
         return [(each["status"], each["alerts"][0]["labels"]["severity"]) for each in self.requests]
 
@@ -166,7 +166,7 @@ class Site:
     def outbox(self, group: str = "PRDQSG") -> Outbox:
         return Outbox(lambda: self.store, InlineThread(self.asked), self.receivers, ruleset(), group)
 
-    def change(self, *alerts: Alert, owed: Any = None) -> None:
+    def change(self, *alerts: Alert, build: Any = None) -> None:
         """A cycle after which the alerts are so."""
         self.cycle += 1
         ts = START + self.cycle * 10_000
@@ -182,7 +182,7 @@ class Site:
             if alert.state is not AlertState.RESOLVED:
                 self.open[alert.key] = alert
         self.store.write(
-            Snapshot("QM01", False, self.cycle, ts, ()), Evaluation(tuple(changes), ()), owed or self.outbox().pending
+            Snapshot("QM01", False, self.cycle, ts, ()), Evaluation(tuple(changes), ()), build or self.outbox().pending
         )
 
     def notifier(self, secrets_of: Any = None) -> Notifier:
@@ -205,7 +205,7 @@ class Site:
             await task
 
     def outcomes(self, receiver: str = "ops") -> list[tuple[str, str, str]]:
-        """(rule, status, outcome) of a receiver's notices in their order; no outcome: owed."""
+        """(rule, status, outcome) of a receiver's notifications in their order; no outcome: pending."""
         rows = self.row("SELECT receiver, status, coalesce(outcome, ''), payload FROM notice ORDER BY id")
         return [
             (json.loads(payload)["labels"]["alertname"], status, outcome)
@@ -284,7 +284,7 @@ def webhook() -> Callable[..., WebhookSettings]:
 
 @pytest.fixture
 def settled() -> Callable[[Site], Awaitable[None]]:
-    """Waits until nothing is owed any more."""
+    """Waits until nothing is pending."""
 
     async def wait(site: Site) -> None:
         await site.until(lambda: site.row("SELECT count(*) FROM notice WHERE done_ts IS NULL") == [(0,)])

@@ -31,7 +31,7 @@ def logged(*transitions: Transition, group: bool = False) -> list[dict[str, Any]
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def life(alert: Alert) -> Sequence[Transition]:
+def incident(alert: Alert) -> Sequence[Transition]:
     """It fires, becomes milder, and ends after ten minutes."""
     fires = replace(alert, started=BEGAN)
     milder = replace(fires, severity=Severity.WARNING, updated=BEGAN + 60_000)
@@ -45,7 +45,7 @@ def life(alert: Alert) -> Sequence[Transition]:
 
 def test_each_transition_is_a_line_that_names_the_alert(pool: Pool) -> None:
     """Event, level and facts suffice to follow an alert without any receiver."""
-    firing, changed, resolved = logged(*life(pool(summary='4 % "free"')))
+    firing, changed, resolved = logged(*incident(pool(summary='4 % "free"')))
     assert [(each["event"], each["level"]) for each in (firing, changed, resolved)] == [
         ("alert.firing", "error"),
         ("alert.changed", "warning"),
@@ -65,8 +65,8 @@ def test_each_transition_is_a_line_that_names_the_alert(pool: Pool) -> None:
 
 
 def test_the_fingerprint_is_that_of_the_webhook(pool: Pool) -> None:
-    """Whoever has one finds the other."""
-    for transition in life(pool()):
+    """One is found by the other."""
+    for transition in incident(pool()):
         (line,) = logged(transition)
         posted = json.loads(webhook_payload(notification_of(transition.after, RuleText(), (), ""), "ops"))
         assert line["fingerprint"] == posted["alerts"][0]["fingerprint"]
@@ -82,7 +82,7 @@ def test_the_level_follows_the_severity(pool: Pool, severity: Severity) -> None:
 
 def test_advice_is_no_alert(pool: Pool) -> None:
     """Rules that only advise are not logged."""
-    assert logged(*life(pool(kind_of_rule="review"))) == []
+    assert logged(*incident(pool(kind_of_rule="review"))) == []
 
 
 def test_what_belongs_to_the_group_names_no_queue_manager(pool: Pool) -> None:
@@ -119,7 +119,7 @@ def test_a_line_of_text_has_the_same_facts(pool: Pool) -> None:
     """Each as name=value; names of MQ cannot break the line."""
     stream = io.StringIO()
     with logging_to(LineHandler(stream, VirtualClock(BEGAN))):
-        log_alerts(Snapshot("QM01", False, 1, BEGAN, ()), life(pool(summary="4 %\nfree\x1b[2J")))
+        log_alerts(Snapshot("QM01", False, 1, BEGAN, ()), incident(pool(summary="4 %\nfree\x1b[2J")))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
     assert " ERROR alert.firing BP-03 QM01/buffer_pool/3 fires, CRITICAL (rule=BP-03 object=" in lines[0]

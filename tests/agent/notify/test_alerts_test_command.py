@@ -32,7 +32,7 @@ def config(tmp_path: Path, hook: Any) -> str:
 async def test_a_receiver_that_works(config: str, hook: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """Firing and resolved arrive, marked as a test, with token and labels."""
     assert await run("ops", "--config", config) == 0
-    assert hook.told == [("firing", "info"), ("resolved", "info")]
+    assert hook.received == [("firing", "info"), ("resolved", "info")]
     assert hook.requests[0]["receiver"] == "ops"
     assert hook.requests[0]["commonLabels"] == {
         "alertname": "MQVITALS-TEST",

@@ -19,7 +19,7 @@ Webhook = Callable[..., WebhookSettings]
 
 
 @pytest.mark.parametrize(
-    ("state", "told", "send_resolved", "reason"),
+    ("state", "last", "send_resolved", "reason"),
     [
         (FIRING, None, True, DecisionReason.STARTED),
         (FIRING, LastNotification(NotificationStatus.FIRING, Severity.CRITICAL), True, DecisionReason.ALREADY_SENT),
@@ -37,10 +37,10 @@ Webhook = Callable[..., WebhookSettings]
     ],
 )
 def test_the_decision(
-    pool: Pool, state: AlertState, told: LastNotification | None, send_resolved: bool, reason: DecisionReason
+    pool: Pool, state: AlertState, last: LastNotification | None, send_resolved: bool, reason: DecisionReason
 ) -> None:
     """By what the receiver knows, and how the alert is."""
-    assert reason_for(pool(state=state, started=1), told, send_resolved=send_resolved) is reason
+    assert reason_for(pool(state=state, started=1), last, send_resolved=send_resolved) is reason
     assert reason.notifies is (
         reason in (DecisionReason.STARTED, DecisionReason.SEVERITY_CHANGED, DecisionReason.ENDED)
     )

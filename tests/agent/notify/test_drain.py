@@ -23,7 +23,7 @@ def incidents(site: Any, pool: Pool, count: int) -> None:
 
 
 async def test_what_is_due_is_sent(site: Any, hook: Any, pool: Pool, webhook: Webhook) -> None:
-    """All of it, though nobody has called for it, and the end comes as soon as it is done."""
+    """All of it, though nothing has woken it, and the end comes as soon as it is done."""
     site.receivers = [webhook(hook.url)]
     async with site.running() as notifier:
         await notifier.drain(LONG_S)
@@ -45,7 +45,7 @@ async def test_also_before_the_receivers_are_known(site: Any, hook: Any, pool: P
 
 
 async def test_one_that_fails_is_not_waited_for(site: Any, hook: Any, pool: Pool, webhook: Webhook) -> None:
-    """Its notices wait for the next run; the others are sent."""
+    """Its notifications wait for the next run; the others are sent."""
     site.receivers = [webhook("http://127.0.0.1:1/", name="dead"), webhook(hook.url)]
     incidents(site, pool, 2)
     async with site.running() as notifier:

@@ -121,5 +121,5 @@ async def test_what_was_accepted_while_another_program_held_the_store(
             await site.until(lambda: not site.store.notifications.pending_counts())
         other.close()
     with StoreReader.open(copies[0]) as reader:
-        owed = len(reader.notifications(pending=True))
-    assert owed == ALERTS - 7
+        pending = len(reader.notifications(pending=True))
+    assert pending == ALERTS - 7

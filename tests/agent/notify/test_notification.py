@@ -42,9 +42,9 @@ def posted(notification: Notification, receiver: str = "ops", **labels: str) -> 
     return webhook_payload(stored_notification(kept), receiver)
 
 
-def check_shape(notice: Any) -> None:
+def check_shape(body: Any) -> None:
     """Version 4 of Alertmanager's webhooks: these fields, of these types, and no others."""
-    assert {name: type(value) for name, value in notice.items()} == {
+    assert {name: type(value) for name, value in body.items()} == {
         "version": str,
         "groupKey": str,
         "truncatedAlerts": int,
@@ -56,8 +56,8 @@ def check_shape(notice: Any) -> None:
         "externalURL": str,
         "alerts": list,
     }
-    assert notice["version"] == "4"
-    (alert,) = notice["alerts"]
+    assert body["version"] == "4"
+    (alert,) = body["alerts"]
     assert {name: type(value) for name, value in alert.items()} == {
         "status": str,
         "labels": dict,
@@ -67,16 +67,16 @@ def check_shape(notice: Any) -> None:
         "generatorURL": str,
         "fingerprint": str,
     }
-    assert notice["status"] == alert["status"]
-    assert notice["status"] in ("firing", "resolved")
+    assert body["status"] == alert["status"]
+    assert body["status"] in ("firing", "resolved")
     assert (alert["endsAt"] == NOT_ENDED) is (alert["status"] == "firing")
     assert MOMENT.fullmatch(alert["startsAt"])
     assert MOMENT.fullmatch(alert["endsAt"])
     assert re.fullmatch("[0-9a-f]{16}", alert["fingerprint"])
-    assert notice["commonLabels"] == alert["labels"]
-    assert notice["commonAnnotations"] == alert["annotations"]
-    assert notice["groupLabels"].items() <= alert["labels"].items()
-    for texts in (alert["labels"], alert["annotations"], notice["groupLabels"]):
+    assert body["commonLabels"] == alert["labels"]
+    assert body["commonAnnotations"] == alert["annotations"]
+    assert body["groupLabels"].items() <= alert["labels"].items()
+    for texts in (alert["labels"], alert["annotations"], body["groupLabels"]):
         assert all(isinstance(value, str) and value for value in texts.values())
 
 
@@ -213,18 +213,18 @@ def test_the_group_is_no_queue_manager(pool: Pool) -> None:
 
 def test_a_label_of_the_site_never_hides_one_of_the_alert(pool: Pool) -> None:
     """The settings refuse such a label; the payload does not rely on it."""
-    notice = json.loads(posted(notification_of(pool(started=1), WORDS, (), ""), severity="none"))
-    assert notice["commonLabels"]["severity"] == "critical"
+    body = json.loads(posted(notification_of(pool(started=1), WORDS, (), ""), severity="none"))
+    assert body["commonLabels"]["severity"] == "critical"
 
 
 def test_the_test_alert_is_marked() -> None:
     """Everybody who sees it knows what it is."""
     firing, resolved = (json.loads(posted(each, site="north")) for each in trial_notifications(STARTED))
-    for notice in (firing, resolved):
-        check_shape(notice)
-        assert notice["commonLabels"]["test"] == "true"
-        assert notice["commonLabels"]["alertname"] == "MQVITALS-TEST"
-        assert "nothing is wrong" in notice["commonAnnotations"]["summary"]
+    for body in (firing, resolved):
+        check_shape(body)
+        assert body["commonLabels"]["test"] == "true"
+        assert body["commonLabels"]["alertname"] == "MQVITALS-TEST"
+        assert "nothing is wrong" in body["commonAnnotations"]["summary"]
     assert (firing["status"], resolved["status"]) == ("firing", "resolved")
     assert firing["alerts"][0]["fingerprint"] == resolved["alerts"][0]["fingerprint"]
 
@@ -283,8 +283,8 @@ def test_any_text_gives_valid_json(rule: str, owner: str, name: str, summary: st
     )
     text = posted(notification_of(alert, RuleText(summary, rule, name, owner), {label}, label), name, site=label)
     assert text.isascii()
-    notice = json.loads(text)
-    json.dumps(notice, ensure_ascii=False, allow_nan=False).encode()
-    assert notice["version"] == "4"
+    body = json.loads(text)
+    json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+    assert body["version"] == "4"
     if summary.isprintable() and summary:
-        assert notice["commonAnnotations"]["summary"].endswith(summary)
+        assert body["commonAnnotations"]["summary"].endswith(summary)

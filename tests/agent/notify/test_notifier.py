@@ -64,7 +64,7 @@ async def test_an_incident_is_told_once(site: Any, hook: Any, pool: Pool, webhoo
         site.change(pool(state=RESOLVED))
         notifier.wake()
         await settled(site)
-    assert hook.told == INCIDENT
+    assert hook.received == INCIDENT
     assert len(set(hook.keys)) == 1
     assert hook.headers[0]["User-Agent"] == f"mqvitals/{__version__}"
     assert hook.headers[0]["Content-Type"] == "application/json"
@@ -82,7 +82,7 @@ async def test_a_failing_receiver_gets_everything_in_order(
     incident(site, pool)
     async with running(site):
         await settled(site)
-    assert hook.told == [("firing", "critical")] * 6 + [("resolved", "critical")]
+    assert hook.received == [("firing", "critical")] * 6 + [("resolved", "critical")]
     assert site.clock.slept == [2000, 4000, 8000, 16000, 32000]
     assert outcomes(site) == [("ops", "accepted", 5), ("ops", "accepted", 0)]
     host = hook.url.partition("/hook")[0]
@@ -95,7 +95,7 @@ async def test_a_failing_receiver_gets_everything_in_order(
 async def test_a_receiver_that_is_down(
     site: Any, hooks: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:
-    """Nobody listens; the other receiver is told at once, and this one when it is back at another address."""
+    """Nothing listens; the other receiver is notified at once, and this one when it is back at another address."""
     address = site.store.path.with_name("address")
     address.write_text("http://127.0.0.1:1/hook\n")
     secret = Secret.in_file(LocatedText(str(address), Place("x")))
@@ -108,15 +108,15 @@ async def test_a_receiver_that_is_down(
         assert max(site.clock.slept) == 300_000
         address.write_text(back.url)
         await settled(site)
-    assert hook.told == INCIDENT
-    assert back.told == INCIDENT
+    assert hook.received == INCIDENT
+    assert back.received == INCIDENT
     assert "Connection refused" in site.lines.said[0]
 
 
 async def test_a_token_file_that_hangs_delays_nobody(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:
-    """As on a network file system that does not answer: the other is told, and this one when it answers again."""
+    """As on a network file system that does not answer: the other is notified, and this one when it answers again."""
     release, asked = threading.Event(), []
 
     def secrets_of(receiver: WebhookSettings) -> tuple[str, str]:
@@ -134,7 +134,7 @@ async def test_a_token_file_that_hangs_delays_nobody(
         assert {key for name, key, _ in outcomes(site) if name == "chat"} == {"accepted"}
         release.set()
         await settled(site)
-    assert sorted(hook.told) == sorted(INCIDENT * 2)
+    assert sorted(hook.received) == sorted(INCIDENT * 2)
     assert site.lines.said[0].startswith(
         f"error receiver.failing receiver slow: {hook.url.partition('/hook')[0]} could not be read within 20ms"
     )
@@ -143,7 +143,7 @@ async def test_a_token_file_that_hangs_delays_nobody(
 async def test_a_token_in_a_pipe_is_refused(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled, tmp_path: Path
 ) -> None:
-    """At once and in a sentence; the other receiver is told."""
+    """At once and in a sentence; the other receiver is notified."""
     os.mkfifo(tmp_path / "token")
     token = Secret.in_file(LocatedText("token", Place(str(tmp_path / "x.yaml"))))
     site.receivers = [webhook(hook.url, token_file=token), webhook(hook.url, name="chat")]
@@ -160,7 +160,7 @@ async def test_a_token_in_a_pipe_is_refused(
 async def test_a_hanging_receiver_delays_nobody(
     site: Any, hooks: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:
-    """It is given up after its timeout and asked again; the other one has long been told."""
+    """It is given up after its timeout and asked again; the other one was notified long before."""
     slow = await hooks()
     slow.answers = [asyncio.Event()]
     site.receivers = [webhook(slow.url, timeout=100), webhook(hook.url, name="chat")]
@@ -169,15 +169,15 @@ async def test_a_hanging_receiver_delays_nobody(
         await hook.until(2)
         assert len(slow.requests) <= 1
         await settled(site)
-    assert hook.told == INCIDENT
-    assert slow.told == [("firing", "critical"), *INCIDENT]
+    assert hook.received == INCIDENT
+    assert slow.received == [("firing", "critical"), *INCIDENT]
     assert "did not answer within 100ms" in site.lines.said[0]
 
 
 async def test_a_body_that_never_ends_is_no_answer_that_never_comes(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:
-    """The status has told what matters; of the body a little is read, and it is not waited for."""
+    """The status decides; little of the body is read, and it is not waited for."""
 
     async def endless(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(status=500)
@@ -199,7 +199,7 @@ async def test_a_body_that_never_ends_is_no_answer_that_never_comes(
     incident(site, pool)
     async with running(site):
         await settled(site)
-    assert hook.told == [("firing", "critical"), *INCIDENT]
+    assert hook.received == [("firing", "critical"), *INCIDENT]
     assert len(site.row("SELECT max(error) FROM notice")[0][0]) < 250
 
 
@@ -217,14 +217,14 @@ async def test_retry_after_is_waited_for(site: Any, hook: Any, pool: Pool, webho
     incident(site, pool)
     async with running(site):
         await settled(site)
-    assert hook.told[-2:] == INCIDENT
+    assert hook.received[-2:] == INCIDENT
     assert site.clock.slept == [42_000, 300_000, 8000]
 
 
 async def test_a_redirect_is_not_followed(
     site: Any, hooks: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:
-    """The notice does not go where nobody said it should; it waits."""
+    """The notification does not go to an address that no setting names; it waits."""
     other = await hooks()
 
     async def elsewhere(request: web.Request) -> web.Response:
@@ -235,7 +235,7 @@ async def test_a_redirect_is_not_followed(
     incident(site, pool)
     async with running(site):
         await settled(site)
-    assert hook.told == [("firing", "critical"), *INCIDENT]
+    assert hook.received == [("firing", "critical"), *INCIDENT]
     assert other.requests == []
 
 
@@ -251,7 +251,7 @@ async def test_killed_in_between(site: Any, hook: Any, pool: Pool, webhook: Webh
     hang.set()
     async with running(site):
         await settled(site)
-    assert hook.told == [*INCIDENT, ("resolved", "critical")]
+    assert hook.received == [*INCIDENT, ("resolved", "critical")]
     assert len(set(hook.keys)) == 1
 
 
@@ -268,7 +268,7 @@ async def test_a_restart_does_not_wait_for_the_next_attempt(
     site.clock.set(site.clock.now() - 3_600_000)
     async with running(site):
         await settled(site)
-    assert hook.told[-2:] == INCIDENT
+    assert hook.received[-2:] == INCIDENT
     assert site.clock.slept == [2000]
 
 
@@ -288,7 +288,7 @@ async def test_a_clock_set_back_between_two_attempts(
     incident(site, pool)
     async with running(site):
         await settled(site)
-    assert hook.told[-2:] == INCIDENT
+    assert hook.received[-2:] == INCIDENT
 
 
 async def test_a_store_that_cannot_be_written_for_a_while(
@@ -308,7 +308,7 @@ async def test_a_store_that_cannot_be_written_for_a_while(
     incident(site, pool)
     async with running(site):
         await settled(site)
-    assert hook.told == INCIDENT
+    assert hook.received == INCIDENT
     assert site.clock.slept == [2000, 4000, 8000]
     assert len(site.lines.said) == 1
 
@@ -322,7 +322,7 @@ async def test_many_wait_in_order(site: Any, hook: Any, pool: Pool, webhook: Web
     async with running(site):
         await settled(site)
     accepted = [(key, status) for (key, status) in site.row("SELECT fingerprint, status FROM notice ORDER BY id")]
-    arrived = list(dict.fromkeys(zip(hook.keys, (status for status, _ in hook.told), strict=True)))
+    arrived = list(dict.fromkeys(zip(hook.keys, (status for status, _ in hook.received), strict=True)))
     assert arrived == accepted
     assert len(accepted) == 60
 
@@ -368,7 +368,7 @@ async def test_no_secret_is_shown_or_kept(
 async def test_an_address_that_cannot_be_used(
     site: Any, pool: Pool, webhook: Webhook, tmp_path: Path, address: str, said: str
 ) -> None:
-    """The notice waits, and the log says what is wrong without telling the address."""
+    """The notification waits, and the log says what is wrong without showing the address."""
     file = tmp_path / "address"
     file.write_text(address)
     site.receivers = [replace(webhook(), url=None, url_file=Secret.in_file(LocatedText(str(file), Place("x"))))]
@@ -400,20 +400,20 @@ async def test_without_receivers_it_waits_for_the_end(site: Any) -> None:
 
 
 async def test_a_changed_severity(site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled) -> None:
-    """It is told as firing again, under the same key."""
+    """It is sent as firing again, with the same key."""
     site.receivers = [webhook(hook.url)]
     site.change(pool(severity=Severity.WARNING))
     site.change(pool(severity=Severity.CRITICAL))
     site.change(pool(state=RESOLVED, severity=Severity.CRITICAL))
     async with running(site):
         await settled(site)
-    assert hook.told == [("firing", "warning"), *INCIDENT]
+    assert hook.received == [("firing", "warning"), *INCIDENT]
     assert len(set(hook.keys)) == 1
 
 
 @pytest.mark.parametrize("seed", range(5))
 async def test_many_deaths(site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled, seed: int) -> None:
-    """Ended at any moment, again and again, by a receiver in any mood: all is told, in order, and twice only as the same."""
+    """Ended at any moment, again and again, by a receiver in any mood: everything is sent, in order, and twice only as the same."""
     chances = random.Random(seed)
     site.receivers = [webhook(hook.url, timeout=60_000)]
     for _ in range(20):
@@ -427,10 +427,10 @@ async def test_many_deaths(site: Any, hook: Any, pool: Pool, webhook: Webhook, s
     hook.answers = []
     async with running(site):
         await settled(site)
-    owed = [(key, status) for (key, status) in site.row("SELECT fingerprint, status FROM notice ORDER BY id")]
-    arrived = list(zip(hook.keys, (status for status, _ in hook.told), strict=True))
-    assert list(dict.fromkeys(arrived)) == owed
+    rows = [(key, status) for (key, status) in site.row("SELECT fingerprint, status FROM notice ORDER BY id")]
+    arrived = list(zip(hook.keys, (status for status, _ in hook.received), strict=True))
+    assert list(dict.fromkeys(arrived)) == rows
     # Once something newer has arrived, nothing older does.
-    order = [owed.index(each) for each in arrived]
+    order = [rows.index(each) for each in arrived]
     assert order == sorted(order)
     assert {outcome for _, outcome, _ in outcomes(site)} == {"accepted"}

@@ -1,4 +1,4 @@
-"""Which notices the transitions of alerts owe, through the store."""
+"""Which notifications the transitions of alerts cause, through the store."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Pool = Callable[..., Alert]
 Webhook = Callable[..., WebhookSettings]
 
 
-def notices(site: Any, receiver: str = "ops") -> list[tuple[str, str, str]]:
-    """(rule, status, severity) of what a receiver is owed, in order."""
+def notifications(site: Any, receiver: str = "ops") -> list[tuple[str, str, str]]:
+    """(rule, status, severity) of a receiver's notifications, in order."""
     rows = site.row("SELECT receiver, status, severity, payload FROM notice ORDER BY id")
     return [
         (json.loads(payload)["labels"]["alertname"], status, severity)
@@ -30,15 +30,15 @@ def notices(site: Any, receiver: str = "ops") -> list[tuple[str, str, str]]:
 
 
 def test_one_incident(site: Any, pool: Pool, webhook: Webhook) -> None:
-    """A notice when it starts, when its severity changes and when it ends; none while it waits or goes on."""
+    """A notification when it starts, when its severity changes and when it ends; none while it waits or goes on."""
     site.receivers = [webhook()]
     site.change(pool(state=PENDING, severity=WARNING))
-    assert notices(site) == []
+    assert notifications(site) == []
     site.change(pool(severity=WARNING))
     site.change(pool(severity=WARNING, summary="5 % free"))
     site.change(pool(severity=CRITICAL))
     site.change(pool(state=RESOLVED, severity=CRITICAL))
-    assert notices(site) == [
+    assert notifications(site) == [
         ("BP-03", "firing", "warning"),
         ("BP-03", "firing", "critical"),
         ("BP-03", "resolved", "critical"),
@@ -63,18 +63,18 @@ def test_what_ends_before_it_fires_and_advice_notify_nobody(site: Any, pool: Poo
     site.change(pool(state=RESOLVED, started=None))
     site.change(pool("BP-09", kind_of_rule="review", family=""))
     site.change(pool("BP-09", kind_of_rule="review", family="", state=RESOLVED))
-    assert notices(site) == []
+    assert notifications(site) == []
 
 
 def test_only_the_worst_of_a_family(site: Any, pool: Pool, webhook: Webhook) -> None:
-    """A milder one is told when the worse one has ended and it still fires; one that ended meanwhile is not."""
+    """A milder one is sent when the worse one has ended and it still fires; one that ended meanwhile is not."""
     site.receivers = [webhook()]
     site.change(pool("BP-01", severity=WARNING), pool("BP-02", severity=WARNING), pool("BP-03"))
-    assert notices(site) == [("BP-03", "firing", "critical")]
+    assert notifications(site) == [("BP-03", "firing", "critical")]
     site.change(pool("BP-02", state=RESOLVED, severity=WARNING))
     site.change(pool("BP-03", state=RESOLVED))
     site.change(pool("BP-01", state=RESOLVED, severity=WARNING))
-    assert notices(site)[1:] == [
+    assert notifications(site)[1:] == [
         ("BP-03", "resolved", "critical"),
         ("BP-01", "firing", "warning"),
         ("BP-01", "resolved", "warning"),
@@ -88,7 +88,7 @@ def test_one_that_was_told_before_it_was_covered_is_ended_too(site: Any, pool: P
     site.change(pool("BP-03"))
     site.change(pool("BP-03", state=RESOLVED))
     site.change(pool("BP-01", state=RESOLVED, severity=WARNING))
-    assert [each[:2] for each in notices(site)] == [
+    assert [each[:2] for each in notifications(site)] == [
         ("BP-01", "firing"),
         ("BP-03", "firing"),
         ("BP-03", "resolved"),
@@ -102,18 +102,22 @@ def test_what_another_alert_brings_about_is_told_when_it_stays_alone(site: Any, 
     cause = pool("LOG-08", family="")
     effect = pool("BP-03", cause=cause.key)
     site.change(cause, effect)
-    assert [each[:2] for each in notices(site)] == [("LOG-08", "firing")]
+    assert [each[:2] for each in notifications(site)] == [("LOG-08", "firing")]
     site.change(pool("LOG-08", state=RESOLVED, family=""), pool("BP-03"))
-    assert [each[:2] for each in notices(site)] == [("LOG-08", "firing"), ("LOG-08", "resolved"), ("BP-03", "firing")]
+    assert [each[:2] for each in notifications(site)] == [
+        ("LOG-08", "firing"),
+        ("LOG-08", "resolved"),
+        ("BP-03", "firing"),
+    ]
 
 
 def test_what_comes_long_after_its_cause_is_told(pool: Pool) -> None:
-    """It has become worse: whoever was called for the cause is called again."""
+    """It has become worse: the receiver of the cause is notified again."""
     cause = pool("LOG-08", family="", started=1_000)
     soon = pool("BP-03", cause=cause.key, started=1_000 + LATE_EFFECT_MS)
     late = pool("BP-05", family="", cause=cause.key, started=1_001 + LATE_EFFECT_MS)
     assert inhibitions([cause, soon, late], {}) == {soon.key: cause.key}
-    # It goes on being told apart, whatever the cause is called by then.
+    # Later changes are sent too, whatever the cause is by then.
     assert inhibitions([late, cause], {}) == {}
 
 
@@ -121,35 +125,35 @@ def test_a_milder_cause_keeps_nobody_asleep(site: Any, pool: Pool, webhook: Webh
     site.receivers = [webhook()]
     cause = pool("LOG-08", severity=WARNING, family="")
     site.change(cause, pool("BP-03", cause=cause.key))
-    assert {each[:2] for each in notices(site)} == {("LOG-08", "firing"), ("BP-03", "firing")}
+    assert {each[:2] for each in notifications(site)} == {("LOG-08", "firing"), ("BP-03", "firing")}
 
 
 def test_the_reasons_can_be_asked(site: Any, pool: Pool, webhook: Webhook) -> None:
-    """Every decision comes back with one, told or not."""
+    """Every decision has a reason, sent or not."""
     site.receivers = [webhook()]
     asked = []
 
-    def owed(changes: Any) -> Any:
+    def build(changes: Any) -> Any:
         outbox = site.outbox()
         asked.extend(outbox.decisions(changes))
         return outbox.pending(changes)
 
-    site.change(pool("BP-01", severity=WARNING), pool("BP-03"), owed=owed)
+    site.change(pool("BP-01", severity=WARNING), pool("BP-03"), build=build)
     assert [(each.alert.key.rule, each.reason) for each in asked] == [
         ("BP-01", DecisionReason.INHIBITED),
         ("BP-03", DecisionReason.STARTED),
     ]
 
 
-def test_each_receiver_is_owed_its_own(site: Any, pool: Pool, webhook: Webhook) -> None:
-    """With its name and labels; the end only where it is wanted; a new one is not told of the end of what it never knew."""
+def test_each_receiver_is_notified_by_itself(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """With its name and labels; the end only where it is wanted; a new one is not notified of the end of what it never knew."""
     site.receivers = [webhook(labels={"site": "north"}), webhook(name="chat", send_resolved=False)]
     site.change(pool())
     site.receivers.append(webhook(name="new"))
     site.change(pool(state=RESOLVED))
-    assert [each[1] for each in notices(site)] == ["firing", "resolved"]
-    assert [each[1] for each in notices(site, "chat")] == ["firing"]
-    assert notices(site, "new") == []
+    assert [each[1] for each in notifications(site)] == ["firing", "resolved"]
+    assert [each[1] for each in notifications(site, "chat")] == ["firing"]
+    assert notifications(site, "new") == []
     (ops, first), (chat, second) = site.row("SELECT receiver, payload FROM notice ORDER BY id LIMIT 2")
     assert (ops, json.loads(first)["labels"]["site"]) == ("ops", "north")
     assert (chat, "site" in json.loads(second)["labels"]) == ("chat", False)
@@ -174,7 +178,7 @@ def test_without_receivers_nothing_is_owed(site: Any, pool: Pool) -> None:
 
 
 def test_a_snapshot_that_cannot_be_stored_owes_nothing(site: Any, pool: Pool, webhook: Webhook) -> None:
-    """Alert and notice are one transaction; what follows is judged by what the store holds, so nothing is lost."""
+    """Alert and notification are one transaction; what follows is decided by what the store holds, so nothing is lost."""
     site.receivers = [webhook()]
     site.change(pool(state=PENDING))
 
@@ -182,9 +186,9 @@ def test_a_snapshot_that_cannot_be_stored_owes_nothing(site: Any, pool: Pool, we
         raise StoreError("the disk is full")
 
     with pytest.raises(StoreError):
-        site.change(pool(), owed=full)
+        site.change(pool(), build=full)
     assert site.row("SELECT state FROM alert") == [("pending",)]
-    assert notices(site) == []
+    assert notifications(site) == []
     # The rules go on with an alert that fires; the store hears of it with the next change.
     site.change(pool(severity=WARNING))
-    assert notices(site) == [("BP-03", "firing", "warning")]
+    assert notifications(site) == [("BP-03", "firing", "warning")]

@@ -87,7 +87,7 @@ async def test_two_types_of_receivers(
     assert [each.status.value for each in receiver.sent] == ["firing", "resolved"]
     assert receiver.sent[0].labels["site"] == "north"
     assert receiver.sent[0].labels["alertname"] == "BP-03"
-    assert hook.told == [("firing", "critical"), ("resolved", "critical")]
+    assert hook.received == [("firing", "critical"), ("resolved", "critical")]
     assert LONGEST_PAUSE_MS in site.clock.slept
     assert receiver.closed == 1
 

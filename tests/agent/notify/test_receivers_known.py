@@ -1,4 +1,4 @@
-"""Receivers that come and go: what the others are owed is dropped, new ones are told what fires, both exactly once."""
+"""Receivers that come and go: notifications to removed ones are dropped, new ones are notified of what fires, both exactly once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Settled = Callable[[Any], Awaitable[None]]
 
 
 async def begun(site: Any, settled: Settled | None = None) -> None:
-    """A run that takes note of its receivers; with ``settled`` it goes on until nothing is owed."""
+    """A run that takes note of its receivers; with ``settled`` it goes on until nothing is pending."""
     async with site.running() as notifier:
         await notifier.begun()
         if settled is not None:
@@ -93,7 +93,7 @@ async def test_one_that_comes_back(site: Any, hook: Any, pool: Pool, webhook: We
 async def test_new_ones_and_what_they_are_owed_are_one_transaction(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the notices cannot be kept the receiver stays unknown, and it is tried again."""
+    """When the notifications cannot be kept the receiver stays unknown, and it is tried again."""
     site.change(pool())
     site.receivers = [webhook(hook.url)]
     introduced, times = Outbox.introduce, [0]

@@ -1,4 +1,4 @@
-"""A receiver that calls a notice a bad one: it is set aside, tried for a day, and then given up; never lost without a word."""
+"""A receiver that calls a notification a bad one: it is set aside, tried for a day, and then given up; never lost without a word."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_others_go_on_and_it_is_sent_later(
 async def test_nothing_new_is_needed_for_the_next_try(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:
-    """The pauses grow as after any failure, and nobody has to wake the queue."""
+    """The pauses grow as after any failure, and nothing has to wake the queue."""
     hook.answers = [400, 400, 400]
     site.receivers = [webhook(hook.url)]
     site.change(pool())
@@ -126,7 +126,7 @@ async def test_a_clock_that_is_set_delays_no_attempt_for_long(
 async def test_of_what_was_given_up_the_end_is_not_told(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:
-    """The receiver never knew of it; a new severity is told as if it began then."""
+    """The receiver never knew of it; a new severity is sent as if it began then."""
     hook.answers = [refusing("BP-03")] * 1000
     site.receivers = [webhook(hook.url)]
     site.change(pool(family=""), pool("BP-01", family=""))

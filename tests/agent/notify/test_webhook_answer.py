@@ -39,7 +39,7 @@ def test_again(status: int) -> None:
     [(401, "token"), (403, "token"), (407, "token"), *((each, "address") for each in (301, 302, 307, 404, 405, 410))],
 )
 def test_a_mistake_in_the_settings(status: int, word: str) -> None:
-    """A person mends it, so the notice waits; what to look at is said."""
+    """A person mends it, so the notification waits; what to look at is said."""
     assert delivery_status(status) is DeliveryStatus.AGAIN
     assert word in settings_hint(status)
 

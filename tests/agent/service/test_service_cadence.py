@@ -78,7 +78,7 @@ async def test_late_answer_counts_to_the_next_cycle(house: Any) -> None:
 
 
 async def test_slow_answers_stretch_their_question(house: Any) -> None:
-    """An answer of 4 s makes its question come every 60 s; three quick ones bring the 30 s back. Both are told."""
+    """An answer of 4 s makes its question come every 60 s; three quick ones bring the 30 s back. Both are logged."""
     house.of("QM01").took = {"INQUIRE_Q_STATUS": 4_000}
     async with house.running():
         await house.clock.advance(61_000)
@@ -115,12 +115,12 @@ async def test_clock_set_back(house: Any) -> None:
 
 
 class _Appending(list[Any]):
-    """A list that tells when something is added."""
+    """A list that calls a function when something is added."""
 
-    def __init__(self, told: Any) -> None:
+    def __init__(self, on_append: Any) -> None:
         super().__init__()
-        self._told = told
+        self._on_append = on_append
 
     def append(self, each: Any) -> None:
         super().append(each)
-        self._told(each)
+        self._on_append(each)

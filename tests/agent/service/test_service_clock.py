@@ -130,7 +130,7 @@ def test_a_small_step_back_between_two_cycles_deletes_nothing() -> None:
 
 
 async def test_set_back_while_the_agent_was_down(house: Any, queue_depth: Any) -> None:
-    """A restart dates its samples after the newest one, at half the clock's pace; their intervals are those of life."""
+    """A restart dates its samples after the newest one, at half the clock's pace; their intervals are those of elapsed time."""
     house.of("QM01").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 5)]}
     async with house.running():
         await house.clock.advance(65_000)
@@ -209,7 +209,7 @@ async def test_an_hour_back_for_one_poll(house: Any, queue_depth: Any) -> None:
 
 
 async def test_killed_while_the_cycle_after_a_correction_is_stored(house: Any, queue_depth: Any) -> None:
-    """One queue manager's samples still lie ahead: that delays nobody, and they go with its next cycle."""
+    """One queue manager's samples still lie ahead: that delays no other, and they go with its next cycle."""
     for script in house.scripts:
         script.items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 5)]}
     async with house.running():
@@ -300,7 +300,7 @@ async def test_holds_go_by_elapsed_time(house: Any, queue_depth: Any, by: int) -
 
 @pytest.mark.parametrize("by", [-120_000, HOUR, YEARS_56])
 async def test_an_alert_of_the_wrong_clock_is_as_old_as_it_is(house: Any, queue_depth: Any, by: int) -> None:
-    """Its beginning is corrected with the clock; it stays the same incident to whoever was told of it."""
+    """Its beginning is corrected with the clock; it stays the same incident to the receivers that know it."""
     with_rule(house, queue_depth)
     house.clock.set(NOW - by)
     async with house.running():

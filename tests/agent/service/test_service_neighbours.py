@@ -46,7 +46,7 @@ async def test_trouble_costs_the_others_nothing(house: Any, trouble: str, tmp_pa
         _HEALTHY.update(await asked_of_others(healthy))
     assert await asked_of_others(house) == _HEALTHY
     assert [script.most_at_once for script in house.scripts[1:]] == [1, 1]
-    # The group's things are told of by somebody else, unless its answers come, however late.
+    # The group's objects are reported by another member, unless its answers come, however late.
     spokesmen = {name for name in ("QM01", "QM02", "QM03") if len(house.of(name).times("INQUIRE_QSG")) > 5}
     assert spokesmen, trouble
 

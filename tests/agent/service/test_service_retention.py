@@ -95,8 +95,8 @@ async def test_a_clock_far_ahead_deletes_nothing_of_what_is_kept(house: Any) -> 
         assert times(house)[: len(before)] == before
         assert house.log.getvalue().count("store.retention_waits ") == 1
         with StoreReader.open(house.store) as reader:
-            told = reader.current(ObjectName("QM01", "store"))["deletion_waits"].value
-        assert "leapt ahead by 10585d" in str(told)
+            reason = reader.current(ObjectName("QM01", "store"))["deletion_waits"].value
+        assert "leapt ahead by 10585d" in str(reason)
         house.clock.set(house.clock.now() - years)
         await house.clock.advance(40 * MINUTE)
     left = times(house)

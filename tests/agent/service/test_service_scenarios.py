@@ -1,4 +1,4 @@
-"""Each scenario on the whole path, from simulated answers to alerts, by a clock that only moves when told to."""
+"""Each scenario on the whole path, from simulated answers to alerts, by a clock that only moves on request."""
 
 from __future__ import annotations
 
