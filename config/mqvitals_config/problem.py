@@ -122,11 +122,17 @@ _LONGEST = 64
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """``; did you mean 'store'?`` when a choice is close to ``word``, else an empty text."""
+    found = suggestion(word, choices)
+    return f"; {found}" if found else ""
+
+
+def suggestion(word: str, choices: Iterable[str]) -> str:
+    """``did you mean 'store'?`` when a choice is close to ``word``, else an empty text."""
     if len(word) > _LONGEST:
         return ""  # comparing takes time by the square of the length, and no name is that long
     by_lower = {choice.lower(): choice for choice in choices}
     close = get_close_matches(word.lower(), by_lower, n=1)
-    return f"; did you mean '{by_lower[close[0]]}'?" if close else ""
+    return f"did you mean '{by_lower[close[0]]}'?" if close else ""
 
 
 def shown(text: str, longest: int = 60) -> str:

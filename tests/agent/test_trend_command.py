@@ -136,7 +136,7 @@ def test_hostile_object(make_store: MakeStore, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        (["free_pc", "QM01/buffer_pool/3"], "a buffer_pool has no metric 'free_pc'", "did you mean free_pct"),
+        (["free_pc", "QM01/buffer_pool/3"], "a buffer_pool has no metric 'free_pc'", "did you mean 'free_pct'"),
         (["zzz", "QM01/buffer_pool/3"], "has no metric 'zzz'", "'mqvitals metrics' lists them all"),
         (["free_pct", "QM01/bufer_pool/3"], "there is no kind of object 'bufer_pool'", "did you mean 'buffer_pool'"),
         (["free_pct", "QM01/zzz/3"], "there is no kind of object 'zzz'", "kinds are "),

@@ -160,11 +160,11 @@ def _linked(match: re.Match[str]) -> str:
 
 def _unknown(topic: str, pages: Iterable[str]) -> Failure:
     from mqvitals_agent.commandline.runner import COMMANDS
-    from mqvitals_config.problem import did_you_mean
+    from mqvitals_config.problem import suggestion
 
     if any(command.name == topic for command in COMMANDS):
         return Failure(f"there is no page {topic!r}", hint=f"'mqvitals {topic} --help' explains the command")
-    meant = did_you_mean(topic, list(pages)).removeprefix("; ")
+    meant = suggestion(topic, list(pages))
     return Failure(f"there is no page {topic!r}", hint=meant or "'mqvitals help' lists them")
 
 

@@ -50,9 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _list(program, arguments.options)
     formula = FORMULAS.get(wanted.lower())
     if formula is None:
-        from mqvitals_config.problem import did_you_mean
+        from mqvitals_config.problem import suggestion
 
-        meant = did_you_mean(wanted, FORMULAS).removeprefix("; ")
+        meant = suggestion(wanted, FORMULAS)
         raise Failure(f"there is no formula {wanted!r}", hint=meant or f"'{program} list' shows all")
     return _calculate(formula, f"{program} {formula.name}", arguments.options)
 

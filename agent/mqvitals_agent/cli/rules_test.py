@@ -104,7 +104,7 @@ def _coverages(suites: Iterable[RuleTestSuite]) -> dict[int, Coverage]:
 
 
 def _suites(arguments: argparse.Namespace) -> Iterator[RuleTestSuite]:
-    from mqvitals_config.problem import did_you_mean
+    from mqvitals_config.problem import suggestion
     from mqvitals_rules.testing.cases import shipped_tests
 
     shipped = shipped_tests()
@@ -119,7 +119,7 @@ def _suites(arguments: argparse.Namespace) -> Iterator[RuleTestSuite]:
         elif is_file or os.path.lexists(name):
             yield _site_suite(name, arguments)
         else:
-            meant = did_you_mean(name, shipped).removeprefix("; ")
+            meant = suggestion(name, shipped)
             hint = f"the packs are {', '.join(shipped)}; the name of a file of tests ends in {_SUFFIX}"
             raise Failure(f"there is no pack {name!r}", hint=meant or hint)
 

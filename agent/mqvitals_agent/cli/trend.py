@@ -75,8 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _metric(name: ObjectName, text: str) -> Metric:
     """The metric that was meant; raises Failure with the nearest names."""
-    from difflib import get_close_matches
-
+    from mqvitals_config.problem import suggestion
     from mqvitals_rules.vocabulary.metric import MetricType
     from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -86,11 +85,8 @@ def _metric(name: ObjectName, text: str) -> Metric:
         raise Failure(f"{text} is no metric of {name}, which is a {kind.name}", hint=f"write {kind.name}.METRIC")
     metric = kind.metric(plain)
     if metric is None:
-        near = get_close_matches(plain, [each.name for each in kind.metrics])
-        raise Failure(
-            f"a {kind.name} has no metric {plain!r}",
-            hint=f"did you mean {' or '.join(near)}?" if near else "'mqvitals metrics' lists them all",
-        )
+        meant = suggestion(plain, [each.name for each in kind.metrics])
+        raise Failure(f"a {kind.name} has no metric {plain!r}", hint=meant or "'mqvitals metrics' lists them all")
     if metric.type is MetricType.TEXT:
         raise Failure(
             f"{kind.name}.{plain} is a text, of which only the newest is kept; numbers and states have a trend"

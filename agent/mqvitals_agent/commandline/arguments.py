@@ -63,18 +63,18 @@ def _report_skipped_rows(reader: StoreReader, path: str) -> None:
 
 def check_owners(reader: StoreReader, names: Sequence[str]) -> None:
     """Raises Failure for a name that is no queue manager or group of the store, and StoreError."""
-    from mqvitals_config.problem import did_you_mean
+    from mqvitals_config.problem import suggestion
 
     known = [owner.name for owner in reader.owners() if not owner.unwatched]
     for name in names:
         if name not in known:
-            meant = did_you_mean(name, known).removeprefix("; ")
+            meant = suggestion(name, known)
             raise Failure(f"the store has no queue manager {name!r}", hint=meant or f"it has {', '.join(known)}")
 
 
 def object_name(text: str) -> ObjectName:
     """The object that ``text`` names. Raises Failure for another form, and for an unknown kind."""
-    from mqvitals_config.problem import did_you_mean
+    from mqvitals_config.problem import suggestion
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -83,7 +83,7 @@ def object_name(text: str) -> ObjectName:
     except ValueError as error:
         raise Failure(str(error), hint="'mqvitals metrics' lists the kinds") from error
     if name.kind not in KINDS:
-        meant = did_you_mean(name.kind, KINDS).removeprefix("; ")
+        meant = suggestion(name.kind, KINDS)
         raise Failure(f"there is no kind of object {name.kind!r}", hint=meant or f"the kinds are {', '.join(KINDS)}")
     return name
 

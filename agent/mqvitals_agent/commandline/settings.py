@@ -84,9 +84,9 @@ def rule_config_of(settings: Settings) -> RuleConfig:
 
 def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
     """The failure to find a rule."""
-    from mqvitals_config.problem import did_you_mean
+    from mqvitals_config.problem import suggestion
 
-    meant = did_you_mean(rule_id, [str(rule.id) for rule in rules]).removeprefix("; ")
+    meant = suggestion(rule_id, [str(rule.id) for rule in rules])
     return Failure(f"there is no rule {rule_id!r}", hint=meant or "'mqvitals rules list' shows all")
 
 
