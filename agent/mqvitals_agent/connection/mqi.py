@@ -400,7 +400,7 @@ class _Package:
 
 
 def _failures(module: Any, calls: Any) -> tuple[type[Exception], ...]:
-    """What a package raises: its own errors, and those of its C module, which are no relations of theirs."""
+    """What a package raises: its own errors, and those of its C module, which do not derive from them."""
     return (
         module.Error,
         *(each for each in vars(calls).values() if isinstance(each, type) and issubclass(each, Exception)),

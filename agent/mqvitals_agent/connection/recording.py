@@ -11,6 +11,7 @@ import json
 import os
 import zlib
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,7 +40,7 @@ from mqvitals_agent.connection.recording_format import (
 from mqvitals_rules.timestamps import iso
 
 
-class RecordingWriter:
+class RecordingWriter(AbstractContextManager["RecordingWriter"]):
     """Writes a recording, one exchange a line and one write a line, so that a crash cuts at most the last one.
 
     The file is made anew, readable by its owner alone, since answers hold names, addresses and user ids; with
@@ -76,9 +77,6 @@ class RecordingWriter:
         finally:
             os.close(self._file)
             self._file = -1
-
-    def __enter__(self) -> RecordingWriter:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -152,7 +150,7 @@ MOST_LEFT_OUT = 10_000
 MOST_BLANK = 100_000
 
 
-class Recording:
+class Recording(AbstractContextManager["Recording"]):
     """A recording that is being read: iterate over it once for its exchanges, in a ``with`` statement, or ``close`` it.
 
     ``warnings`` grows while reading: lines left out, a cut or damaged end. ``damaged`` is true when something was lost
@@ -217,9 +215,6 @@ class Recording:
     def close(self) -> None:
         """Close the file. A second call does nothing."""
         self._lines.close()
-
-    def __enter__(self) -> Recording:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -346,7 +346,7 @@ class MessageReader:
     left_out: set[str] = field(default_factory=set)
 
     def read(self, joined: JoinedMessage) -> ConsoleMessage | None:
-        """The message; None for another product's, or one of a queue manager that is not watched."""
+        """The message; None for another product's, or one of a queue manager that is not monitored."""
         found = _ID.fullmatch(joined.text)
         if found is None or not wanted(joined.text):
             return None

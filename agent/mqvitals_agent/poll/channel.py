@@ -72,7 +72,7 @@ class ChannelStarts:
 
     A restart counts as broken when the poll before saw the place's instance with messages under way, or when it
     retried or was in doubt since it last ran without trouble. However many instances of a channel break off together,
-    as with their queue manager, that is one broken start. A channel that ended for want of work, or that somebody
+    as with their queue manager, that is one broken start. A channel that ended for want of work, or that was
     stopped, has not broken off; nor is a client that connects again a restart.
     """
 

@@ -44,8 +44,6 @@ def _parameters(items: Sequence[DecodedReply]) -> dict[int, Value]:
 
 def read_log(answer: MemberReport, rows: CycleRows) -> None:
     """The log's parameters, copies and status in one row; when the queue manager started in another."""
-    if not answer.items:
-        return
     merged = _parameters(answer.items)
     for values in _of(answer.items, mq.MQSYSP_TYPE_LOG_STATUS):
         merged.update(values)
@@ -78,8 +76,6 @@ def position(rba: Reported) -> Reported:
 
 def read_archive(answer: MemberReport, rows: CycleRows) -> None:
     """The archiving parameters and the tape units in one row."""
-    if not answer.items:
-        return
     metrics = _ARCHIVE.read(_parameters(answer.items))
     tapes = _of(answer.items, mq.MQSYSP_TYPE_ARCHIVE_TAPE)
     metrics["tape_units"] = len(tapes)
@@ -91,8 +87,6 @@ def read_archive(answer: MemberReport, rows: CycleRows) -> None:
 
 def read_system(answer: MemberReport, rows: CycleRows) -> None:
     """The system parameters: most are the queue manager's, two the log's."""
-    if not answer.items:
-        return
     merged = _parameters(answer.items)
     rows.put(SYSTEM, answer.queue_manager, "", answer.row(_SYSTEM.read(merged)))
     rows.put(SYSTEM_LOG, answer.queue_manager, "", answer.row(_SYSTEM_LOG.read(merged)))

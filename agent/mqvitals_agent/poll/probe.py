@@ -301,7 +301,7 @@ def _merged(before: ObjectRow, after: ObjectRow) -> ObjectRow:
 
 
 class Probe(NamedTuple):
-    """One command: ``read`` puts the rows of an answer where they belong.
+    """One command: ``read`` puts the rows of an answer with items where they belong.
 
     ``parts`` returns what an answer to a selection holds, ``wanted`` which parameters reading needs (the tracker's
     included), ``key`` which parameter names the object (0: none does), ``parameters`` those of the request, but for

@@ -22,10 +22,7 @@ _STATUS = MetricColumns(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR_STATUS", platform="di
 
 def read_attributes(answer: MemberReport, rows: CycleRows) -> None:
     """The attributes, and what other probes need to know of the queue manager: platform, dead-letter queue, group."""
-    item = next(iter(answer.items), None)
-    if item is None:
-        return
-    values = item.values
+    values = answer.items[0].values
     distributed = values.get(mq.MQIA_PLATFORM, mq.MQPL_ZOS) != mq.MQPL_ZOS
     rows.distributed[answer.queue_manager] = distributed
     dead_letter_queue = values.get(mq.MQCA_DEAD_LETTER_Q_NAME)
@@ -49,11 +46,9 @@ def read_attributes(answer: MemberReport, rows: CycleRows) -> None:
 
 def read_status(answer: MemberReport, rows: CycleRows) -> None:
     """What runs inside the queue manager, and since when."""
-    item = next(iter(answer.items), None)
-    if item is not None:
-        metrics = _STATUS.read(item.values)
-        local = _STATUS.read_times(item.values, metrics)
-        rows.put(STATUS, answer.queue_manager, "", answer.row(metrics, local))
+    values = answer.items[0].values
+    metrics = _STATUS.read(values)
+    rows.put(STATUS, answer.queue_manager, "", answer.row(metrics, _STATUS.read_times(values, metrics)))
 
 
 STATUS_PROBE = Probe(
