@@ -2,7 +2,7 @@
 
 A channel is one object, whatever its restarts and instances. Of several current instances the object has
 
-* counters: the sum of their increases (see ``counters``);
+* counters: the sum of their increases (see ``Counters``);
 * ``status``: the worst, in the order of ``WORST_STATUS``; other states and texts are those of the instance with the
   worst status;
 * ``indoubt``, ``stop_requested``: the greatest, for one in trouble is enough;

@@ -6,7 +6,7 @@ disposition SHARED.
 
 One reading an object, probe and cycle. When several answers of a cycle hold one object, the queue manager's own
 (unscoped) answer goes before a scoped one, then the newest, metric by metric. For shared queues see ``queue``, for
-channels with several instances ``channel``, for counters ``counter``, for local times ``zone``.
+channels with several instances ``channel``, for counters ``cycle``, for local times ``local_time``.
 
 An answer counts only for what its request selected, and only when it came whole:
 

@@ -9,8 +9,7 @@ from datetime import tzinfo
 from mqvitals_agent.connection.connection import MqiCalls
 from mqvitals_agent.poll import channel, log, queue, statistics, storage
 from mqvitals_agent.poll.channel import ChannelStarts
-from mqvitals_agent.poll.counters import SATURATED_AT, Counters
-from mqvitals_agent.poll.cycle import NO_INTERVAL, CycleData, display_command, missing_reason
+from mqvitals_agent.poll.cycle import NO_INTERVAL, SATURATED_AT, Counters, CycleData, display_command, missing_reason
 from mqvitals_agent.poll.local_time import QueueManagerClock
 from mqvitals_agent.poll.probe import GROUP, ObjectRow, ProbePart
 from mqvitals_agent.poll.qsg import CHANGES, AlterationCounter
