@@ -20,9 +20,8 @@ from mqvitals_agent.store.file.store_file import is_store, verify
 from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.alert_memory import AlertMemory
-from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.history import HourMean
-from mqvitals_agent.store.rows.notifications import BuildNotifications, NotificationRepository
+from mqvitals_agent.store.rows.notifications import BuildNotifications
 from mqvitals_agent.store.writer import Store, check_snapshot_time
 from mqvitals_rules.engine import Evaluation, UnknownCount
 from mqvitals_rules.lifecycle.alert import Transition
@@ -138,6 +137,9 @@ class ResilientStore:
         """Set it to the rules' latest values: those of the cycle under evaluation are not in the file yet."""
         self._file: Store | None = open_file(now(), 0)
         self._memory = AlertMemory(self._file.path, changed=self._follow, new_receivers=self._load_receivers)
+        self.alerts = self._memory.alerts
+        self.notifications = self._memory.notifications
+        """Alerts, notifications and receivers in memory; the file follows each change."""
         self.path = self._file.path
         try:
             self._file.read_alerts(self._memory.load)
@@ -290,16 +292,6 @@ class ResilientStore:
         with suppress(StoreError):
             return self.file.value_now(name, metric)
         return Absence.NOT_ASKED
-
-    @property
-    def alerts(self) -> AlertRepository:
-        """The alerts, in memory."""
-        return self._memory.alerts
-
-    @property
-    def notifications(self) -> NotificationRepository:
-        """Notifications and receivers, in memory; the file follows each change."""
-        return self._memory.notifications
 
     def _load_receivers(self, names: Sequence[str]) -> None:
         """Read from the file what it alone keeps about receivers that are new in memory."""

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.file.schema import ALERTS_FROM, KEPT_FROM
+from mqvitals_agent.store.file.schema import ALERTS_FROM, KEPT_FROM, write_meta
 from mqvitals_agent.store.rows.history import HOUR_MS, has_means
 from mqvitals_agent.store.rows.tables import integer, moment, numbered, text
 from mqvitals_agent.store.writer import Store
@@ -198,7 +198,7 @@ class Retention:
     def _note(self, key: str, value: int) -> None:
         if value > self._facts.get(key, -1):
             self._facts[key] = value
-            self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, str(value)))
+            write_meta(self._connection, {key: str(value)})
 
     def _adapt(self, deleted: int, took: float) -> None:
         """A statement takes a tenth of a step or so, so that a step ends in time."""
@@ -393,7 +393,7 @@ class Retention:
         goes, as by them it is known that it is not watched any more.
         """
         bound = min(bound, self._facts.get(KEPT_FROM, 0))
-        old = [number for number, since in self._store.gone.items() if since < bound]
+        old = [number for number, since in self._store.snapshots.gone.items() if since < bound]
         alerts = self._connection.execute(
             "SELECT owner, kind, name FROM alert UNION SELECT scope_owner, scope_kind, scope_name FROM alert"
         )
@@ -417,10 +417,10 @@ class Retention:
 
     def _drop(self, objects: Mapping[int, ObjectName], bound: int) -> int:
         """Drop those of the objects that have not come back since they were looked at; returns their number."""
-        gone = self._store.gone
+        gone = self._store.snapshots.gone
         still = {number: name for number, name in objects.items() if gone.get(number, bound) < bound}
         if still:
-            self._store.drop_objects(still)
+            self._store.snapshots.drop_objects(still)
         return len(still)
 
     def _is_referred_to(self, number: int, name: ObjectName, bound: int, now: int) -> bool:
@@ -432,7 +432,7 @@ class Retention:
         ):
             if self._connection.execute(query, parameters).fetchone() is not None:
                 return True
-        return has_means(self._connection, number, name.kind, self._store.gone[number], now)
+        return has_means(self._connection, number, name.kind, self._store.snapshots.gone[number], now)
 
     def _owners(self, bound: int, named: set[ObjectName]) -> Iterator[int]:
         """Owners whose last snapshot is before ``bound`` and have nothing but what there is one of: they
@@ -451,7 +451,7 @@ class Retention:
             ).fetchall()
             left = {integer(number): ObjectName(owner, text(kind), text(name)) for number, kind, name in rows}
             (newest,) = self._connection.execute("SELECT max(id) FROM object").fetchone()
-            gone = self._store.gone
+            gone = self._store.snapshots.gone
             if (
                 owner in alarmed
                 or newest in left
@@ -461,7 +461,7 @@ class Retention:
                 continue
             if any(has_means(self._connection, number, name.kind, gone[number], 0) for number, name in left.items()):
                 continue
-            self._store.drop_objects(left)
+            self._store.snapshots.drop_objects(left)
             for table, key in (("unknown_count", "owner"), ("owner", "name")):
                 self._connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (owner,))  # noqa: S608
             yield len(left) + 1

@@ -26,6 +26,7 @@ from mqvitals_agent.store.file.schema import (
     open_writer,
     read_meta,
     refuse_foreign_objects,
+    write_meta,
 )
 from mqvitals_agent.store.file.store_file import WatchedFile, WriterLock, set_aside
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
@@ -89,7 +90,7 @@ class Store:
         self.requests = RequestRepository(database)
         self.smf = SmfRepository(database)
         self.messages = MessageRepository(database)
-        self._snapshots = SnapshotWriter(connection, self.tables)
+        self.snapshots = SnapshotWriter(connection, self.tables)
         self._in_doubt = False
         self._schema = connection.execute("PRAGMA schema_version").fetchone()[0]
         self.repaired = repaired
@@ -133,7 +134,7 @@ class Store:
             connection = open_writer(path, tables.values(), page_size=page_size, busy_ms=busy_ms)
             opened.callback(connection.close)
             mode_of = REPLAY if replay else RECORDS if records else LIVE
-            _write_meta(path, connection, mode=mode_of, source=source, group=group, created=created)
+            _write_facts(path, connection, mode=mode_of, source=source, group=group, created=created)
             if shared_with:
                 give_to_group(path, shared_with)
             store = cls(path, lock, connection, kinds, _repair(connection, tables))
@@ -189,7 +190,7 @@ class Store:
     def _write(self, cycle: Iterable[tuple[Snapshot, Sequence[UnknownCount]]], alerts: WriteAlerts) -> None:
         with self._writing_snapshots():
             for snapshot, unknown in cycle:
-                self._snapshots.write(snapshot, unknown)
+                self.snapshots.write(snapshot, unknown)
             alerts(self._connection)
 
     @contextmanager
@@ -255,7 +256,7 @@ class Store:
 
     def value_now(self, name: ObjectName, metric: str) -> Reported:
         """The newest value of a metric, within a transaction too. Raises StoreError."""
-        number, tables = self._snapshots.objects.get(name), self.tables.get(name.kind)
+        number, tables = self.snapshots.objects.get(name), self.tables.get(name.kind)
         if number is None or tables is None:
             return Absence.NOT_ASKED
         with self.database.reading():
@@ -267,7 +268,7 @@ class Store:
     def keep_means(self, means: Iterable[HourMean]) -> None:
         """Store the means of past hours, of objects that are stored; delete very old ones. Raises StoreError."""
         with self.database.writing():
-            write_means(self._connection, means, self._snapshots.objects)
+            write_means(self._connection, means, self.snapshots.objects)
 
     def keep_owners(self, covered: Mapping[str, tuple[int, int]]) -> None:
         """Store that queue managers have SMF records that end from the first to the last time (ms UTC).
@@ -276,7 +277,7 @@ class Store:
         """
         with self.database.writing():
             for name, (first, last) in covered.items():
-                self._snapshots.write_record_owner(name, first, last, group=False)
+                self.snapshots.write_record_owner(name, first, last, group=False)
 
     def forget_records(self, name: ObjectName, first: int, last: int) -> None:
         """Delete the samples of an object from SMF records with ``first`` <= end < ``last``, ms UTC, and its current
@@ -284,23 +285,11 @@ class Store:
 
         The object itself is deleted when it has no other record. Raises StoreError.
         """
-        if name in self._snapshots.objects:
+        if name in self.snapshots.objects:
             with self.database.writing():
-                without_records = self._snapshots.delete_records(name, first, last)
+                without_records = self.snapshots.delete_records(name, first, last)
             if without_records:
-                del self._snapshots.objects[name]
-
-    @property
-    def gone(self) -> Mapping[int, int]:
-        """The objects that are gone: number -> when that was found, ms UTC."""
-        return self._snapshots.gone
-
-    def drop_objects(self, objects: Mapping[int, ObjectName]) -> None:
-        """Delete objects that are gone, by number, with their current state; within ``deleting``.
-
-        Raises sqlite3.Error.
-        """
-        self._snapshots.drop_objects(objects)
+                del self.snapshots.objects[name]
 
     @contextmanager
     def deleting(self) -> Iterator[sqlite3.Connection]:
@@ -326,13 +315,13 @@ class Store:
     def trust_time(self, ts: int) -> None:
         """Store that the clock is trusted up to ``ts``, ms UTC. Raises StoreError."""
         with self.database.writing():
-            self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (TRUSTED, str(ts)))
+            write_meta(self._connection, {TRUSTED: str(ts)})
 
     def note_refused(self, text: str) -> None:
         """Store what is wrong with refused settings or rules, for readers; empty: nothing is."""
         with self.database.writing():
             if text:
-                self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (REFUSED, text))
+                write_meta(self._connection, {REFUSED: text})
             else:
                 self._connection.execute("DELETE FROM meta WHERE key = ?", (REFUSED,))
 
@@ -379,7 +368,7 @@ class Store:
         self.close()
 
     def _load_all(self) -> None:
-        self._snapshots.load()
+        self.snapshots.load()
         self.alerts.load()
         self._in_doubt = False
 
@@ -440,7 +429,7 @@ def without_long_numbers(snapshot: Snapshot) -> tuple[Snapshot, int]:
     return replace(snapshot, readings=readings), count
 
 
-def _write_meta(
+def _write_facts(
     path: Path, connection: sqlite3.Connection, *, mode: str, source: str, group: str, created: int
 ) -> None:
     before = read_meta(connection)
@@ -460,4 +449,4 @@ def _write_meta(
     if not before:
         facts = {"source": source, "group": group, "created": iso(created) if created else "", **facts}
     with transaction(connection):
-        connection.executemany("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", list(facts.items()))
+        write_meta(connection, facts)

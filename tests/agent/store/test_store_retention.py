@@ -18,6 +18,7 @@ from mqvitals_agent.store.rows.history import HourMean
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
 from mqvitals_agent.store.rows.notifications import NotificationOutcome, NotificationStatus, PendingNotification
 from mqvitals_agent.store.rows.smf_records import SmfFile, SmfPart
+from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Reading, Snapshot, Source
@@ -384,14 +385,14 @@ def test_a_step_that_fails_changes_nothing(
     hourly(make, store, range(90, 100), names=("HERE",))
     retention = Retention(store, RetentionPolicy(DAY, None), steady=Steady())
     retention.step(at(make, 100))
-    failing: Callable[..., Any] = Store.drop_objects
+    failing: Callable[..., Any] = SnapshotWriter.drop_objects
 
-    def broken(self: Store, objects: Mapping[int, Any]) -> None:
+    def broken(self: SnapshotWriter, objects: Mapping[int, Any]) -> None:
         failing(self, objects)
         raise sqlite3.OperationalError("disk I/O error")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Store, "drop_objects", broken)
+        patched.setattr(SnapshotWriter, "drop_objects", broken)
         with pytest.raises(StoreError):
             finish(retention, at(make, 100))
     assert count(path, "SELECT count(*) FROM object") == 2

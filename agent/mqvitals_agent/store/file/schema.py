@@ -341,11 +341,10 @@ def _connect(
     path: Path, mode: str, *, immutable: bool = False, any_thread: bool = False, busy_ms: int = 0
 ) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?mode={mode}{'&immutable=1' if immutable else ''}"
-    wait_ms = busy_ms or BUSY_MS
+    timeout = (busy_ms or BUSY_MS) / 1000
     connection = sqlite3.connect(
-        address, uri=True, isolation_level=None, timeout=wait_ms / 1000, check_same_thread=not any_thread
+        address, uri=True, isolation_level=None, timeout=timeout, check_same_thread=not any_thread
     )
-    connection.execute(f"PRAGMA busy_timeout = {wait_ms:d}")
     # A file may come from anywhere: nothing in its schema may call functions with effects, and its cells are checked.
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
@@ -375,3 +374,8 @@ ALERTS_FROM = "alerts_kept_from"
 def read_meta(connection: sqlite3.Connection) -> Mapping[str, str]:
     """The store's own facts: mode, source, group, created, version, and what was refused. Raises sqlite3.Error."""
     return {text(key): text(value) for key, value in connection.execute("SELECT key, value FROM meta")}
+
+
+def write_meta(connection: sqlite3.Connection, facts: Mapping[str, str]) -> None:
+    """Store facts; the caller owns the transaction. Raises sqlite3.Error."""
+    connection.executemany("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", facts.items())
