@@ -330,18 +330,18 @@ class _Decoder:
         if hint not in SIMPLE:
             raise TypeError(f"{key}: {hint!r} is not decoded")
         if not isinstance(node, ScalarNode):
-            return self.mismatch(node, SIMPLE[hint], key)
+            return self.mismatch(node, type_name(hint), key)
         if hint is str or hint is LocatedText:
             if not self.is_text(node):
-                return self.mismatch(node, SIMPLE[hint], key)
+                return self.mismatch(node, type_name(hint), key)
             return node.located if hint is LocatedText else node.text
         if hint is bool:
-            return _BOOLEANS[node.text.lower()] if node.tag == "bool" else self.mismatch(node, SIMPLE[hint], key)
+            return _BOOLEANS[node.text.lower()] if node.tag == "bool" else self.mismatch(node, type_name(hint), key)
         # A quoted number is a string. YAML 1.1 takes 1e3 for a string too; here it is a number.
         unquoted = node.located.place == node.place
         pattern = _INTEGER if hint is int else _NUMBER
         if not unquoted or not pattern.fullmatch(node.text):
-            return self.mismatch(node, SIMPLE[hint], key)
+            return self.mismatch(node, type_name(hint), key)
         if hint is int:
             return int(node.text)
         number = float(node.text)
@@ -369,9 +369,9 @@ class _Decoder:
                 message += "; quote it"
             elif node.tag == "str" and node.located.place != node.place and _NUMBER.fullmatch(node.text):
                 message += "; remove the quotes"
-            elif expected in (SIMPLE[int], SIMPLE[float]) and node.tag == "int":
+            elif expected in (type_name(int), type_name(float)) and node.tag == "int":
                 message += "; write it in plain decimal digits"
-            elif expected == SIMPLE[float] and node.tag == "float":
+            elif expected == type_name(float) and node.tag == "float":
                 message += "; it must be finite, in plain decimal digits"
         return self.refuse(node.place, key, message)
 

@@ -61,14 +61,15 @@ def duration_within(least_ms: int, most_ms: int, message: str) -> Convert:
     return Convert(checked, DURATION_FORM, raw=True)
 
 
-SIMPLE: dict[Any, str] = {
-    str: "a string",
-    LocatedText: "a string",
-    int: "a whole number",
-    float: "a number",
-    LocatedNumber: "a number",
-    bool: "true or false",
+SIMPLE: Mapping[Any, tuple[str, str]] = {
+    str: ("a string", "string"),
+    LocatedText: ("a string", "string"),
+    int: ("a whole number", "integer"),
+    float: ("a number", "number"),
+    LocatedNumber: ("a number", "number"),
+    bool: ("true or false", "boolean"),
 }
+"""Types of a single value: in words, and in JSON Schema."""
 
 Duration = Annotated[int, Convert(parse_duration, expected=DURATION_FORM)]
 """A duration, ms."""
@@ -131,7 +132,9 @@ def type_name(hint: Any) -> str:
         return listing(words_of(hint), "or")
     if get_origin(hint) in (Union, types.UnionType):
         return " or ".join(type_name(member) for member in get_args(hint) if member is not type(None))
-    return SIMPLE.get(hint) or {MappingNode: "a mapping", SequenceNode: "a list"}[node_type(hint)]
+    if hint in SIMPLE:
+        return SIMPLE[hint][0]
+    return {MappingNode: "a mapping", SequenceNode: "a list"}[node_type(hint)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,14 +240,6 @@ def with_settings_table(page: str, root: Any) -> str:
 
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_SIMPLE: Mapping[Any, str] = {
-    str: "string",
-    LocatedText: "string",
-    int: "integer",
-    float: "number",
-    LocatedNumber: "number",
-    bool: "boolean",
-}
 
 
 def json_schema(root: Any) -> dict[str, Any]:
@@ -274,7 +269,7 @@ def _schema(hint: Any) -> dict[str, Any]:
         return {"type": ["object", "null"], "additionalProperties": _schema(arguments[1])}
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {"enum": list(words_of(hint))}
-    return {"type": _SIMPLE[hint]}
+    return {"type": SIMPLE[hint][1]}
 
 
 def _annotated(hint: Any) -> dict[str, Any]:

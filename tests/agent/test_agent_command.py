@@ -157,7 +157,7 @@ async def test_a_run_of_some_minutes(tmp_path: Path) -> None:
     assert await script.live() == 0
     lines = script.lines()
     assert lines[0][1] == "agent.begins"
-    assert lines[0][2].startswith("mqvitals 0.1.0 watches PRDQSG, 2 queue managers, every 10s, ")
+    assert lines[0][2].startswith("mqvitals 0.1.0 monitors PRDQSG, 2 queue managers, every 10s, ")
     assert lines[-1][:2] == ["INFO", "agent.ended"]
     assert lines[-1][2].startswith("the 5m are over: ")
     assert [(rule, name, state) for rule, _, _, name, state, *_ in told_by(script.path)] == [("BP-03", "3", "resolved")]

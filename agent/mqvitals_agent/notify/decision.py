@@ -24,7 +24,7 @@ class DecisionReason(Enum):
     SEVERITY_CHANGED = "it is of another severity than the receiver knows"
     ENDED = "it has ended and the receiver knows it as firing"
     NEVER_FIRED = "it has never fired"
-    ADVICE = "it is advice: on the configuration, on applications, or on what data are worth"
+    ADVICE = "it is advice: on the configuration, on applications, or on the quality of data"
     INHIBITED = "another alert stands for it: a worse one of its family for the same object, or its cause"
     ALREADY_SENT = "the receiver knows it in this state and severity"
     NEVER_SENT = "it has ended and the receiver never knew it"

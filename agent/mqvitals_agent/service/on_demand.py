@@ -53,8 +53,8 @@ def queue_managers_to_ask(
     if about.owner in members.members:
         return (about.owner,), ""
     if about.owner == name if name else about.owner in groups:
-        return tuple(members.of_group), "" if members.of_group else "no member of the group is watched"
-    return (), f"{about.owner} is not watched by this agent"
+        return tuple(members.of_group), "" if members.of_group else "no member of the group is monitored"
+    return (), f"{about.owner} is not monitored by this agent"
 
 
 class OnDemandRequests:

@@ -299,7 +299,7 @@ class AgentRun:
         if stored.errors:
             return f"the cycle of {iso(stored.began)} could not be stored: {stored.errors[0]}"
         asked = len(self._group.targets.connectors) + len(self._group.targets.others)
-        return f"queue managers watched: {asked}; alerts that fire: {stored.firing}; last cycle: {iso(stored.began)}"
+        return f"queue managers monitored: {asked}; alerts that fire: {stored.firing}; last cycle: {iso(stored.began)}"
 
     def _longest_cycle_ms(self) -> int:
         """The longest time from the end of one cycle to the end of the next, ms."""
@@ -418,7 +418,7 @@ class AgentRun:
         targets = self._group.targets
         names = [*(connector.queue_manager for connector in targets.connectors), *targets.others]
         _LOG.info(
-            f"mqvitals {__version__} watches {f'{settings.name}, ' if settings.name else ''}{len(names)} queue"
+            f"mqvitals {__version__} monitors {f'{settings.name}, ' if settings.name else ''}{len(names)} queue"
             f" managers, {self._config_words()}",
             extra=as_event(
                 "agent.begins",

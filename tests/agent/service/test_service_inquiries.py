@@ -169,7 +169,7 @@ async def test_what_cannot_be_answered(house: Any) -> None:
         numbers = {
             people.ask(question="why"): "does not know the question why",
             people.ask(QUEUE._replace(kind="channel")): "is no queue",
-            people.ask(QUEUE._replace(owner="QM77")): "QM77 is not watched",
+            people.ask(QUEUE._replace(owner="QM77")): "QM77 is not monitored",
         }
         await house.clock.advance(LOOK_MS)
         for number, sentence in numbers.items():
@@ -186,7 +186,7 @@ async def test_after_a_reload(house: Any) -> None:
         await house.clock.advance(30_000)
         gone, new = people.ask(), people.ask(QUEUE._replace(owner="QM03"))
         await house.clock.advance(LOOK_MS)
-        assert "not watched" in people.problems(gone)["QM01"]
+        assert "not monitored" in people.problems(gone)["QM01"]
         assert people.problems(new) == {"QM03": ""}
 
 
@@ -226,7 +226,7 @@ def test_a_group_of_nobody() -> None:
     shelf: Any = Shelf(of_group=())
     assert queue_managers_to_ask(WHO, QUEUE._replace(owner="PLEX"), shelf, "PLEX", frozenset()) == (
         (),
-        "no member of the group is watched",
+        "no member of the group is monitored",
     )
 
 
