@@ -25,42 +25,29 @@ def group_of(examined: Examination) -> str | None:
     """The queue-sharing group's name as its member reports it; empty: it is in none; None: not reported."""
     if examined.rows.group:
         return examined.rows.group
-    for asked in examined.asked:
-        if asked.query.command == mq.MQCMD_INQUIRE_Q_MGR and not asked.query.own:
-            for item in asked.items:
-                name = item.get(mq.MQCA_QSG_NAME)
-                if isinstance(name, str):
-                    return name.strip()
-    return None
+    asked = _asked_queue_manager(examined)
+    names = (item.get(mq.MQCA_QSG_NAME) for item in (() if asked is None else asked.items))
+    return next((name.strip() for name in names if isinstance(name, str)), None)
 
 
 def diagnose(examined: Examination, known: ConnectionContext) -> list[DoctorFinding]:
     """The findings about one queue manager, in the order of the examination."""
-    found = list(access.binding_finding(examined.queue_manager, known))
-    if examined.timed_out:
-        text = ("Connecting did not end. The usual reason is a firewall that drops packets.",)
-        found.append(
-            DoctorFinding(
-                examined.queue_manager, access.CONNECT, CheckResult.NO_ANSWER, text=text, elapsed_ms=examined.connect_ms
-            )
-        )
-        return found
+    name = examined.queue_manager
+    found = list(access.binding_finding(name, known))
     if examined.error is not None:
         return [*found, *access.connect_findings(examined, known)]
-    found.append(
-        DoctorFinding(examined.queue_manager, access.CONNECT, CheckResult.WORKS, elapsed_ms=examined.connect_ms)
-    )
+    connected = DoctorFinding(name, access.CONNECT, CheckResult.WORKS, elapsed_ms=examined.connect_ms)
+    if examined.timed_out:
+        text = ("Connecting did not end. The usual reason is a firewall that drops packets.",)
+        return [*found, replace(connected, result=CheckResult.NO_ANSWER, text=text)]
+    found.append(connected)
     found += access.queue_findings(examined)
     found += access.put_finding(examined, known)
-    found += (
-        access.display_finding(examined.queue_manager, asked, known.group)
-        for asked in examined.asked
-        if access.is_reported(asked)
-    )
+    found += (access.display_finding(name, asked, known.group) for asked in examined.asked if access.is_reported(asked))
     never_put = [asked.query for asked in examined.asked if not access.is_reported(asked)]
     for query in (*never_put, *examined.left_out):
         if not query.own:
-            found.append(DoctorFinding(examined.queue_manager, query.check, CheckResult.NOT_EXAMINED))
+            found.append(DoctorFinding(name, query.check, CheckResult.NOT_EXAMINED))
     found += _queue_manager(examined)
     found += _character_set(examined)
     found += _monitoring(examined)
@@ -87,7 +74,7 @@ def _without_racf(finding: DoctorFinding) -> DoctorFinding:
 
 def _queue_manager(examined: Examination) -> Iterator[DoctorFinding]:
     """Level, platform and group; and whether the expected queue manager answered."""
-    asked = _first(examined, mq.MQCMD_INQUIRE_Q_MGR)
+    asked = _asked_queue_manager(examined)
     item = next(iter(asked.items), None) if asked is not None else None
     name = examined.queue_manager
     if asked is None or item is None:
@@ -100,21 +87,15 @@ def _queue_manager(examined: Examination) -> Iterator[DoctorFinding]:
         "queue_sharing_group": group or None,
     }
     facts = {key: value for key, value in facts.items() if value is not None}
-    described = _described(facts)
+    found = DoctorFinding(name, "queue manager", CheckResult.WORKS, text=(_described(facts),), facts=facts)
     if asked.responder and asked.responder != name:
         other = (
             f"{asked.responder} answered, not {name}. The settings should name it as it names itself: a group's name"
             " or a shared address leads to another member each time."
         )
-        yield DoctorFinding(
-            name,
-            "queue manager",
-            CheckResult.ADVISED,
-            text=(other, *described),
-            facts={**facts, "answered": asked.responder},
-        )
-        return
-    yield DoctorFinding(name, "queue manager", CheckResult.WORKS, text=described, facts=facts)
+        facts = {**facts, "answered": asked.responder}
+        found = replace(found, result=CheckResult.ADVISED, text=(other, *found.text), facts=facts)
+    yield found
 
 
 def _character_set(examined: Examination) -> Iterator[DoctorFinding]:
@@ -134,7 +115,7 @@ def _character_set(examined: Examination) -> Iterator[DoctorFinding]:
     )
 
 
-def _described(facts: dict[str, object]) -> tuple[str, ...]:
+def _described(facts: dict[str, object]) -> str:
     parts = []
     if "command_level" in facts:
         parts.append(f"command level {facts['command_level']}")
@@ -144,15 +125,17 @@ def _described(facts: dict[str, object]) -> tuple[str, ...]:
     group = facts.get("queue_sharing_group")
     parts.append(f"queue-sharing group {group}" if group else "in no queue-sharing group, as far as it reports")
     text = ", ".join(parts)
-    return (f"{text[:1].upper()}{text[1:]}." if not text.startswith("z/") else f"{text}.",)
+    return f"{text}." if text.startswith("z/") else f"{text[:1].upper()}{text[1:]}."
 
 
-def _first(examined: Examination, command: int) -> DoctorAnswer | None:
-    return next((a for a in examined.asked if a.query.command == command and not a.query.own), None)
+def _asked_queue_manager(examined: Examination) -> DoctorAnswer | None:
+    """The answer to DISPLAY QMGR."""
+    answers = (each for each in examined.asked if each.query.command == mq.MQCMD_INQUIRE_Q_MGR and not each.query.own)
+    return next(answers, None)
 
 
 def _monitoring(examined: Examination) -> Iterator[DoctorFinding]:
-    asked = _first(examined, mq.MQCMD_INQUIRE_Q_MGR)
+    asked = _asked_queue_manager(examined)
     item = next(iter(asked.items), None) if asked is not None else None
     if item is None:
         if asked is not None and examined.asked and not asked.not_put:

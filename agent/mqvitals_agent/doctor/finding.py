@@ -96,19 +96,16 @@ def grants(permissions: Iterable[Permission]) -> tuple[Grant, ...]:
 
 
 def _grant(class_name: str, wanted: Iterable[Permission]) -> Grant:
-    racf = tuple(line for permission in wanted for line in _lines(permission))
-    generic = any("*" in permission.profile for permission in wanted)
-    refresh = f"SETROPTS {'GENERIC' if generic else 'RACLIST'}({class_name}) REFRESH"
-    both = (refresh, f"SETROPTS RACLIST({class_name}) REFRESH") if generic else (refresh,)
-    mqsc = (f"REFRESH SECURITY({class_name})",) if class_name in _CACHED else ()
-    return Grant(class_name, racf + both, mqsc)
-
-
-def _lines(permission: Permission) -> Iterator[str]:
-    class_name, profile = permission.class_name, permission.profile
     user = CHANNEL_INITIATOR_USER if class_name == _CONNECTING else USER
-    yield f"RDEFINE {class_name} {profile} UACC(NONE)"
-    yield f"PERMIT {profile} CLASS({class_name}) ID({user}) ACCESS({permission.access})"
+    racf = []
+    for each in wanted:
+        racf.append(f"RDEFINE {class_name} {each.profile} UACC(NONE)")
+        racf.append(f"PERMIT {each.profile} CLASS({class_name}) ID({user}) ACCESS({each.access})")
+    if any("*" in each.profile for each in wanted):
+        racf.append(f"SETROPTS GENERIC({class_name}) REFRESH")
+    racf.append(f"SETROPTS RACLIST({class_name}) REFRESH")
+    mqsc = (f"REFRESH SECURITY({class_name})",) if class_name in _CACHED else ()
+    return Grant(class_name, tuple(racf), mqsc)
 
 
 class CheckResult(StrEnum):
@@ -128,7 +125,6 @@ class CheckResult(StrEnum):
     WORKS = "works"
 
 
-RANK: Final[Mapping[CheckResult, int]] = {result: rank for rank, result in enumerate(CheckResult)}
 FINE: Final = frozenset({CheckResult.WORKS, CheckResult.NOT_HERE})
 """Results that need no action."""
 
@@ -174,7 +170,8 @@ class DoctorFinding:
 
 def worst_first(findings: Sequence[DoctorFinding]) -> list[DoctorFinding]:
     """The findings sorted by result, in their order within a result."""
-    return sorted(findings, key=lambda finding: RANK[finding.result])
+    rank = list(CheckResult).index
+    return sorted(findings, key=lambda finding: rank(finding.result))
 
 
 _INDENT: Final = "    "
@@ -207,11 +204,8 @@ def finding_lines(findings: Sequence[DoctorFinding], width: int) -> list[str]:
 def summary(findings: Sequence[DoctorFinding]) -> str:
     """The number of checks by result, the worst first."""
     counts = Counter(finding.result for finding in findings)
-    return ", ".join(f"{counts[result]} {_counted(result, counts[result])}" for result in CheckResult if counts[result])
-
-
-def _counted(result: CheckResult, count: int) -> str:
-    return "work" if result is CheckResult.WORKS and count != 1 else str(result)
+    words = {CheckResult.WORKS: "work" if counts[CheckResult.WORKS] != 1 else "works"}
+    return ", ".join(f"{counts[result]} {words.get(result, result)}" for result in CheckResult if counts[result])
 
 
 def _queue_manager(name: str, findings: Sequence[DoctorFinding], width: int) -> Iterator[str]:
