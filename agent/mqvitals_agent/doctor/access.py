@@ -15,7 +15,6 @@ from mqvitals_agent.doctor.examination import DoctorAnswer, Examination
 from mqvitals_agent.doctor.finding import (
     CheckResult,
     DoctorFinding,
-    Permission,
     dynamic_profile,
     to_connect,
     to_display,
@@ -54,6 +53,7 @@ INQUIRE: Final = "inquire"
 OPEN_COMMANDS: Final = "open command queue"
 OPEN_REPLIES: Final = "open reply queue"
 PUT: Final = "put"
+_REPLY_QUEUE: Final = "reply queue"
 _COMMAND_QUEUE: Final = "SYSTEM.COMMAND.INPUT"
 CHECKED_USER: Final = (
     "The user id that is checked is that of the connection, which every command carries in its message descriptor:"
@@ -83,44 +83,34 @@ def connect_findings(examined: Examination, known: ConnectionContext) -> Iterato
     error, name = examined.error, examined.queue_manager
     assert error is not None
     reason = error.failure.reason
-    result = examination.result_of_call(reason)
-    route = known.route or Route(name)
-    steps = [CONNECT, INQUIRE, OPEN_COMMANDS, OPEN_REPLIES]
-    replies = route.reply_queue or route.reply_model
-    if error.call == "MQINQ":
-        failed = INQUIRE
-    elif error.call == "MQOPEN":
-        failed = OPEN_REPLIES if error.queue == replies else OPEN_COMMANDS
-    elif error.call == "MQGET":
-        steps.append("reply queue")
-        failed = "reply queue"
-    else:
-        failed = CONNECT
-    for step in steps[: steps.index(failed)]:
-        yield DoctorFinding(name, step, CheckResult.WORKS)
-    ask_for: tuple[Permission, ...] = ()
-    text = examination.hint(reason)
-    commands: tuple[str, ...] = ()
+    result, hints = examination.result_of_call(reason), examination.hint(reason)
     if error.text and not error.call:
         # Nothing in MQ failed, something here did: an unreadable password is no refusal.
         reason = 0 if result is CheckResult.REFUSED else reason
-        yield DoctorFinding(
-            name, CONNECT, CheckResult.FAILED, reason, text=(_sentence(error.text), *examination.hint(reason))
-        )
+        yield DoctorFinding(name, CONNECT, CheckResult.FAILED, reason, text=(_sentence(error.text), *hints))
         return
-    if result is CheckResult.REFUSED:
-        text = (CHECKED_USER,)
-        if failed == CONNECT:
-            ask_for = to_connect(name, known.group)
-            text, commands = (_CHANNEL_RULES,), _channel_commands(route)
-        elif failed == OPEN_COMMANDS:
-            ask_for = to_use_queues(name, known.group, error.queue or _COMMAND_QUEUE)
-        elif failed == OPEN_REPLIES:
-            own = (route.reply_queue,) if route.reply_queue else (replies, dynamic_profile(route.dynamic_name))
-            ask_for = to_use_queues(name, known.group, *own)
+    route = known.route or Route(name)
+    replies = route.reply_queue or route.reply_model
+    opening = OPEN_REPLIES if error.queue == replies else OPEN_COMMANDS
+    failed = {"MQINQ": INQUIRE, "MQOPEN": opening, "MQGET": _REPLY_QUEUE}.get(error.call, CONNECT)
+    steps = (CONNECT, INQUIRE, OPEN_COMMANDS, OPEN_REPLIES, _REPLY_QUEUE)
+    for step in steps[: steps.index(failed)]:
+        yield DoctorFinding(name, step, CheckResult.WORKS)
     facts = {"queue": error.queue} if error.queue else {}
-    elapsed = examined.connect_ms
-    yield DoctorFinding(name, failed, result, reason, ask_for, text, commands, elapsed, facts)
+    found = DoctorFinding(name, failed, result, reason, text=hints, elapsed_ms=examined.connect_ms, facts=facts)
+    if result is not CheckResult.REFUSED:
+        yield found
+        return
+    if failed == CONNECT:
+        ask_for, commands = to_connect(name, known.group), _channel_commands(route)
+        yield replace(found, ask_for=ask_for, text=(_CHANNEL_RULES,), commands=commands)
+        return
+    queues: tuple[str, ...] = ()
+    if failed == OPEN_COMMANDS:
+        queues = (error.queue or _COMMAND_QUEUE,)
+    elif failed == OPEN_REPLIES:
+        queues = (route.reply_queue,) if route.reply_queue else (replies, dynamic_profile(route.dynamic_name))
+    yield replace(found, ask_for=to_use_queues(name, known.group, *queues), text=(CHECKED_USER,))
 
 
 def _sentence(text: str) -> str:
@@ -141,16 +131,12 @@ def queue_findings(examined: Examination) -> Iterator[DoctorFinding]:
     identity, name = examined.identity, examined.queue_manager
     if identity is None:
         return
-    yield DoctorFinding(
-        name,
-        INQUIRE,
-        CheckResult.WORKS,
-        facts={
-            "queue_manager": identity.queue_manager,
-            "platform": identity.platform,
-            "command_level": identity.command_level,
-        },
-    )
+    facts = {
+        "queue_manager": identity.queue_manager,
+        "platform": identity.platform,
+        "command_level": identity.command_level,
+    }
+    yield DoctorFinding(name, INQUIRE, CheckResult.WORKS, facts=facts)
     yield DoctorFinding(name, OPEN_COMMANDS, CheckResult.WORKS, facts={"queue": identity.command_queue})
     yield DoctorFinding(name, OPEN_REPLIES, CheckResult.WORKS, facts={"queue": identity.reply_queue})
 
@@ -168,13 +154,12 @@ def put_finding(examined: Examination, known: ConnectionContext) -> Iterator[Doc
     error = last.exchange.error
     assert error is not None
     result = examination.result_of_call(error.reason)
-    ask_for: tuple[Permission, ...] = ()
     text = examination.hint(error.reason)
+    found = DoctorFinding(name, PUT, result, error.reason, text=text, elapsed_ms=last.exchange.elapsed_ms)
     if result is CheckResult.REFUSED:
         command_queue = examined.identity.command_queue if examined.identity is not None else _COMMAND_QUEUE
-        ask_for = to_use_queues(name, known.group, command_queue)
-        text = (CHECKED_USER,)
-    yield DoctorFinding(name, PUT, result, error.reason, ask_for, text, elapsed_ms=last.exchange.elapsed_ms)
+        found = replace(found, ask_for=to_use_queues(name, known.group, command_queue), text=(CHECKED_USER,))
+    yield found
 
 
 _COMMAND_SERVER: Final = (
