@@ -1,14 +1,15 @@
-"""The peer of the rule engine: what a programmer would write for this data alone, without a language, packs or explanations.
+"""The peer of the rule engine: ten of the shipped rules, as a programmer would write them for this data alone.
 
-Plain dicts of the latest values, the newest polls of what is looked back on, one function a kind (``by_hand_queues`` and the like), and alerts that fire when a
-condition has held long enough and end after good polls. Absent is unknown here too. It knows neither late records nor stale values, no facts that
-change, no causes and no words about an alert; polls are taken to be equally far apart.
+The ten are a sample: thresholds, increases, rates, shares and straight lines over windows, and members of pools and
+page sets; operational rules and reviews. Plain dicts hold the latest values and the newest polls of what windows need;
+there is one function a kind; alerts fire when a condition has held long enough and end after good polls. Absent is
+unknown here too. There are no late records, stale values, changing facts, causes and texts; polls are equally far apart.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from zlib import crc32
 
@@ -55,11 +56,6 @@ def reach(one: float | None, other: float | None) -> bool | None:
 def same(one: float | None, other: float) -> bool | None:
     """Equal."""
     return None if one is None else one == other
-
-
-def times(factor: float, value: float | None) -> float | None:
-    """A product."""
-    return None if value is None else factor * value
 
 
 class Past:
@@ -138,26 +134,19 @@ Judge = Callable[["Site", Thing], Said]
 class Site:
     """All objects, by kind and name.
 
-    ``kept``: kind -> metric -> how many polls are looked back on. ``judges``: kind -> what is asked at every poll, and what at reviews.
+    ``holds``: on how many polls each rule must hold. ``seconds`` lie between two polls.
     """
 
-    def __init__(
-        self,
-        facts: Facts,
-        kept: Mapping[str, Mapping[str, int]],
-        judges: Mapping[str, tuple[Judge, Judge | None]],
-        holds: Mapping[str, int],
-        seconds: float,
-    ) -> None:
+    def __init__(self, facts: Facts, holds: Mapping[str, int], seconds: float) -> None:
         self._facts = facts
-        self._kept = kept
-        self._judges = judges
         self._holds = holds
         self.seconds = seconds
         self.things: dict[ObjectName, Thing] = {}
-        self.by_kind: dict[str, dict[str, list[Thing]]] = {}
+        self.queues: dict[str, list[Thing]] = {}
+        self.channels: dict[str, list[Thing]] = {}
+        """Both by owner."""
         self.members: dict[ObjectName, list[Thing]] = {}
-        self.sums: dict[object, float | None] = {}
+        self.sums: dict[str, float | None] = {}
         """What was summed up in this cycle."""
 
     def learn(self, snapshot: Snapshot) -> None:
@@ -177,7 +166,7 @@ class Site:
             if reading.object.kind == "queue" and not reading.poll:
                 sorted_anew = True
             if reading.object.kind == "buffer_pool":
-                _take_lowest(thing)
+                take_lowest(thing)
         if sorted_anew:
             self._sort()
 
@@ -188,7 +177,7 @@ class Site:
         for reading in snapshot.readings:
             if not reading.poll:
                 continue
-            judges = self._judges.get(reading.object.kind)
+            judges = JUDGES.get(reading.object.kind)
             if judges is None:
                 continue
             thing = things[reading.object]
@@ -212,33 +201,33 @@ class Site:
             if counts[0] < self._holds.get(rule, 1) or counts[1] >= GOOD_POLLS:
                 del alerts[rule]
 
-    def all(self, kind: str, owner: str) -> list[Thing]:
-        """All objects of a kind and owner."""
-        return self.by_kind.get(kind, {}).get(owner, [])
+    def carried(self, owner: str) -> float | None:
+        """The bytes that all channels of an owner carried, worked out once a cycle; None where too few are known."""
+        if owner not in self.sums:
+            self.sums[owner] = added(self.channels.get(owner, []), carried)
+        return self.sums[owner]
 
-    def one(self, owner: str, kind: str) -> Mapping[str, Reported]:
-        """The values of the one object of a kind."""
-        thing = self.things.get(ObjectName(owner, kind))
-        return {} if thing is None else thing.values
-
-    def total(self, kind: str, owner: str, value: Callable[[Thing], float | None], key: str) -> float | None:
-        """The sum over all objects of a kind and owner, worked out once a cycle; None where too few are known."""
-        place = kind, owner, key
-        if place not in self.sums:
-            self.sums[place] = added(self.all(kind, owner), value)
-        return self.sums[place]
+    def said(self) -> Iterator[tuple[ObjectName, str, bool | None]]:
+        """Every verdict now but those that do not hold."""
+        self.sums.clear()
+        for name, thing in self.things.items():
+            for judge in JUDGES.get(name.kind, ()):
+                for rule, truth in judge(self, thing) if judge is not None else ():
+                    yield name, rule, truth
 
     def _new(self, name: ObjectName) -> Thing:
-        thing = Thing(name, self._facts.of(name), self._kept.get(name.kind, {}))
-        self.by_kind.setdefault(name.kind, {}).setdefault(name.owner, []).append(thing)
+        thing = Thing(name, self._facts.of(name), KEPT.get(name.kind, {}))
+        if name.kind in ("queue", "channel"):
+            by_owner = self.queues if name.kind == "queue" else self.channels
+            by_owner.setdefault(name.owner, []).append(thing)
         return thing
 
     def _sort(self) -> None:
-        """Which queues lie on which page set, in which pool, in which structure."""
+        """Which queues lie on which page set, and in which pool."""
         self.members = {}
-        for owner, queues in self.by_kind["queue"].items():
+        for owner, queues in self.queues.items():
             for queue in queues:
-                for kind in ("page_set", "buffer_pool", "cf_structure"):
+                for kind in ("page_set", "buffer_pool"):
                     holder = queue.values.get(kind, "")
                     if holder != "" and holder.__class__ is not Absence:
                         self.members.setdefault(ObjectName(owner, kind, str(holder)), []).append(queue)
@@ -263,8 +252,118 @@ def some(things: Sequence[Thing], condition: Callable[[Thing], bool | None]) -> 
     return None if unknown else False
 
 
-def _take_lowest(pool: Thing) -> None:
+def take_lowest(pool: Thing) -> None:
+    """The worst share of free buffers is the lower one of now and of the record."""
     values = pool.values
     known = [value for value in map(number, (values.get("free_pct"), values.get("low_pct"))) if value is not None]
     if known:
         values["worst_free_pct"] = min(known)
+
+
+POLLS_5M, POLLS_30M, POLLS_1H, POLLS_6H = 30, 90, 360, 1_080
+"""Queues and channels are polled every 10 s, pools and page sets every 20 s."""
+KEPT: Mapping[str, Mapping[str, int]] = {
+    "queue": {"depth": POLLS_1H},
+    "channel": {"carried_bytes": POLLS_5M, "broken_starts": POLLS_1H},
+    "page_set": {"used_pct": POLLS_6H},
+}
+
+
+def queue(site: Site, it: Thing) -> Said:  # noqa: ARG001 - as the others
+    """What somebody should act on, of a queue."""
+    get = it.values.get
+    depth, most, handles = number(get("depth")), number(get("max_depth")), number(get("input_handles"))
+    said: Said = []
+    if depth is None or most is None:
+        said.append(("Q-01", None if most is None or most > 0 else False))
+    elif most > 0 and depth >= 0.8 * most:
+        said.append(("Q-01", True))
+    usage, lifetime = number(get("usage")), number(get("lifetime"))
+    if (depth is None or depth > 0) and handles != 0 and usage != 1 and get("role") != 5:
+        deep = either(over(depth, 1_000), None if depth is None or most is None else depth > 0.1 * most)
+        if deep is not False:
+            said.append(("Q-02", both(over(handles, 0), deep, same(usage, 0), it.past["depth"].rising(5))))
+    if lifetime is None or lifetime == 0:
+        said.append(("Q-05", both(same(lifetime, 0), over(number(get("oldest_msg_age_s")), 300))))
+    return [each for each in said if each[1] is not False]
+
+
+def queue_review(site: Site, it: Thing) -> Said:  # noqa: ARG001 - as the others
+    """What somebody should know, of a queue."""
+    get = it.values.get
+    usage, handles = number(get("usage")), number(get("input_handles"))
+    few = reach(1, number(get("depth")))
+    if few is False or usage == 1 or it.name.name.startswith("SYSTEM.") or (handles is not None and handles <= 1):
+        return []
+    lately = it.past["depth"].covered(POLLS_1H)
+    truth = both(few, same(usage, 0), over(handles, 1), max(lately) <= 1 if lately else None)
+    return [] if truth is False else [("MB-03", truth)]
+
+
+def channel(site: Site, it: Thing) -> Said:
+    """What somebody should act on, of a channel."""
+    said: Said = []
+    rate = it.past["carried_bytes"].rate(POLLS_5M, site.seconds)
+    if rate is None or rate >= 102_400:
+        own, total = carried(it), site.carried(it.name.owner)
+        part = None if own is None or total is None or total <= 0 else own / total
+        said.append(("CHL-13", both(reach(rate, 102_400), over(part, 0.5))))
+    said.append(("CHL-15", reach(it.past["broken_starts"].increase(POLLS_1H), 3)))
+    return [each for each in said if each[1] is not False]
+
+
+def carried(it: Thing) -> float | None:
+    """The bytes that a channel carried lately."""
+    return it.past["carried_bytes"].increase(POLLS_5M)
+
+
+def pool(site: Site, it: Thing) -> Said:  # noqa: ARG001 - as the others
+    """What somebody should act on, of a buffer pool."""
+    few = reach(5, number(it.values.get("worst_free_pct")))
+    return [] if few is False else [("BP-03", few)]
+
+
+def pool_review(site: Site, it: Thing) -> Said:
+    """What somebody should know, of a buffer pool."""
+    queues = site.members.get(it.name, [])
+    batch = some(queues, lambda each: same(number(each.values.get("workload")), 1))
+    online = some(queues, lambda each: same(number(each.values.get("workload")), 0))
+    truth = both(batch, online)
+    return [] if truth is False else [("BP-15", truth)]
+
+
+def page_set(site: Site, it: Thing) -> Said:
+    """What somebody should act on, of a page set."""
+    used = number(it.values.get("used_pct"))
+    ahead = None
+    if used is None or 50 <= used < 85:
+        ahead = it.past["used_pct"].eta(POLLS_30M, 2 * site.seconds, 85)
+    truth = both(reach(used, 50), over(85, used), over(ahead, 0), over(1_800, ahead))
+    return [] if truth is False else [("PS-07", truth)]
+
+
+def page_set_review(site: Site, it: Thing) -> Said:
+    """What somebody should know, of a page set."""
+    queues = site.members.get(it.name, [])
+    filled = over(added(queues, _space), number(it.values.get("total_pages")))
+    if filled is False:
+        return []
+    critical = some(queues, lambda each: same(number(each.values.get("importance")), 1))
+    lately = it.past["used_pct"].covered(POLLS_6H)
+    full = either(critical, over(number(it.values.get("used_pct")), 10), max(lately) > 10 if lately else None)
+    truth = both(filled, full)
+    return [] if truth is False else [("PS-06", truth)]
+
+
+def _space(each: Thing) -> float | None:
+    most, pages = number(each.values.get("max_depth")), number(each.values.get("max_msg_pages"))
+    return None if most is None or pages is None else most * pages
+
+
+JUDGES: Mapping[str, tuple[Judge, Judge | None]] = {
+    "queue": (queue, queue_review),
+    "channel": (channel, None),
+    "buffer_pool": (pool, pool_review),
+    "page_set": (page_set, page_set_review),
+}
+RULES = frozenset(("Q-01", "Q-02", "Q-05", "MB-03", "CHL-13", "CHL-15", "BP-03", "BP-15", "PS-06", "PS-07"))

@@ -35,13 +35,7 @@ class MemberGroup:
         self.unplaced = unplaced
         self.turn: object = None
         self.notes: dict[object, Any] = {}
-        self.absence: Absence | None = None
-        self.begin()
-
-    def begin(self) -> None:
-        """Drop what was cached: anything may have changed."""
-        self.notes = {}
-        self.absence = self.doubt or next(iter(self.unplaced), None)
+        self.absence = doubt or (unplaced[0] if unplaced else None)
 
 
 class _Holders:
@@ -86,11 +80,11 @@ class MemberIndex:
         self._begin(now)
         name = state.name
         own = self._kinds[name.kind]
-        owners, perhaps = self._owners_of(name.owner)
-        if name.kind == kind and not own.single:
-            owners, perhaps = (name.owner,), ()
-        if own.single or name.kind == kind:
+        owners, perhaps = self._owners.get(name.owner) or self._owners_of(name.owner)
+        if own.single:
             return self._checked(kind, owners, perhaps)
+        if name.kind == kind:
+            return self._checked(kind, (name.owner,), ())
         if (kind, name.kind) not in RELATIONS:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
             shared = own.of_group and self._kinds[kind].single
@@ -100,24 +94,23 @@ class MemberIndex:
         doubt = None
         if not found:
             doubt = next((each.doubt for each in holders if each.doubt is not None), None) or self._never(kind, owners)
-        unplaced = [reason for each in holders for reason in each.unplaced] + self._perhaps(kind, perhaps)
+        unplaced = [reason for each in holders for reason in each.unplaced]
+        if perhaps:
+            unplaced += self._perhaps(kind, perhaps)
         return MemberGroup(found[0] if len(found) == 1 else list(chain.from_iterable(found)), doubt, unplaced)
 
     def _owners_of(self, owner: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The owners whose objects may belong to one of ``owner``: of a group its queue managers too; and those of
         which it is not known whether they are in the group.
         """
-        found = self._owners.get(owner)
-        if found is None:
-            if owner not in self._latest.groups:
-                found = (owner,), ()
-            else:
-                groups = {each: self._latest.group_of(each) for each in self._by_owner}
-                found = (
-                    tuple(each for each, group in groups.items() if group == owner),
-                    tuple(each for each, group in groups.items() if group is None),
-                )
-            self._owners[owner] = found
+        found: tuple[tuple[str, ...], tuple[str, ...]] = (owner,), ()
+        if owner in self._latest.groups:
+            groups = {each: self._latest.group_of(each) for each in self._by_owner}
+            found = (
+                tuple(each for each, group in groups.items() if group == owner),
+                tuple(each for each, group in groups.items() if group is None),
+            )
+        self._owners[owner] = found
         return found
 
     def _perhaps(self, kind: str, owners: Sequence[str]) -> list[Absence]:
@@ -168,7 +161,8 @@ class MemberIndex:
             group = self._together[key] = MemberGroup(states, unplaced=self._perhaps(kind, perhaps))
         if group.turn is not self._turn:
             group.turn = self._turn
-            group.begin()
+            group.notes = {}
+            group.absence = group.unplaced[0] if group.unplaced else None
         return group
 
     def _states(self, owner: str, kind: str) -> list[LatestState]:

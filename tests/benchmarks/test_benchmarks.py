@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-BY_HAND = {"by_hand.py", "by_hand_queues.py", "by_hand_channels.py", "by_hand_pools.py", "by_hand_system.py"}
-HELPERS = {"run.py", "terminal.py", "figures.py", "group.py", "answers.py", *BY_HAND}
+HELPERS = {"run.py", "terminal.py", "figures.py", "group.py", "answers.py", "by_hand.py"}
 
 
 @pytest.fixture(autouse=True)
