@@ -163,7 +163,7 @@ class Engine:
                 continue
             state = state_of(reading.object)
             if state is not None:
-                self._judge(state, now, counts, changes)
+                self._evaluate(state, now, counts, changes)
         self._explain(snapshot.owner, now, changes)
         unknown: list[UnknownCount] = []
         unknown_advice: list[UnknownCount] = []
@@ -213,103 +213,103 @@ class Engine:
         """Take over records in the order of their ends, and evaluate with each the rules that wait for records."""
         records.sort(key=_end_of)
         for (ts, name), group in groupby(records, key=_end_of):
-            told: set[str] = set()
+            reported: set[str] = set()
             believed = now
             for record in group:
                 if self.latest.learn_record(record):
-                    told.update(record.values)
+                    reported.update(record.values)
                     believed = min(believed, fresh_until(ts, record.interval_ms))
             state = self.latest.state(name)
-            if not told or state is None or believed < now:
+            if not reported or state is None or believed < now:
                 continue
             rule_state = self._rule_state(state)
             rule_state.sort(state)
-            forms = [
-                form
-                for form in rule_state.by_records
-                if ts > rule_state.record_ends.get(form.id, -1)
-                and (not form.own.isdisjoint(told) or form.own.isdisjoint(state.from_records))
+            rules = [
+                compiled
+                for compiled in rule_state.by_records
+                if ts > rule_state.record_ends.get(compiled.id, -1)
+                and (not compiled.own.isdisjoint(reported) or compiled.own.isdisjoint(state.from_records))
             ]
-            rule_state.record_ends.update((form.id, ts) for form in forms)
-            self._judge(state, ts, counts, changes, forms)
+            rule_state.record_ends.update((compiled.id, ts) for compiled in rules)
+            self._evaluate(state, ts, counts, changes, rules)
 
     def _rule_state(self, state: LatestState) -> RuleState:
         rule_state = state.extra
         if not isinstance(rule_state, RuleState):
-            forms = self._rules.rules_for(state.name)
-            if forms is not self._group.forms:
-                key = tuple(map(id, forms))
+            rules = self._rules.rules_for(state.name)
+            if rules is not self._group.rules:
+                key = tuple(map(id, rules))
                 group = self._groups.get(key)
                 if group is None:
-                    group = self._groups[key] = RuleGroup(forms, self._context.unreported(state.name.kind))
+                    group = self._groups[key] = RuleGroup(rules, self._context.unreported(state.name.kind))
                 self._group = group
             rule_state = state.extra = RuleState(state.name, self._group, self._open.setdefault(state.name, {}))
         return rule_state
 
-    def _judge(
+    def _evaluate(
         self,
         state: LatestState,
         now: int,
         counts: Counter[tuple[str, Absence]],
         changes: list[Transition],
-        forms: Sequence[CompiledRule] | None = None,
+        rules: Sequence[CompiledRule] | None = None,
     ) -> None:
-        """Evaluate ``forms`` for an object; by default, as of a poll, all rules that polls evaluate."""
+        """Evaluate ``rules`` for an object; by default, as of a poll, all rules that polls evaluate."""
         rule_state = state.extra
         if not isinstance(rule_state, RuleState):
             rule_state = self._rule_state(state)
-        by_records = forms is not None
-        if forms is None:
-            if rule_state.judged == now:
+        by_records = rules is not None
+        if rules is None:
+            if rule_state.polled == now:
                 return  # an object counts one poll a cycle, also when it was polled twice
-            rule_state.judged = now
+            rule_state.polled = now
             if rule_state.reviewed.new:
                 self._newcomers += 1
-            forms = rule_state.due(state, now, self._review_ms, at_once=self._newcomers <= AT_ONCE)
+            rules = rule_state.due(state, now, self._review_ms, at_once=self._newcomers <= AT_ONCE)
         context, alerts, unknown = self._context, rule_state.alerts, rule_state.unknown
         context.enter(state, now)
-        for place, holds, met in rule_state.group.judge(context, state.values, forms, rule_state.settled):
-            form = rule_state.group.forms[place]
+        for place, holds, met in rule_state.group.evaluate(context, state.values, rules, rule_state.settled):
+            compiled = rule_state.group.rules[place]
             if holds is None:
-                before = unknown.get(form.id)
+                before = unknown.get(compiled.id)
                 if before is None or before[0] is not met:
-                    self._note_unknown(form, met, unknown, counts, state.values)
-            elif form.id in unknown:
-                counts[form.id, unknown.pop(form.id)[1]] -= 1
-            alert = alerts.get(form.id)
-            policy = form.record_policy if by_records else form.policy
+                    self._note_unknown(compiled, met, unknown, counts, state.values)
+            elif compiled.id in unknown:
+                counts[compiled.id, unknown.pop(compiled.id)[1]] -= 1
+            alert = alerts.get(compiled.id)
+            policy = compiled.record_policy if by_records else compiled.policy
             if alert is not None:
-                self._step(form, policy, alert, state, now, alerts, changes, holds=holds)
+                self._step(compiled, policy, alert, state, now, alerts, changes, holds=holds)
             elif holds:
-                self._begin(form, policy, state, now, alerts, changes)
-            rule_state.settle(place, form.id)
+                self._begin(compiled, policy, state, now, alerts, changes)
+            rule_state.settle(place, compiled.id)
 
     def _note_unknown(
         self,
-        form: CompiledRule,
+        compiled: CompiledRule,
         met: Absence | None,
         unknown: dict[str, tuple[Absence | None, Absence]],
         counts: Counter[tuple[str, Absence]],
         values: Mapping[str, Reported],
     ) -> None:
         """Count what is unknown by reason; the reason is derived again only when the first absence met is another."""
-        before = unknown.get(form.id)
+        before = unknown.get(compiled.id)
         if before is not None:
-            counts[form.id, before[1]] -= 1
-        reason = self._reason(form, met, values)
-        unknown[form.id] = (met, reason)
-        counts[form.id, reason] += 1
+            counts[compiled.id, before[1]] -= 1
+        reason = self._reason(compiled, met, values)
+        unknown[compiled.id] = (met, reason)
+        counts[compiled.id, reason] += 1
 
-    def _reason(self, form: CompiledRule, met: Absence | None, values: Mapping[str, Reported]) -> Absence:
+    def _reason(self, compiled: CompiledRule, met: Absence | None, values: Mapping[str, Reported]) -> Absence:
         """Why a verdict is unknown.
 
         Of a plain condition the first absence met is the reason; else it is evaluated in detail.
         """
-        if not form.plain:
-            return form.when.why_unknown(self._context, values) or Absence.WINDOW
+        if not compiled.plain:
+            return compiled.when.why_unknown(self._context, values) or Absence.WINDOW
         if met is None:
             # Every value is present: the past is missing, or has just begun.
-            for window in form.when.windows:
+            for window in compiled.when.windows:
                 value = self._context.value(window.kind, window.metric)
                 if isinstance(value, Absence):
                     return value
@@ -317,23 +317,23 @@ class Engine:
 
     def _begin(
         self,
-        form: CompiledRule,
+        compiled: CompiledRule,
         policy: HoldPolicy,
         state: LatestState,
         now: int,
         alerts: dict[str, Alert],
         changes: list[Transition],
     ) -> None:
-        severity = severity_of(form, self._context) or form.rule.severity
-        identity = form.identity(state.name)
-        summary = form.summary.fill(state.name, self._context.value)
-        transition = begin(identity, policy, severity, summary, now, self._measured(form))
+        severity = severity_of(compiled, self._context) or compiled.rule.severity
+        identity = compiled.identity(state.name)
+        summary = compiled.summary.fill(state.name, self._context.value)
+        transition = begin(identity, policy, severity, summary, now, self._measured(compiled))
         alerts[identity.key.rule] = transition.after
         changes.append(transition)
 
     def _step(
         self,
-        form: CompiledRule,
+        compiled: CompiledRule,
         policy: HoldPolicy,
         alert: Alert,
         state: LatestState,
@@ -345,10 +345,10 @@ class Engine:
     ) -> None:
         clear = None
         if holds is not None:
-            clear = not holds if form.clear is None else form.clear.truth(self._context)
-        severity = None if holds is None else severity_of(form, self._context)
-        summary = form.summary.fill(state.name, self._context.value) if holds else alert.summary
-        measured = None if holds is None else self._measured(form)
+            clear = not holds if compiled.clear is None else compiled.clear.truth(self._context)
+        severity = None if holds is None else severity_of(compiled, self._context)
+        summary = compiled.summary.fill(state.name, self._context.value) if holds else alert.summary
+        measured = None if holds is None else self._measured(compiled)
         transition = step(alert, policy, Verdict(holds, clear, severity, summary, measured), now)
         if transition is None:
             return
@@ -358,8 +358,8 @@ class Engine:
         else:
             alerts[alert.key.rule] = transition.after
 
-    def _measured(self, form: CompiledRule) -> Measured | None:
-        figure = form.figure
+    def _measured(self, compiled: CompiledRule) -> Measured | None:
+        figure = compiled.figure
         if figure is None:
             return None
         value = self._context.value(figure.kind, figure.metric.name)

@@ -6,7 +6,7 @@ they name, for all objects that are evaluated at the same moment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -123,7 +123,7 @@ class MessageIndex:
         self._latest = latest
         self._windows = windows
         self._now = -1
-        self._told: dict[tuple[str, frozenset[str], int], _About] = {}
+        self._known: dict[tuple[str, frozenset[str], int], _About] = {}
 
     def about(self, name: ObjectName, ids: frozenset[str], since: int, now: int) -> Sequence[ObjectMessage] | None:
         """The messages after ``since`` and up to ``now`` that name the object, oldest first; of a single kind all of
@@ -133,15 +133,15 @@ class MessageIndex:
         """
         if now != self._now:
             self._now = now
-            self._told.clear()
+            self._known.clear()
         key = name.owner, ids, since
-        told = self._told.get(key)
-        if told is None:
-            told = self._sorted(name.owner, ids, since)
-            if told is None:
+        found = self._known.get(key)
+        if found is None:
+            found = self._sorted(name.owner, ids, since)
+            if found is None:
                 return None
-            self._told[key] = told
-        return told.get(_EVERY if self._kinds[name.kind].single else name[1:], ())
+            self._known[key] = found
+        return found.get(_EVERY if self._kinds[name.kind].single else name[1:], ())
 
     def followed(self, owner: str, now: int) -> bool:
         """Whether a console is followed whose messages are about objects of an owner."""
@@ -154,11 +154,11 @@ class MessageIndex:
         return (each for each in self._latest.owners() if self._latest.group_of(each) == owner)
 
     def _sorted(self, owner: str, ids: frozenset[str], since: int) -> _About | None:
-        told = [self._windows.messages(each, ids, since) for each in self._owners(owner)]
-        if told.count(None) == len(told):
+        by_owner = [self._windows.messages(each, ids, since) for each in self._owners(owner)]
+        if by_owner.count(None) == len(by_owner):
             return None
         # The group and its members may have the same message.
-        found = dict.fromkeys(each for messages in told for each in messages or () if each.ts <= self._now)
+        found = dict.fromkeys(each for messages in by_owner for each in messages or () if each.ts <= self._now)
         ordered = sorted(found, key=_when)
         about: dict[tuple[str, ...], list[ObjectMessage]] = {_EVERY: ordered}
         for each in ordered:
@@ -339,12 +339,12 @@ class EvalContext:
             return ()
         if metric not in state.from_records:
             return self._windows.points(state.name, metric, since_ms)
-        told = state.recorded[metric]
-        if told.fresh_until < self.now:
+        record = state.recorded[metric]
+        if record.fresh_until < self.now:
             return ()
-        behind = self.now - told.ts
+        behind = self.now - record.ts
         points = self._windows.points(state.name, metric, since_ms - behind)
-        return [point._replace(ts=point.ts + behind) for point in points if point.ts <= told.ts]
+        return [point._replace(ts=point.ts + behind) for point in points if point.ts <= record.ts]
 
     def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
         """The newest ``n`` polls of a metric, oldest first; of a metric whose value is a record's its records."""
@@ -353,9 +353,9 @@ class EvalContext:
             return ()
         if metric not in state.from_records:
             return self._windows.last(state.name, metric, n)
-        told = state.recorded[metric]
+        record = state.recorded[metric]
         points = self._windows.last(state.name, metric, n + _BEHIND)
-        return [point for point in points if point.ts <= told.ts][-n:] if n > 0 else []
+        return [point for point in points if point.ts <= record.ts][-n:] if n > 0 else []
 
     def _other(self, kind: str) -> LatestState | None:
         if kind not in self._related:
@@ -412,26 +412,14 @@ class EvalContext:
 class ContextMembers:
     """The members of an object, iterated by its context."""
 
-    __slots__ = ("_context", "_group")
+    __slots__ = ("_context", "_group", "doubt", "notes", "unplaced")
 
     def __init__(self, group: MemberGroup, context: EvalContext) -> None:
         self._group = group
         self._context = context
-
-    @property
-    def notes(self) -> MutableMapping[object, Any]:
-        """A cache of results about them, kept until something about them may have changed."""
-        return self._group.notes
-
-    @property
-    def doubt(self) -> Absence | None:
-        """Why the members are not known."""
-        return self._group.doubt
-
-    @property
-    def unplaced(self) -> Sequence[Absence]:
-        """Why it is not known of other objects whether they are members, one reason each."""
-        return self._group.unplaced
+        self.notes = group.notes
+        self.doubt = group.doubt
+        self.unplaced = group.unplaced
 
     def __iter__(self) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
         return self._context.through(self._group)

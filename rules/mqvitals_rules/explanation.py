@@ -38,7 +38,7 @@ class RuleExplanation:
 
 
 def explain_rule(
-    form: CompiledRule,
+    compiled: CompiledRule,
     kinds: Mapping[str, Kind],
     latest: LatestValues,
     windows: MetricHistory,
@@ -50,15 +50,15 @@ def explain_rule(
     if context is None:
         context = EvalContext(kinds, latest, windows)
         context.enter(state, now)
-    when = form.when.explain(context)
+    when = compiled.when.explain(context)
     return RuleExplanation(
         name=state.name,
         when=when,
-        clear=None if form.clear is None else form.clear.explain(context),
-        severity=severity_of(form, context),
-        summary=form.summary.fill(state.name, context.value),
-        mqsc=form.command(state.name, context),
-        remedies=tuple(dict.fromkeys(_remedies(when.missing, kinds[form.rule.scope], kinds))),
+        clear=None if compiled.clear is None else compiled.clear.explain(context),
+        severity=severity_of(compiled, context),
+        summary=compiled.summary.fill(state.name, context.value),
+        mqsc=compiled.command(state.name, context),
+        remedies=tuple(dict.fromkeys(_remedies(when.missing, kinds[compiled.rule.scope], kinds))),
         declarations=undeclared_facts(when, state.name, kinds, latest),
     )
 
@@ -75,15 +75,15 @@ def undeclared_facts(
     return tuple(each for each in declarations if each is not None)
 
 
-def severity_of(form: CompiledRule, context: EvalContext) -> Severity | None:
+def severity_of(compiled: CompiledRule, context: EvalContext) -> Severity | None:
     """The severity now: the first case whose condition holds; None when a condition before that is unknown."""
-    for condition, severity in form.severity_if:
+    for condition, severity in compiled.severity_if:
         holds = condition.truth(context)
         if holds is None:
             return None
         if holds:
             return severity
-    return form.rule.severity
+    return compiled.rule.severity
 
 
 def _remedies(missing: tuple[Missing, ...], scope: Kind, kinds: Mapping[str, Kind]) -> Iterator[str]:

@@ -281,15 +281,15 @@ class MemoryHistory:
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
         """Every poll, or record, with ts > ``since``, oldest first."""
-        told = {
+        by_source = {
             source: [point for point in points if point.ts > since]
-            for source, points in self._told(object_name, metric).items()
+            for source, points in self._by_source(object_name, metric).items()
         }
-        return covering(told, since)[1]
+        return covering(by_source, since)[1]
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, or records, oldest first."""
-        return newest(self._told(object_name, metric))[1][-count:] if count > 0 else []
+        return newest(self._by_source(object_name, metric))[1][-count:] if count > 0 else []
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: FBT001
         """What the metric usually is at this weekday and hour: of polls, or of records, whichever cover more of these
@@ -298,11 +298,11 @@ class MemoryHistory:
         return usual(lambda begin, end: self._hour(object_name, metric, begin, end), now, counter=counter)
 
     def _hour(self, name: ObjectName, metric: str, begin: int, end: int) -> Sequence[Point]:
-        told = {
+        by_source = {
             source: [point for point in points if begin < point.ts <= end]
-            for source, points in self._told(name, metric).items()
+            for source, points in self._by_source(name, metric).items()
         }
-        return covering(told, begin)[1]
+        return covering(by_source, begin)[1]
 
     def add_message(self, owner: str, message: ObjectMessage) -> None:
         """Take in a console message, in any order. From the first one on the owner's console is followed."""
@@ -316,10 +316,10 @@ class MemoryHistory:
         """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: its console is not
         followed.
         """
-        told = self._messages.get(owner)
-        return None if told is None else [each for each in told if each.id in ids and each.ts > since]
+        followed = self._messages.get(owner)
+        return None if followed is None else [each for each in followed if each.id in ids and each.ts > since]
 
-    def _told(self, name: ObjectName, metric: str) -> Mapping[Source, Sequence[Point]]:
+    def _by_source(self, name: ObjectName, metric: str) -> Mapping[Source, Sequence[Point]]:
         return {source: metrics.get(metric, []) for source, metrics in self._points.get(name, {}).items()}
 
 

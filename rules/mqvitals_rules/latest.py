@@ -101,8 +101,8 @@ class LatestValues:
     def _note_answer(self, reading: Reading) -> None:
         """A complete reply to the probe of a kind is a report of it, also when it found nothing."""
         if reading.values.get("outcome") in _ANSWERED:
-            owner, _, form = reading.object
-            self._reported.update((owner, kind) for kind in self._probes.get(form.partition(" ")[0], ()))
+            owner, _, command = reading.object
+            self._reported.update((owner, kind) for kind in self._probes.get(command.partition(" ")[0], ()))
 
     def reported(self, owners: Iterable[str], kind: str) -> bool:
         """Whether one of these owners ever reported a kind of objects; a reply without any is a report."""

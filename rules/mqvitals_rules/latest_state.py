@@ -121,14 +121,14 @@ class LatestState:
 
     def learn(self, reading: Reading) -> None:
         """Take over the values of a reading."""
-        told = reading.values
-        if not told:
+        values = reading.values
+        if not values:
             return
         ts = reading.ts
-        metrics = tuple(told)
-        if metrics == self._together and self._learn_again(told, ts):
+        metrics = tuple(values)
+        if metrics == self._together and self._learn_again(values, ts):
             return
-        before = set(map(self.stamps.get, told))
+        before = set(map(self.stamps.get, values))
         before.discard(None)
         usual = None
         if before:
@@ -143,19 +143,19 @@ class LatestState:
             if ends < self.deadline:
                 self.deadline = ends
         stamp = Stamp(ts, usual)
-        self.values.update(told)
+        self.values.update(values)
         if self.declared:
             self.values.update(self.declared)
-        self.stamps.update(dict.fromkeys(told, stamp))
+        self.stamps.update(dict.fromkeys(values, stamp))
         self._together = metrics
         if self._links:
-            self._note_links(told)
+            self._note_links(values)
         if self.recorded:
-            if not self.recorded.keys().isdisjoint(told):
-                self._merge(told.keys() & self.recorded.keys(), polled=True)
+            if not self.recorded.keys().isdisjoint(values):
+                self._merge(values.keys() & self.recorded.keys(), polled=True)
             self._take_lowest()
 
-    def _learn_again(self, told: Mapping[str, Reported], ts: int) -> bool:
+    def _learn_again(self, values: Mapping[str, Reported], ts: int) -> bool:
         """Take over the same metrics as last time, which is the usual case and quicker.
 
         False where that is not enough.
@@ -168,11 +168,11 @@ class LatestState:
         stamp.ts = ts
         stamp.usual_ms = usual = interval if usual is None or interval < 2 * usual else 2 * usual
         self.deadline = min(self.deadline, ts + STALE_AFTER * usual)
-        self.values.update(told)
+        self.values.update(values)
         if self.declared:
             self.values.update(self.declared)
         if self._links:
-            self._note_links(told)
+            self._note_links(values)
         return True
 
     def link(self, metric: str) -> Reported | None:
@@ -183,11 +183,11 @@ class LatestState:
         value = self.values.get(metric)
         return self._linked.get(metric, value) if value in UNDECIDED else value
 
-    def _note_links(self, told: Mapping[str, Reported]) -> None:
+    def _note_links(self, values: Mapping[str, Reported]) -> None:
         linked = self._linked
         for metric in self._links:
             # Nearly always it names the same object as before: this runs for every reading of thousands of objects.
-            value = told.get(metric)
+            value = values.get(metric)
             if value is None or value is linked.get(metric):
                 continue
             if value.__class__ is not Absence:
@@ -236,14 +236,14 @@ class LatestState:
         for metric in metrics:
             if metric in self.declared:
                 continue
-            told, stamp = self.recorded[metric], self.stamps.get(metric)
-            asked = polled or metric not in from_records
-            if asked and stamp is not None and _poll_counts(self.values[metric], stamp.ts, told):
+            record, stamp = self.recorded[metric], self.stamps.get(metric)
+            compared = polled or metric not in from_records
+            if compared and stamp is not None and _poll_counts(self.values[metric], stamp.ts, record):
                 from_records.discard(metric)
                 continue
             from_records.add(metric)
-            self.values[metric] = told.value
-            self.deadline = min(self.deadline, told.fresh_until)
+            self.values[metric] = record.value
+            self.deadline = min(self.deadline, record.fresh_until)
         if not polled or from_records != self.from_records:
             self.from_records = frozenset(from_records)
             self.turn += 1
@@ -292,11 +292,11 @@ class LatestState:
                 self.values[metric] = min(known)
 
 
-def _poll_counts(polled: Reported, ts: int, told: Recorded) -> bool:
+def _poll_counts(polled: Reported, ts: int, record: Recorded) -> bool:
     """Whether a poll's value of ``ts`` counts, rather than a record's: the newer one, but a value before an absence."""
-    if ts >= told.ts:
+    if ts >= record.ts:
         return not isinstance(polled, Absence) or polled in LOST
-    return isinstance(told.value, Absence) and not isinstance(polled, Absence)
+    return isinstance(record.value, Absence) and not isinstance(polled, Absence)
 
 
 def _merged(records: Iterable[Reading]) -> dict[str, Recorded]:

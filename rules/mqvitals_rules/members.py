@@ -185,22 +185,22 @@ class MemberIndex:
         between, metric = RELATIONS[relation]
         first = None if between == kind else self._holders(owner, (kind, between), now)
         found = _Holders(signature, {})
-        link = self._kinds[between].metric(metric)
+        fact = self._kinds[between].metric(metric)
         # An object without a declaration belongs to none.
-        declared = link is not None and link.declared
+        declared = fact is not None and fact.declared
         decided = False
         # Many name the same few: each name is looked up once.
         resolved: dict[object, tuple[ObjectName | Absence | None, Absence | None]] = {}
         for state in self._states(owner, kind):
-            told = state.link(metric) if first is None else first.holders.get(state.name)
+            link = state.link(metric) if first is None else first.holders.get(state.name)
             reason = _open(state, metric) if first is None else first.open.get(state.name)
-            if told in resolved:
-                holder, further = resolved[told]
+            if link in resolved:
+                holder, further = resolved[link]
             else:
-                value = state.link(metric) if first is None else self._of_holder(told, metric)
+                value = state.link(metric) if first is None else self._of_holder(link, metric)
                 holder = self._named(value, of, owner)
-                further = None if first is None else self._open_of_holder(told, metric)
-                resolved[told] = holder, further
+                further = None if first is None else self._open_of_holder(link, metric)
+                resolved[link] = holder, further
             reason = reason or further or (holder if isinstance(holder, Absence) else None)
             if reason is None:
                 decided = True
@@ -270,8 +270,8 @@ def _open(state: LatestState, metric: str) -> Absence | None:
 
 def _unreported(kind: Kind) -> Absence:
     """Why nothing is known of objects of a kind: only records have them, or no reply came yet."""
-    told = [metric for metric in kind.metrics if not metric.declared]
-    return Absence.NEEDS_SMF if told and all(metric.needs_smf for metric in told) else Absence.NOT_ASKED
+    observed = [metric for metric in kind.metrics if not metric.declared]
+    return Absence.NEEDS_SMF if observed and all(metric.needs_smf for metric in observed) else Absence.NOT_ASKED
 
 
 def has_members(scope: Kind, kind: Kind) -> bool:

@@ -7,8 +7,7 @@ from zlib import crc32
 
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.eval_context import EvalContext
-from mqvitals_rules.expression.compiler import JudgeTogether, Verdict
-from mqvitals_rules.expression.expression import judge_together
+from mqvitals_rules.expression.compiler import EvaluateTogether, Verdict, compile_together
 from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
@@ -76,70 +75,69 @@ _NEWS = object()
 class _Together:
     """Rules that are compiled into one function once they have been evaluated often."""
 
-    __slots__ = ("_compiled", "_forms", "_judged", "_places", "_unreported")
+    __slots__ = ("_compiled", "_evaluated", "_places", "_rules", "_unreported")
 
     def __init__(
-        self, forms: tuple[CompiledRule, ...], places: Mapping[str, int], unreported: Mapping[str, Absence]
+        self, rules: tuple[CompiledRule, ...], places: Mapping[str, int], unreported: Mapping[str, Absence]
     ) -> None:
-        self._forms = forms
+        self._rules = rules
         self._places = places
         self._unreported = unreported
-        self._judged = 0
-        self._compiled: JudgeTogether | None = None
+        self._evaluated = 0
+        self._compiled: EvaluateTogether | None = None
 
-    def often(self) -> JudgeTogether | None:
+    def often(self) -> EvaluateTogether | None:
         """The function; None until they have been evaluated often."""
         if self._compiled is None:
-            self._judged += 1
-            if self._judged > _OFTEN:
-                self._compiled = judge_together(
-                    ((self._places[form.id], form.when) for form in self._forms), self._unreported
-                )
+            self._evaluated += 1
+            if self._evaluated > _OFTEN:
+                conditions = [(self._places[compiled.id], compiled.when.root) for compiled in self._rules]
+                self._compiled = compile_together(conditions, self._unreported)
         return self._compiled
 
 
 class RuleGroup:
-    """The rules in force for some objects (``forms``); ``urgent`` are those that are evaluated at every poll."""
+    """The rules in force for some objects (``rules``); ``urgent`` are those that are evaluated at every poll."""
 
-    __slots__ = ("_every", "_some", "forms", "places", "urgent")
+    __slots__ = ("_every", "_some", "places", "rules", "urgent")
 
-    def __init__(self, forms: tuple[CompiledRule, ...], unreported: Mapping[str, Absence]) -> None:
+    def __init__(self, rules: tuple[CompiledRule, ...], unreported: Mapping[str, Absence]) -> None:
         """``unreported``: why a metric of the objects is absent before anything reported it."""
-        self.forms = forms
-        self.places = {form.id: place for place, form in enumerate(forms)}
-        self.urgent = tuple(form for form in forms if not form.deferrable)
-        self._every = _Together(forms, self.places, unreported)
+        self.rules = rules
+        self.places = {compiled.id: place for place, compiled in enumerate(rules)}
+        self.urgent = tuple(compiled for compiled in rules if not compiled.deferrable)
+        self._every = _Together(rules, self.places, unreported)
         self._some = _Together(self.urgent, self.places, unreported)
 
-    def judge(
+    def evaluate(
         self,
         context: EvalContext,
         values: Mapping[str, Reported],
-        forms: Sequence[CompiledRule],
+        rules: Sequence[CompiledRule],
         settled: Sequence[object],
     ) -> list[Verdict]:
         """The verdicts about the object of the context that are not ``settled``, in the order of the rules."""
-        if forms is self.urgent or forms is self.forms:
-            together = (self._some if forms is self.urgent else self._every).often()
+        if rules is self.urgent or rules is self.rules:
+            together = (self._some if rules is self.urgent else self._every).often()
             if together is not None:
                 try:
                     return together(context, values.get, settled)
                 except ArithmeticError:
                     pass  # one of them must be evaluated by itself
-        return self._one_by_one(context, values, forms, settled)
+        return self._one_by_one(context, values, rules, settled)
 
     def _one_by_one(
         self,
         context: EvalContext,
         values: Mapping[str, Reported],
-        forms: Sequence[CompiledRule],
+        rules: Sequence[CompiledRule],
         settled: Sequence[object],
     ) -> list[Verdict]:
         found: list[Verdict] = []
-        for form in forms:
+        for compiled in rules:
             context.absence = None
-            holds = form.when.truth(context, values)
-            place = self.places[form.id]
+            holds = compiled.when.truth(context, values)
+            place = self.places[compiled.id]
             met = context.absence if holds is None else None
             if (met if holds is None else holds) is not settled[place]:
                 found.append((place, holds, met))
@@ -160,7 +158,7 @@ class RuleState:
         "deferrable",
         "fresh_until",
         "group",
-        "judged",
+        "polled",
         "record_ends",
         "reviewed",
         "settled",
@@ -169,24 +167,24 @@ class RuleState:
 
     def __init__(self, name: ObjectName, group: RuleGroup, alerts: dict[str, Alert]) -> None:
         self.group = group
-        self.deferrable = len(group.urgent) < len(group.forms)
+        self.deferrable = len(group.urgent) < len(group.rules)
         self.reviewed = Reviews(name)
         self.alerts = alerts
         self.unknown: dict[str, tuple[Absence | None, Absence]] = {}
         """Rule id -> the first absence met, and the one that makes the verdict unknown."""
-        self.settled: list[object] = [_NEWS if form.id in alerts else False for form in group.forms]
-        self.judged = -1
+        self.settled: list[object] = [_NEWS if compiled.id in alerts else False for compiled in group.rules]
+        self.polled = -1
         self.record_ends: dict[str, int] = {}
         """Rule id -> the end of the last record with which it was evaluated."""
         self._for_turn = (-1, -1)
-        self.by_polls = group.forms
+        self.by_polls = group.rules
         self.by_records: tuple[CompiledRule, ...] = ()
         self.fresh_until = 0
 
     def shift(self, by_ms: int) -> None:
         """Shift what waits by ``by_ms``, as the clock was corrected: it waits for the elapsed time."""
         self.reviewed.shift(by_ms)
-        self.judged = -1
+        self.polled = -1
 
     def settle(self, place: int, rule: str) -> None:
         """Note that a verdict of a rule was handled."""
@@ -203,15 +201,15 @@ class RuleState:
         if turn == self._for_turn:
             return
         self._for_turn = turn
-        told, polled = state.from_records, state.stamps.keys() - state.from_records
+        recorded, polled = state.from_records, state.stamps.keys() - state.from_records
         self.by_records = tuple(
-            form
-            for form in self.group.forms
-            if not state.stamps or (not form.own.isdisjoint(told) and form.own.isdisjoint(polled))
+            compiled
+            for compiled in self.group.rules
+            if not state.stamps or (not compiled.own.isdisjoint(recorded) and compiled.own.isdisjoint(polled))
         )
-        recorded = {form.id for form in self.by_records}
-        self.by_polls = tuple(form for form in self.group.forms if form.id not in recorded)
-        self.fresh_until = min((state.fresh_until_of(form.own) for form in self.by_records), default=0)
+        waiting = {compiled.id for compiled in self.by_records}
+        self.by_polls = tuple(compiled for compiled in self.group.rules if compiled.id not in waiting)
+        self.fresh_until = min((state.fresh_until_of(compiled.own) for compiled in self.by_records), default=0)
 
     def due(self, state: LatestState, now: int, review_ms: int, *, at_once: bool = True) -> tuple[CompiledRule, ...]:
         """The rules that a poll evaluates, also those whose records are no longer fresh.
@@ -220,9 +218,9 @@ class RuleState:
         """
         all_due = not self.deferrable or self.reviewed.due(now, review_ms, at_once=at_once)
         if not state.recorded:
-            return self.group.forms if all_due else self.group.urgent
+            return self.group.rules if all_due else self.group.urgent
         self.sort(state)
-        forms = self.by_polls
+        rules = self.by_polls
         if self.by_records and now > self.fresh_until:
-            forms += tuple(form for form in self.by_records if state.fresh_until_of(form.own) < now)
-        return forms if all_due else tuple(form for form in forms if not form.deferrable)
+            rules += tuple(compiled for compiled in self.by_records if state.fresh_until_of(compiled.own) < now)
+        return rules if all_due else tuple(compiled for compiled in rules if not compiled.deferrable)

@@ -56,10 +56,10 @@ from mqvitals_rules.expression.node import (
 )
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
-Judge = Callable[[Context, Callable[[str], Reported | None]], bool | None]
+Evaluate = Callable[[Context, Callable[[str], Reported | None]], bool | None]
 
 Verdict = tuple[int, bool | None, Absence | None]
-"""The place of a condition among those that are judged together, what it comes to, and, where that is None, the first
+"""The place of a condition among those that are evaluated together, what it comes to, and, where that is None, the first
 absence met.
 """
 
@@ -74,7 +74,7 @@ class NotingContext(Context, Protocol):
     absence: Absence | None
 
 
-JudgeTogether = Callable[[NotingContext, Callable[[str, Absence], Reported], Settled], list[Verdict]]
+EvaluateTogether = Callable[[NotingContext, Callable[[str, Absence], Reported], Settled], list[Verdict]]
 
 NUMBERS = frozenset((int, float))
 TEXTS = frozenset((str,))
@@ -98,7 +98,7 @@ class _Code(NamedTuple):
     read: _Read
 
 
-def compile_condition(root: Condition, *, safe: bool = False) -> Judge:
+def compile_condition(root: Condition, *, safe: bool = False) -> Evaluate:
     """The function that evaluates a condition."""
     writer = _Writer(safe=safe)
     code = writer.condition(root, frozenset())
@@ -120,7 +120,7 @@ def compile_operand(root: Operand, *, safe: bool = False) -> Callable[..., Whate
     return _function(f"({value} if {' and '.join(tests.parts)} else None)" if tests.parts else value, writer)
 
 
-def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping[str, Absence]) -> JudgeTogether:
+def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping[str, Absence]) -> EvaluateTogether:
     """One function for conditions on objects of one kind, each with its place: it returns the verdicts that are not
     ``Settled``.
 
@@ -128,7 +128,7 @@ def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping
     get the context's own values, and raises ArithmeticError when any calculation overflows.
     """
     writer = _Writer(unreported)
-    lines = ["def judge(c, v, s):", " found = []"]
+    lines = ["def evaluate(c, v, s):", " found = []"]
     lines += [f" {local} = {code}" for local, code in writer.fetch_shared([root for _, root in roots]).items()]
     for place, root in roots:
         code = writer.condition(root, frozenset())
@@ -142,14 +142,14 @@ def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping
     return _defined("\n".join((*lines, " return found", "")), writer)
 
 
-def _function(text: str, writer: _Writer) -> Judge:
-    return _defined(f"def judge(c, v):\n return {text}\n", writer)
+def _function(text: str, writer: _Writer) -> Evaluate:
+    return _defined(f"def evaluate(c, v):\n return {text}\n", writer)
 
 
 def _defined(text: str, writer: _Writer) -> Callable[..., Whatever]:
     module = compile(text, "<rule>", "exec")
     body = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
-    return FunctionType(body, writer.table, "judge")
+    return FunctionType(body, writer.table, "evaluate")
 
 
 class _Writer:

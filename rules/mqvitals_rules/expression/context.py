@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -73,20 +73,12 @@ class MemberSet(Protocol):
     A context is valid until the next one.
     """
 
-    @property
-    def notes(self) -> MutableMapping[object, Any]:
-        """A cache of results about them, kept until something about them may have changed."""
-        ...
-
-    @property
-    def doubt(self) -> Absence | None:
-        """Why it is not known who they are; None when it is known."""
-        ...
-
-    @property
-    def unplaced(self) -> Sequence[Absence]:
-        """Why it is not known of other objects whether they are members too, one reason each."""
-        ...
+    notes: dict[object, Any]
+    """A cache of results about them, kept until something about them may have changed."""
+    doubt: Absence | None
+    """Why it is not known who they are; None when it is known."""
+    unplaced: Sequence[Absence]
+    """Why it is not known of other objects whether they are members too, one reason each."""
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]: ...
 

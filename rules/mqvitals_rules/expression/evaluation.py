@@ -42,7 +42,7 @@ from mqvitals_rules.expression.node import (
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Reported, Value
 
 Look = Callable[[str], Reported | None]
-"""Look-up of the object's own values, as for ``Expression.judge``."""
+"""Look-up of the object's own values, as for ``Expression.evaluate``."""
 
 _JOINS = (All, Any)
 _NO_VALUES: Mapping[str, Reported] = MappingProxyType({})

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean, shown
 from mqvitals_rules.expression.compiler import (
-    Judge,
-    JudgeTogether,
+    Evaluate,
     compile_condition,
     compile_operand,
-    compile_together,
 )
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.doubts import doubts
@@ -186,16 +184,16 @@ class Expression:
     ``source`` is its text. ``names`` are the (kind, metric) it reads of the object and what belongs to it, ``windows``
     those it reads of the past, ``members`` what it reads of members, ``messages`` the ids of console messages,
     ``pairs`` the metrics of the object's pair, ``shares`` the kinds of which it takes the sum over all objects.
-    ``judge`` is the compiled condition, for thousands of objects: as ``truth`` with the ``get`` of its values, but it
+    ``evaluate`` is the compiled condition, for thousands of objects: as ``truth`` with the ``get`` of its values, but it
     raises ArithmeticError where a calculation overflows; ``truth`` handles that.
     """
 
-    __slots__ = ("_parts", "judge", "members", "messages", "names", "pairs", "root", "shares", "source", "windows")
+    __slots__ = ("_parts", "evaluate", "members", "messages", "names", "pairs", "root", "shares", "source", "windows")
 
     def __init__(self, source: LocatedText, root: Condition) -> None:
         self.source = source
         self.root = root
-        self.judge: Judge = self._judged_first
+        self.evaluate: Evaluate = self._evaluate_first
         self._parts = CompiledParts()
         self.names = names_of(root)
         self.pairs = pairs_of(root)
@@ -228,16 +226,16 @@ class Expression:
         is absent there, or not in it, is looked up in the context.
         """
         try:
-            return self.judge(context, values.get)
+            return self.evaluate(context, values.get)
         except ArithmeticError:  # an overflow: the safe functions show whether it matters
             return ExpressionEvaluation(self.source, self._parts, context, values).verdict(self.root)
 
-    def _judged_first(self, context: Context, value_of: Callable[[str], Reported | None]) -> bool | None:
+    def _evaluate_first(self, context: Context, value_of: Callable[[str], Reported | None]) -> bool | None:
         """Compile on first use: that takes longer than all the rest of loading, and most programs
         evaluate few rules.
         """
-        self.judge = compile_condition(self.root)
-        return self.judge(context, value_of)
+        self.evaluate = compile_condition(self.root)
+        return self.evaluate(context, value_of)
 
     def explain(self, context: Context) -> Explanation:
         """The truth again, with every term's values and, for an unknown verdict, what is missing."""
@@ -291,7 +289,7 @@ class Calculation:
     def number(self, context: Context, value_of: Callable[[str], Reported | None] = _NOTHING.get) -> float | None:
         """The number, or None; compiled, for callers that need it thousands of times.
 
-        ``value_of``: as for ``judge``.
+        ``value_of``: as for ``evaluate``.
         """
         if self._compiled is None:
             self._compiled = compile_operand(self._root)
@@ -332,11 +330,6 @@ def compile_expression(
     except RefusedExpressionError as refused:
         raise ExpressionError(problems(source, refused.mistakes)) from None
     return Expression(source, root)
-
-
-def judge_together(expressions: Iterable[tuple[int, Expression]], unreported: Mapping[str, Absence]) -> JudgeTogether:
-    """One function that evaluates conditions on the same object, each with its place; as ``compile_together``."""
-    return compile_together([(place, each.root) for place, each in expressions], unreported)
 
 
 def compile_value(

@@ -59,16 +59,19 @@ def delta(points: Sequence[Point]) -> float | None:
     return _number(sum(increases)) if increases else None
 
 
-def average(points: Sequence[Point], since: int, window_ms: int) -> float | None:
-    """The mean of the values of a window that began at ``since``; None when it is not covered."""
-    values = _covering(points, since, window_ms)
-    return _number(sum(values) / len(values)) if values else None
+Calculate = Callable[[Sequence[float]], float | None]
+"""A function of the values of a window, of which there is at least one."""
 
 
-def median(points: Sequence[Point], since: int, window_ms: int) -> float | None:
-    """The middle one of the values of a window that began at ``since``; None when it is not covered."""
+def over_window(calculate: Calculate, points: Sequence[Point], since: int, window_ms: int) -> float | None:
+    """A function of the values of a window that began at ``since``; None when they do not cover the window."""
     values = _covering(points, since, window_ms)
-    return middle(values) if values else None
+    return calculate(values) if values else None
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """The mean; None where it is no number."""
+    return _number(sum(values) / len(values))
 
 
 def middle(values: Sequence[float]) -> float | None:
@@ -91,18 +94,6 @@ def last_change(points: Sequence[Point]) -> int:
             changed = point.ts
         before = point.value
     return changed
-
-
-def least(points: Sequence[Point], since: int, window_ms: int) -> float | None:
-    """The smallest value of a window that began at ``since``; None when it is not covered."""
-    values = _covering(points, since, window_ms)
-    return min(values) if values else None
-
-
-def greatest(points: Sequence[Point], since: int, window_ms: int) -> float | None:
-    """The greatest value of a window that began at ``since``; None when it is not covered."""
-    values = _covering(points, since, window_ms)
-    return max(values) if values else None
 
 
 def eta(points: Sequence[Point], limit: float, now: int) -> float | None:
@@ -258,24 +249,12 @@ def _delta(context: Context, kind: str, metric: str, window_ms: int) -> float | 
     return delta(context.points(kind, metric, context.now - window_ms))
 
 
-def _average_of(context: Context, kind: str, metric: str, window_ms: int) -> float | None:
-    since = context.now - window_ms
-    return average(context.points(kind, metric, since), since, window_ms)
+def _look_over(calculate: Calculate) -> Look:
+    def look(context: Context, kind: str, metric: str, window_ms: int) -> float | None:
+        since = context.now - window_ms
+        return over_window(calculate, context.points(kind, metric, since), since, window_ms)
 
-
-def _least_of(context: Context, kind: str, metric: str, window_ms: int) -> float | None:
-    since = context.now - window_ms
-    return least(context.points(kind, metric, since), since, window_ms)
-
-
-def _greatest_of(context: Context, kind: str, metric: str, window_ms: int) -> float | None:
-    since = context.now - window_ms
-    return greatest(context.points(kind, metric, since), since, window_ms)
-
-
-def _median_of(context: Context, kind: str, metric: str, window_ms: int) -> float | None:
-    since = context.now - window_ms
-    return median(context.points(kind, metric, since), since, window_ms)
+    return look
 
 
 def _eta(
@@ -322,10 +301,10 @@ WINDOW_FUNCTIONS: Mapping[str, WindowFunction] = {
     for function in (
         WindowFunction("rate", {_COUNTER: _rate}, 'rate(counter, "5m")'),
         WindowFunction("delta", {_COUNTER: _delta}, 'delta(counter, "5m")'),
-        WindowFunction("avg", {_GAUGE: _average_of}, 'avg(gauge, "5m")'),
-        WindowFunction("median", {_GAUGE: _median_of}, 'median(gauge, "1h")'),
-        WindowFunction("min", {_GAUGE: _least_of}, 'min(gauge, "5m")', on_switches=True),
-        WindowFunction("max", {_GAUGE: _greatest_of}, 'max(gauge, "5m")', on_switches=True),
+        WindowFunction("avg", {_GAUGE: _look_over(mean)}, 'avg(gauge, "5m")'),
+        WindowFunction("median", {_GAUGE: _look_over(middle)}, 'median(gauge, "1h")'),
+        WindowFunction("min", {_GAUGE: _look_over(min)}, 'min(gauge, "5m")', on_switches=True),
+        WindowFunction("max", {_GAUGE: _look_over(max)}, 'max(gauge, "5m")', on_switches=True),
         WindowFunction("eta", {_GAUGE: _eta}, 'eta(gauge, limit, "10m")', takes_limit=True),
         WindowFunction(
             "baseline",

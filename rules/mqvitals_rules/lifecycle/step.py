@@ -204,7 +204,7 @@ def _firing(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Ale
         after = _changed(alert, now, good_polls=good, good_since=since, unknown_polls=0, value_now=_now(alert, verdict))
         return _ended(after, Why.CLEARED, now) if _cleared(after, policy, now) else after
     severity = alert.severity if verdict.severity is None else verdict.severity
-    # A clear condition that cannot be judged is unknown: it takes nothing back of the good polls before it.
+    # A clear condition that cannot be evaluated is unknown: it takes nothing back of the good polls before it.
     unclear = not verdict.holds and verdict.clear is None
     worst_value, worst_number = _worst(alert, severity, verdict)
     return _changed(
@@ -215,7 +215,7 @@ def _firing(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Ale
         unknown_polls=0,
         severity=severity,
         worst=max(alert.worst, severity),
-        # The words stay those of the last poll on which the condition held: once it is over they tell how bad it was.
+        # The words stay those of the last poll on which the condition held: once it is over they say how bad it was.
         summary=verdict.summary if verdict.holds else alert.summary,
         why=alert.why if severity is alert.severity else Why.SEVERITY_CHANGED,
         value_now="" if verdict.holds else _now(alert, verdict),

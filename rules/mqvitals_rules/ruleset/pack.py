@@ -374,12 +374,12 @@ def decode_packs(
                 continue
             rules.append(rule)
             try:
-                form = compile_rule(rule, kinds)
+                found_rule = compile_rule(rule, kinds)
             except ConfigError as error:
                 problems.extend(error.problems)
             else:
                 if compiled is not None:
-                    compiled[form.id] = form
+                    compiled[found_rule.id] = found_rule
     return tuple(rules), problems
 
 

@@ -41,7 +41,7 @@ class RuleSet:
     _by_scope: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._by_values.update(((name, ()), form) for name, form in self.compiled.items())
+        self._by_values.update(((name, ()), compiled) for name, compiled in self.compiled.items())
         problems: list[Problem] = []
         for rule in self.rules:
             try:
@@ -67,7 +67,7 @@ class RuleSet:
         )
         if not special and name.kind in self._common:
             return self._common[name.kind]
-        found = tuple(form for rule in rules if (form := self.rule_for(rule, name)) is not None)
+        found = tuple(compiled for rule in rules if (compiled := self.rule_for(rule, name)) is not None)
         if not special:
             self._common[name.kind] = found  # the same for every object of the kind
         return found
@@ -117,10 +117,10 @@ class RuleSet:
 
     def _compiled(self, rule: Rule, values: Mapping[str, float]) -> CompiledRule:
         key = (str(rule.id), tuple(sorted(values.items())))
-        form = self._by_values.get(key)
-        if form is None:
-            form = self._by_values[key] = compile_rule(rule, self.kinds, values)
-        return form
+        compiled = self._by_values.get(key)
+        if compiled is None:
+            compiled = self._by_values[key] = compile_rule(rule, self.kinds, values)
+        return compiled
 
 
 def _selects(pattern: ObjectPattern | None, name: ObjectName) -> bool:

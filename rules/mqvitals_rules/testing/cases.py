@@ -303,8 +303,8 @@ class _Reader:
             self._refuse(text.place, key, f"there is no kind of object {name.kind!r}{meant}")
             return None
         if kind.single is bool(name.name):
-            form = f"owner/{kind.name}" if kind.single else f"owner/{kind.name}/name"
-            self._refuse(text.place, key, f"an object of kind {kind.name} is written {form}")
+            expected = f"owner/{kind.name}" if kind.single else f"owner/{kind.name}/name"
+            self._refuse(text.place, key, f"an object of kind {kind.name} is written {expected}")
             return None
         return name
 
@@ -336,8 +336,8 @@ class _Reader:
             key = f"{self._key}.expect[{index}]"
             poll, rest = divmod(expected.at.ms, entry.interval)
             if rest or poll >= MOST_POLLS:
-                form = format_duration(entry.interval)
-                message = f"must be one of the first {MOST_POLLS} multiples of the interval, {form}"
+                every = format_duration(entry.interval)
+                message = f"must be one of the first {MOST_POLLS} multiples of the interval, {every}"
                 self._refuse(expected.at.place, f"{key}.at", message)
             causes = tuple(each.cause for each in expected.firing or () if each.cause is not None)
             for rule in (*expected.rules, *causes):

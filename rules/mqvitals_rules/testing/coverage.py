@@ -66,8 +66,8 @@ class Coverage:
         ids = frozenset(wanted)
         for rule in self.of.rules:
             if rule.id in ids and rule.id not in self._rules:
-                form = self.of.rule_for(rule, ObjectName("", rule.scope))
-                found = () if form is None else tuple(_conditions(self.parts(form)))
+                compiled = self.of.rule_for(rule, ObjectName("", rule.scope))
+                found = () if compiled is None else tuple(_conditions(self.parts(compiled)))
                 self._rules[str(rule.id)] = RuleCoverage(str(rule.id), found)
 
     @property
@@ -83,12 +83,15 @@ class Coverage:
             _note(found, test)
         return CoverageObserver(self, counted, run)
 
-    def parts(self, form: CompiledRule) -> dict[str, list[Expression]]:
+    def parts(self, compiled: CompiledRule) -> dict[str, list[Expression]]:
         """The conditions of a rule with their operands, by where they stand in it."""
-        known = self._parts.get(id(form))
+        known = self._parts.get(id(compiled))
         if known is None:
-            # The form is kept with its parts: its place in memory names it as long as it lives.
-            known = self._parts[id(form)] = form, {where: list(each.parts()) for where, each in _written(form)}
+            # The rule is kept with its parts: its place in memory names it as long as it lives.
+            known = self._parts[id(compiled)] = (
+                compiled,
+                {where: list(each.parts()) for where, each in _written(compiled)},
+            )
         return known[1]
 
 
@@ -108,14 +111,16 @@ class CoverageObserver:
             if state is None:
                 continue
             context = self._run.context(state)
-            for form in self._run.rules.rules_for(name):
-                found = self._counted.get(form.id)
+            for compiled in self._run.rules.rules_for(name):
+                found = self._counted.get(compiled.id)
                 if found is not None:
-                    self._judge(found, form, context, was_open=(form.id, name) in self._open)
+                    self._note_truths(found, compiled, context, was_open=(compiled.id, name) in self._open)
         self._open = frozenset((alert.key.rule, alert.scope) for alert in self._run.alerts)
 
-    def _judge(self, found: RuleCoverage, form: CompiledRule, context: EvalContext, *, was_open: bool) -> None:
-        parts = self._coverage.parts(form)
+    def _note_truths(
+        self, found: RuleCoverage, compiled: CompiledRule, context: EvalContext, *, was_open: bool
+    ) -> None:
+        parts = self._coverage.parts(compiled)
         conditions = iter(found.conditions)
         holds: bool | None = None
         decided = {"severity_if": False, "mqsc_if": False}
@@ -148,14 +153,14 @@ def _note(found: RuleCoverage, test: RuleTest) -> None:
         found.unknown = found.unknown or found.rule in entry.unknown
 
 
-def _written(form: CompiledRule) -> Iterator[tuple[str, Expression]]:
+def _written(compiled: CompiledRule) -> Iterator[tuple[str, Expression]]:
     """Each condition with its key in the rule's file."""
-    yield "when", form.when
-    if form.clear is not None:
-        yield "clear.when", form.clear
-    for index, (expression, _) in enumerate(form.severity_if):
+    yield "when", compiled.when
+    if compiled.clear is not None:
+        yield "clear.when", compiled.clear
+    for index, (expression, _) in enumerate(compiled.severity_if):
         yield f"severity_if[{index}]", expression
-    for index, (expression, _) in enumerate(form.mqsc_if):
+    for index, (expression, _) in enumerate(compiled.mqsc_if):
         yield f"mqsc_if[{index}]", expression
 
 

@@ -77,18 +77,18 @@ class RuleTestRun:
         """What is known of an object."""
         return self._engine.latest.state(name)
 
-    def finding(self, form: CompiledRule, name: ObjectName) -> RuleExplanation | None:
+    def finding(self, compiled: CompiledRule, name: ObjectName) -> RuleExplanation | None:
         """The verdict of a rule for an object now; None without a reading of the object."""
         state = self.state(name)
         if state is None:
             return None
-        return explain_rule(form, self.rules.kinds, self._engine.latest, self._history, state, self.now)
+        return explain_rule(compiled, self.rules.kinds, self._engine.latest, self._history, state, self.now)
 
-    def judged(self, rule: str) -> Iterator[RuleExplanation]:
+    def explanations(self, rule: str) -> Iterator[RuleExplanation]:
         """The verdicts of a rule now, for each object that it is in force for."""
         for name in self._test.objects:
-            for form in self.rules.rules_for(name):
-                if form.id == rule and (found := self.finding(form, name)) is not None:
+            for compiled in self.rules.rules_for(name):
+                if compiled.id == rule and (found := self.finding(compiled, name)) is not None:
                     yield found
 
     def _snapshot(self, owner: str, poll: int) -> Snapshot:
@@ -201,7 +201,7 @@ class ExpectationCheck:
         if alerts and alerts[0].state is AlertState.PENDING:
             alert = alerts[0]
             actual = f"it is pending, after {alert.true_polls} poll{'s' * (alert.true_polls != 1)} that counted"
-        findings = self._run.judged(each.rule)
+        findings = self._run.explanations(each.rule)
         rule = self._run.rules.rule(each.rule)
         if each.object is not None and rule is not None:
             findings = (
@@ -243,15 +243,15 @@ class ExpectationCheck:
             rule.place,
             f"{rule} unknown for some object",
             "it is known for all",
-            _why(self._run.judged(rule)) or "it evaluates none of the objects",
+            _why(self._run.explanations(rule)) or "it evaluates none of the objects",
         )
 
     def _unknown(self, rule: LocatedText) -> RuleTestFailure:
-        findings = [found for found in self._run.judged(rule) if found.when.truth is None]
+        findings = [found for found in self._run.explanations(rule) if found.when.truth is None]
         return self._failure(rule.place, f"{rule} known for all objects", "it is unknown for some", _why(findings))
 
     def _of(self, alert: Alert) -> Iterator[RuleExplanation]:
-        return (found for found in self._run.judged(alert.key.rule) if found.name == alert.scope)
+        return (found for found in self._run.explanations(alert.key.rule) if found.name == alert.scope)
 
 
 def _found(entry: FiringEntry, alerts: Iterable[Alert]) -> Alert | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -11,8 +11,8 @@ import pytest
 from mqvitals_config.settings import Settings
 from mqvitals_rules import rule_state
 from mqvitals_rules.engine import Engine, Evaluation
-from mqvitals_rules.expression import Expression, expression
-from mqvitals_rules.expression.compiler import JudgeTogether
+from mqvitals_rules.expression.compiler import EvaluateTogether, compile_together
+from mqvitals_rules.expression.node import Condition
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.pack import decode_packs
@@ -103,13 +103,12 @@ def test_together_rules_say_what_each_says(seed: int, huge: bool, monkeypatch: p
 
 def test_rules_are_compiled_together_once_they_are_judged_often(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
-    compile_together = expression.judge_together
 
-    def counted(conditions: Iterable[tuple[int, Expression]], untold: Mapping[str, Absence]) -> JudgeTogether:
+    def counted(conditions: Sequence[tuple[int, Condition]], unreported: Mapping[str, Absence]) -> EvaluateTogether:
         made.append(1)
-        return compile_together(conditions, untold)
+        return compile_together(conditions, unreported)
 
-    monkeypatch.setattr(rule_state, "judge_together", counted)
+    monkeypatch.setattr(rule_state, "compile_together", counted)
     monkeypatch.setattr(rule_state, "_OFTEN", 2 * CYCLES)
     rules = all_rules()
     evaluations(rules, snapshots(1)[: CYCLES // 2])

@@ -249,8 +249,8 @@ class Members:
     def __init__(self, worlds: Sequence[World], notes: dict[object, Any]) -> None:
         self.worlds = worlds
         self.notes = notes
-        self.doubt = None if len(worlds) < 6 else Absence.NOT_ASKED
-        self.unplaced = (Absence.STALE,) if len(worlds) == 4 else ()
+        self.doubt: Absence | None = None if len(worlds) < 6 else Absence.NOT_ASKED
+        self.unplaced: Sequence[Absence] = (Absence.STALE,) if len(worlds) == 4 else ()
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
         for world in self.worlds:
@@ -442,13 +442,13 @@ class Reference:
             return None if own is None or not total or own / total != own / total else own / total
         if function in ("rate", "delta"):
             return {"rate": functions.rate, "delta": functions.delta}[function](points)
-        whole = {
-            "avg": functions.average,
-            "median": functions.median,
-            "min": functions.least,
-            "max": functions.greatest,
-        }[function]
-        return whole(points, since, minutes * 60_000)
+        calculations: dict[str, functions.Calculate] = {
+            "avg": functions.mean,
+            "median": functions.middle,
+            "min": min,
+            "max": max,
+        }
+        return functions.over_window(calculations[function], points, since, minutes * 60_000)
 
 
 def compiled(text: str) -> Expression | None:
