@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, tzinfo
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from mqvitals_agent.commandline.arguments import FORMS, moment_argument, zone_argument
 from mqvitals_agent.commandline.output import cannot_write, complain, say
@@ -43,18 +43,11 @@ Exit code: 0 all was read, 1 records were damaged, 2 a file could not be read at
 """
 
 
-class _SmfAction(NamedTuple):
-    """A subcommand that has a module of its own, with ``add_arguments`` and ``run``."""
-
-    name: str
-    help: str
-    module: str
-
-
-_ACTIONS: Final[tuple[_SmfAction, ...]] = (
-    _SmfAction("import", "read records into a store", "mqvitals_agent.cli.smf_import"),
-    _SmfAction("report", "write a health check from the records", "mqvitals_agent.cli.smf_report"),
-)
+_ACTIONS: Final = {
+    "import": ("read records into a store", "mqvitals_agent.cli.smf_import"),
+    "report": ("write a health check from the records", "mqvitals_agent.cli.smf_report"),
+}
+"""Help and module of each subcommand that has a module of its own."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,18 +89,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--summary", action="store_true", help="only count what is there, and what the options above select of it"
     )
     dump.add_argument("--csv", metavar="DIR", help="write CSV files into this folder, over those that are there")
-    for action in _ACTIONS:
-        sub = actions.add_parser(action.name, help=action.help)
-        import_module(action.module).add_arguments(sub)
+    for name, (words, module) in _ACTIONS.items():
+        import_module(module).add_arguments(actions.add_parser(name, help=words))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the chosen action; returns the exit code. Raises Failure."""
-    for action in _ACTIONS:
-        if action.name == arguments.action:
-            code: int = import_module(action.module).run(arguments)
-            return code
-    return _dump(arguments)
+    if arguments.action not in _ACTIONS:
+        return _dump(arguments)
+    code: int = import_module(_ACTIONS[arguments.action][1]).run(arguments)
+    return code
 
 
 def _dump(arguments: argparse.Namespace) -> int:

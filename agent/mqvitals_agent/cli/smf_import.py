@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mqvitals_agent.smf.ingest import IngestResult
     from mqvitals_agent.smf.partial_sample import GroupNames
     from mqvitals_agent.smf.record import Record
-    from mqvitals_agent.store.writer import Store
     from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.config import RuleConfig
     from mqvitals_rules.snapshot import Snapshot
@@ -84,9 +83,18 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
     from mqvitals_agent.smf.reader import ReadCounts
     from mqvitals_agent.smf.restart import RestartDetector
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.store.writer import Store
 
     now = time.time_ns() // 1_000_000
-    with _opened(store_path, settings, now) as store, StoreReader.open(store_path) as older:
+    opened = Store.open(
+        store_path,
+        records=True,
+        group=settings.name or "",
+        created=now,
+        mode=settings.store.mode,
+        shared_with=settings.store.group or "",
+    )
+    with opened as store, StoreReader.open(store_path) as older:
         intake = Ingest(store, config, older=older)
 
         def take(snapshot: Snapshot) -> None:
@@ -103,7 +111,7 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
             update_advice(store, older, config, ingest.result.owners)
         except KeyboardInterrupt:
             interrupted = True
-        for line in (*counts.lines(), *import_lines(ingest.result)):
+        for line in (*counts.lines(), *_import_lines(ingest.result)):
             say(line)
         if interrupted:
             say("interrupted: what was read is kept; import the same files again for the rest")
@@ -111,19 +119,6 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
     if failed:
         return ExitCode.FAILED
     return ExitCode.FOUND if counts.damage else ExitCode.DONE
-
-
-def _opened(path: Path, settings: Settings, now: int) -> Store:
-    from mqvitals_agent.store.writer import Store
-
-    return Store.open(
-        path,
-        records=True,
-        group=settings.name or "",
-        created=now,
-        mode=settings.store.mode,
-        shared_with=settings.store.group or "",
-    )
 
 
 def with_progress(name: str, records: Iterable[Record]) -> Iterator[Record]:
@@ -136,8 +131,8 @@ def with_progress(name: str, records: Iterable[Record]) -> Iterator[Record]:
         yield record
 
 
-def import_lines(taken: IngestResult) -> list[str]:
-    """What came of the records, in words."""
+def _import_lines(taken: IngestResult) -> list[str]:
+    """The result of an import, a sentence a line."""
     from mqvitals_agent.smf import restart
     from mqvitals_agent.text.figure import counted
 

@@ -238,67 +238,36 @@ def intervals_of(spans: Iterable[IntervalUs]) -> Intervals | None:
 
 
 class ExpectedRecords(NamedTuple):
-    """Records that a health check needs: ``kinds`` are the objects they report, ``since`` the first release with
-    them.
+    """Records that a health check needs: ``since`` the first release with them, ``kinds`` the objects they report,
+    ``how`` to switch them on.
     """
 
-    subtypes: frozenset[tuple[int, int]]
-    since: int
     what: str
-    how: str
+    type: int
+    subtypes: tuple[int, ...]
+    since: int
     kinds: tuple[str, ...]
+    how: str
+
+    def __str__(self) -> str:
+        subtypes = " and ".join(map(str, self.subtypes))
+        return f"{self.what} ({self.type} subtype{'s' * (len(self.subtypes) > 1)} {subtypes})"
 
 
+_STATISTICS: Final = "START TRACE(STAT) CLASS(1), or SMFSTAT in CSQ6SYSP"
+_INITIATOR: Final = "START TRACE(STAT) CLASS(4)"
+_QUEUES: Final = "START TRACE(STAT) CLASS(5), and STATQ of the queue manager and its queues"
+_CHANNELS: Final = "START TRACE(ACCTG) CLASS(4), and STATCHL of the queue manager and its channels"
+_TASKS: Final = "START TRACE(ACCTG) CLASS(3) for a while, and ACCTQ of the queue manager and its queues"
+_INITIATOR_KINDS: Final = ("channel_initiator", "adapter", "dispatcher", "ssl_task", "dns_task")
 EXPECTED_RECORDS: Final = (
-    ExpectedRecords(
-        frozenset({(115, 1)}),
-        0,
-        "logs (115 subtype 1)",
-        "START TRACE(STAT) CLASS(1), or SMFSTAT in CSQ6SYSP",
-        ("log",),
-    ),
-    ExpectedRecords(
-        frozenset({(115, 215)}),
-        800,
-        "buffer pools (115 subtype 215)",
-        "START TRACE(STAT) CLASS(1), or SMFSTAT in CSQ6SYSP",
-        ("buffer_pool",),
-    ),
-    ExpectedRecords(
-        frozenset({(115, 201)}),
-        900,
-        "page sets (115 subtype 201)",
-        "START TRACE(STAT) CLASS(1), or SMFSTAT in CSQ6SYSP",
-        ("page_set",),
-    ),
-    ExpectedRecords(
-        frozenset({(115, 231)}),
-        800,
-        "channel initiator, adapters and dispatchers (115 subtype 231)",
-        "START TRACE(STAT) CLASS(4)",
-        ("channel_initiator", "adapter", "dispatcher", "ssl_task", "dns_task"),
-    ),
-    ExpectedRecords(
-        frozenset({(115, 216)}),
-        930,
-        "queues (115 subtype 216)",
-        "START TRACE(STAT) CLASS(5), and STATQ of the queue manager and its queues",
-        ("queue",),
-    ),
-    ExpectedRecords(
-        frozenset({(116, 10)}),
-        800,
-        "channels (116 subtype 10)",
-        "START TRACE(ACCTG) CLASS(4), and STATCHL of the queue manager and its channels",
-        ("channel",),
-    ),
-    ExpectedRecords(
-        frozenset({(116, 1), (116, 2)}),
-        0,
-        "applications (116 subtypes 1 and 2)",
-        "START TRACE(ACCTG) CLASS(3) for a while, and ACCTQ of the queue manager and its queues",
-        ("application",),
-    ),
+    ExpectedRecords("logs", 115, (1,), 0, ("log",), _STATISTICS),
+    ExpectedRecords("buffer pools", 115, (215,), 800, ("buffer_pool",), _STATISTICS),
+    ExpectedRecords("page sets", 115, (201,), 900, ("page_set",), _STATISTICS),
+    ExpectedRecords("channel initiator, adapters and dispatchers", 115, (231,), 800, _INITIATOR_KINDS, _INITIATOR),
+    ExpectedRecords("queues", 115, (216,), 930, ("queue",), _QUEUES),
+    ExpectedRecords("channels", 116, (10,), 800, ("channel",), _CHANNELS),
+    ExpectedRecords("applications", 116, (1, 2), 0, ("application",), _TASKS),
 )
 """In the order of importance."""
 
@@ -309,5 +278,6 @@ def missing(source: RecordSource) -> tuple[ExpectedRecords, ...]:
     return tuple(
         each
         for each in EXPECTED_RECORDS
-        if not each.subtypes & source.records.keys() and (not each.since or newest >= each.since)
+        if not any((each.type, subtype) in source.records for subtype in each.subtypes)
+        and (not each.since or newest >= each.since)
     )

@@ -274,7 +274,7 @@ def _quality(source: RecordSource, config: RuleConfig, intervals: RecordInterval
         for each in absent:
             rules = sorted({str(rule.id) for rule in config.rules.rules if _waits_for(rule, each.kinds, config)})
             waiting = f" Not evaluated for lack of them: {', '.join(rules)}." if rules else ""
-            lines.append(f"No records of {each.what}: {each.how}.{waiting}")
+            lines.append(f"No records of {each}: {each.how}.{waiting}")
         yield Items(tuple(lines))
 
 

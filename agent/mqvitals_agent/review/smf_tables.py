@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from mqvitals_agent.review.smf_totals import BLOCK_MB, CELLS, MOST_INTERVALS, VERBS, ObjectTotals, PeriodTotals
@@ -72,11 +72,31 @@ def zone(us: int) -> str:
     return f"UTC{'-' if us < 0 else '+'}{minutes // 60}" + (f":{minutes % 60:02d}" if minutes % 60 else "")
 
 
-def short_name(name: ObjectName) -> str:
+def _percent(value: float | None) -> str:
+    return share(None if value is None else 100 * value)
+
+
+def _short_name(name: ObjectName, _: object = None) -> str:
     """The name of an object among others of its kind."""
     return name.name or name.owner
 
 
+_Column = tuple[str, Callable[[ObjectName, ObjectTotals], str]]
+"""A title, and the text of a cell."""
+_LEFT: Final = frozenset({"at (UTC)", "in the interval to (UTC)", "over time", "channel", "job/queue", "structure"})
+"""The titles of columns without numbers."""
+
+
+def _table(rows: Iterable[tuple[ObjectName, ObjectTotals]], *columns: _Column) -> ReportTable:
+    return ReportTable(
+        tuple(title for title, _ in columns),
+        tuple(tuple(cell(name, sums) for _, cell in columns) for name, sums in rows),
+        frozenset(index for index, (title, _) in enumerate(columns) if title not in _LEFT),
+    )
+
+
+_CALLS: Final = tuple(f"{verb}_n" for verb in VERBS)
+_ELAPSED: Final = tuple(f"{verb}_et_us" for verb in VERBS)
 MOST_CHANNELS: Final = 10
 MOST_APPLICATIONS: Final = 10
 MOST_TASKS: Final = 40
@@ -110,27 +130,19 @@ def channel_initiator(totals: PeriodTotals, owner: str) -> Iterator[Block]:
         used = [(name, sums) for name, sums in tasks.items() if sums.sum("requests")]
         if not used:
             continue
-        yield ReportTable(
-            ("task", "requests", "busy", "busiest", "at (UTC)", "CPU", "CPU/request", "time/request"),
-            tuple(_task_row(name, sums) for name, sums in used[:MOST_TASKS]),
-            frozenset({0, 1, 2, 3, 5, 6, 7}),
+        yield _table(
+            used[:MOST_TASKS],
+            ("task", lambda name, _: name.name),
+            ("requests", lambda _, sums: count(sums.sum("requests"))),
+            ("busy", lambda _, sums: share(sums.share_of_time("elapsed_us"))),
+            ("busiest", lambda _, sums: share(value_of(sums.highest("busy_pct")))),
+            ("at (UTC)", lambda _, sums: at(sums.highest("busy_pct"))),
+            ("CPU", lambda _, sums: share(sums.share_of_time("cpu_us"))),
+            ("CPU/request", lambda _, sums: time(sums.each("cpu_us", "requests"))),
+            ("time/request", lambda _, sums: time(sums.each("elapsed_us", "requests"))),
         )
         if len(used) > MOST_TASKS:
             yield Paragraph(f"{counted(len(used) - MOST_TASKS, 'more task')} did work and are not shown.")
-
-
-def _task_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
-    busiest = sums.highest("busy_pct")
-    return (
-        name.name,
-        count(sums.sum("requests")),
-        share(sums.share_of_time("elapsed_us")),
-        share(value_of(busiest)),
-        at(busiest),
-        share(sums.share_of_time("cpu_us")),
-        time(sums.each("cpu_us", "requests")),
-        time(sums.each("elapsed_us", "requests")),
-    )
 
 
 def channels(totals: PeriodTotals, owner: str) -> Iterator[Block]:
@@ -145,36 +157,25 @@ def channels(totals: PeriodTotals, owner: str) -> Iterator[Block]:
         f"{len(shown)} of {counted(len(found), 'channel')}, those with most messages. NETTIME is the round trip of the "
         "network; its average weighs each interval by its messages."
     )
-    titles = ("channel", "messages", "per second", "per batch", "BATCHSZ", "full batches")
-    yield ReportTable(titles, tuple(_channel_row(name, sums) for name, sums in shown), frozenset(range(1, 6)))
+    yield _table(
+        shown,
+        ("channel", _short_name),
+        ("messages", lambda _, sums: count(sums.sum("interval_msgs"))),
+        ("per second", lambda _, sums: rate(sums.per_second("interval_msgs"))),
+        ("per batch", lambda _, sums: rate(sums.each("interval_msgs", "interval_batches"))),
+        ("BATCHSZ", lambda _, sums: count(sums.last("batchsz"))),
+        ("full batches", lambda _, sums: _percent(sums.each("full_batches", "interval_batches"))),
+    )
     timed = [(name, sums) for name, sums in shown if sums.mean("nettime_avg_us") is not None]
     if timed:
-        yield ReportTable(
-            ("channel", "NETTIME least", "average", "most", "in the interval to (UTC)"),
-            tuple(
-                (
-                    short_name(name),
-                    time(value_of(sums.lowest("nettime_min_us"))),
-                    time(sums.mean("nettime_avg_us")),
-                    time(value_of(sums.highest("nettime_max_us"))),
-                    at(sums.highest("nettime_max_us")),
-                )
-                for name, sums in timed
-            ),
-            frozenset({1, 2, 3}),
+        yield _table(
+            timed,
+            ("channel", _short_name),
+            ("NETTIME least", lambda _, sums: time(value_of(sums.lowest("nettime_min_us")))),
+            ("average", lambda _, sums: time(sums.mean("nettime_avg_us"))),
+            ("most", lambda _, sums: time(value_of(sums.highest("nettime_max_us")))),
+            ("in the interval to (UTC)", lambda _, sums: at(sums.highest("nettime_max_us"))),
         )
-
-
-def _channel_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
-    batches, full = sums.sum("interval_batches"), sums.sum("full_batches")
-    return (
-        short_name(name),
-        count(sums.sum("interval_msgs")),
-        rate(sums.per_second("interval_msgs")),
-        rate(sums.each("interval_msgs", "interval_batches")),
-        count(sums.last("batchsz")),
-        share(None if not batches or full is None else 100 * full / batches),
-    )
 
 
 def applications(totals: PeriodTotals, owner: str) -> Iterator[Block]:
@@ -189,16 +190,19 @@ def applications(totals: PeriodTotals, owner: str) -> Iterator[Block]:
         f"{len(shown)} of {counted(len(found), 'job or transaction and queue', 'jobs or transactions and queues')}, "
         "those whose calls used most processor time; */* is the sum of all others. Times are of one call, on average."
     )
-    yield ReportTable(
-        ("job/queue", "CPU", "calls", "CPU/call", "time/call"),
-        tuple(_application_row(name, sums) for name, sums in shown),
-        frozenset(range(1, 5)),
+    yield _table(
+        shown,
+        ("job/queue", _short_name),
+        ("CPU", lambda _, sums: time(sums.sum("cpu_us"))),
+        ("calls", lambda _, sums: count(sums.sum(*_CALLS))),
+        ("CPU/call", lambda _, sums: _per_call(sums, "cpu_us")),
+        ("time/call", lambda _, sums: _per_call(sums, *_ELAPSED)),
     )
     yield ReportTable(
         ("job/queue", "call", "number", "CPU/call", "time/call"),
         tuple(
             (
-                short_name(name),
+                _short_name(name),
                 f"MQ{verb.upper()}",
                 count(sums.sum(f"{verb}_n")),
                 time(sums.each(f"{verb}_ct_us", f"{verb}_n")),
@@ -212,16 +216,10 @@ def applications(totals: PeriodTotals, owner: str) -> Iterator[Block]:
     )
 
 
-def _application_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
-    calls = sums.sum(*(f"{verb}_n" for verb in VERBS))
-    elapsed, used = sums.sum(*(f"{verb}_et_us" for verb in VERBS)), sums.sum("cpu_us")
-    return (
-        short_name(name),
-        time(used),
-        count(calls),
-        time(None if used is None or not calls else used / calls),
-        time(None if elapsed is None or not calls else elapsed / calls),
-    )
+def _per_call(sums: ObjectTotals, *metrics: str) -> str:
+    """The mean time of a call of any verb."""
+    calls, used = sums.sum(*_CALLS), sums.sum(*metrics)
+    return time(None if used is None or not calls else used / calls)
 
 
 _ASCII: Final = str.maketrans(BLOCKS, "12345678")
@@ -249,22 +247,23 @@ def _pools(totals: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: boo
         "DMC: synchronous writes (less than 5 % free), SOS: no buffer was free, IMW: pages written while a task waited, "
         "RIO: pages read. Counts are of all intervals."
     )
-    rows = []
-    for name, sums in pools.items():
-        line = sparkline(totals.course(name), span, CELLS).replace(" ", "." if ascii_only else "·")
-        low = sums.lowest("low_pct")
-        rows.append(
-            (
-                name.name,
-                count(sums.last("total")),
-                share(value_of(low)),
-                at(low),
-                line.translate(_ASCII) if ascii_only else line,
-                *(count(sums.sum(metric)) for metric in ("dwt", "dmc", "sos", "imw", "rio")),
-            )
-        )
-    titles = ("pool", "buffers", "lowest free", "at (UTC)", "over time", "DWT", "DMC", "SOS", "IMW", "RIO")
-    yield ReportTable(titles, tuple(rows), frozenset({0, 1, 2, 5, 6, 7, 8, 9}))
+
+    def line(name: ObjectName, _: object) -> str:
+        found = sparkline(totals.course(name), span, CELLS)
+        return found.replace(" ", ".").translate(_ASCII) if ascii_only else found.replace(" ", "·")
+
+    def events(title: str) -> _Column:
+        return title, lambda _, sums: count(sums.sum(title.lower()))
+
+    yield _table(
+        pools.items(),
+        ("pool", lambda name, _: name.name),
+        ("buffers", lambda _, sums: count(sums.last("total"))),
+        ("lowest free", lambda _, sums: share(value_of(sums.lowest("low_pct")))),
+        ("at (UTC)", lambda _, sums: at(sums.lowest("low_pct"))),
+        ("over time", line),
+        *map(events, ("DWT", "DMC", "SOS", "IMW", "RIO")),
+    )
     worst = totals.worst(owner)
     if worst:
         yield Paragraph(
@@ -294,24 +293,18 @@ def _page_sets(totals: PeriodTotals, owner: str) -> Iterator[Block]:
     if not page_sets:
         return
     yield Heading(3, "Page sets")
-    rows = []
-    for name, sums in page_sets.items():
-        high = sums.highest("used_pct")
-        rows.append(
-            (
-                name.name,
-                count(sums.last("buffer_pool")),
-                count(sums.last("total_pages")),
-                share(sums.last_number("used_pct")),
-                share(value_of(high)),
-                at(high),
-                count(sums.sum("expand_count")),
-                count(sums.sum("full_count")),
-                count(sums.sum("imm_writes")),
-            )
-        )
-    titles = ("page set", "pool", "pages", "used", "most used", "at (UTC)", "expanded", "full", "waited writes")
-    yield ReportTable(titles, tuple(rows), frozenset({0, 1, 2, 3, 4, 6, 7, 8}))
+    yield _table(
+        page_sets.items(),
+        ("page set", lambda name, _: name.name),
+        ("pool", lambda _, sums: count(sums.last("buffer_pool"))),
+        ("pages", lambda _, sums: count(sums.last("total_pages"))),
+        ("used", lambda _, sums: share(sums.last_number("used_pct"))),
+        ("most used", lambda _, sums: share(value_of(sums.highest("used_pct")))),
+        ("at (UTC)", lambda _, sums: at(sums.highest("used_pct"))),
+        ("expanded", lambda _, sums: count(sums.sum("expand_count"))),
+        ("full", lambda _, sums: count(sums.sum("full_count"))),
+        ("waited writes", lambda _, sums: count(sums.sum("imm_writes"))),
+    )
 
 
 def _log(totals: PeriodTotals, owner: str) -> Iterator[Block]:
@@ -370,18 +363,12 @@ def _structures(totals: PeriodTotals, owner: str) -> Iterator[Block]:
     if not structures:
         return
     yield Heading(3, "Coupling facility structures")
-    yield ReportTable(
-        ("structure", "slowest average request", "in the interval to (UTC)", "most entries", "full", "redriven"),
-        tuple(
-            (
-                short_name(name),
-                time(value_of(sums.highest("avg_call_us"))),
-                at(sums.highest("avg_call_us")),
-                count(value_of(sums.highest("peak_entries"))),
-                count(sums.sum("full_count")),
-                count(sums.sum("redrives")),
-            )
-            for name, sums in structures.items()
-        ),
-        frozenset({1, 3, 4, 5}),
+    yield _table(
+        structures.items(),
+        ("structure", _short_name),
+        ("slowest average request", lambda _, sums: time(value_of(sums.highest("avg_call_us")))),
+        ("in the interval to (UTC)", lambda _, sums: at(sums.highest("avg_call_us"))),
+        ("most entries", lambda _, sums: count(value_of(sums.highest("peak_entries")))),
+        ("full", lambda _, sums: count(sums.sum("full_count"))),
+        ("redriven", lambda _, sums: count(sums.sum("redrives"))),
     )

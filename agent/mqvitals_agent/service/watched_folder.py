@@ -236,7 +236,7 @@ class WatchedFolder:
             )
         for queue_manager, count in sorted(taken.left_out.items()):
             _LOG.warning(
-                f"{queue_manager}: {count:,} samples of structures and shared queues cannot be shown, because the name of"
-                " its queue-sharing group is unknown: set name in the configuration, and 'touch' the file",
+                f"{queue_manager}: samples of structures and shared queues that cannot be shown, because the name of its"
+                f" queue-sharing group is unknown: {count:,}; set name in the configuration, and 'touch' the file",
                 extra=as_change(f"smf group {queue_manager}", "smf.group_unknown", queue_manager=queue_manager),
             )

@@ -77,12 +77,13 @@ class PartialSample:
         spans = dict(self.spans)
         for key, span in other.spans.items():
             spans[key] = max(span, spans.get(key, 0))
-        fields = {
-            key: _merged(
-                rules.get(key, MergeRule.NEWEST), self.fields.get(key), other.fields.get(key), newer.fields.get(key)
-            )
-            for key in self.fields.keys() | other.fields.keys()
-        }
+        fields: dict[str, Value | None] = {}
+        for name in self.fields.keys() | other.fields.keys():
+            rule = rules.get(name, MergeRule.NEWEST)
+            if rule is MergeRule.NEWEST:
+                fields[name] = newer.fields.get(name)
+            else:
+                fields[name] = merged(rule, self.fields.get(name), other.fields.get(name))
         member = min(self.member, other.member)
         return replace(
             newer,
@@ -124,9 +125,8 @@ class PartialSample:
         )
 
 
-def _merged(rule: MergeRule, one: Value | None, other: Value | None, newer: Value | None) -> Value | None:
-    if rule is MergeRule.NEWEST:
-        return newer
+def merged(rule: MergeRule, one: Value | None, other: Value | None) -> Value | None:
+    """Two values as one, by another rule than ``NEWEST``."""
     if one is None or other is None:
         return other if one is None else one
     if isinstance(one, str) or isinstance(other, str):

@@ -41,7 +41,7 @@ from mqvitals_agent.smf.kinds import (
 from mqvitals_agent.smf.layout.field import SectionLayout, SectionShape, Value
 from mqvitals_agent.smf.layout.log_and_storage import QSRS
 from mqvitals_agent.smf.metric_mapping import AHEAD, UNSET, MetricMapping, filled
-from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample, Recency
+from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample, Recency, merged
 from mqvitals_agent.smf.record import Record, SmfError
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.smf.section import Section, sections
@@ -234,7 +234,8 @@ class Sampler:
             place = places.get(name, 0)
             places[name] = place + 1
             task = _fields(section, mapping)
-            _count_task(fields, mapping, task)
+            for total, value in _of_task(mapping, task).items():
+                fields[total] = merged(CHANNEL_INITIATOR.overrides[total], fields.get(total), value)
             yield _sample(record, mapping, str(place), task)
         if not record.more:
             self._places.pop(key, None)
@@ -274,29 +275,23 @@ class Sampler:
             yield replace(sample, ts=_minute(sample.ts), probe="SMF 116-1", spans=spans, joint=True)
 
 
-def _count_task(found: dict[str, Value | None], mapping: MetricMapping, task: Mapping[str, Value | None]) -> None:
-    """Add a task to the channel initiator's own metrics."""
-    requests, elapsed, cpu = (
-        value if isinstance(value := task.get(key), int) else 0 for key in ("reqn", "eltm", "cptm")
+def _of_task(mapping: MetricMapping, task: Mapping[str, Value | None]) -> dict[str, Value | None]:
+    """What a task adds to the channel initiator's own fields."""
+    requests, elapsed, cpu, longest = (
+        value if isinstance(value := task.get(key), int) else 0 for key in ("reqn", "eltm", "cptm", "lsdu")
     )
     if mapping is ADAPTER:
-        _plus(found, "adapters_unused", int(not requests))
-        _plus(found, "adapter_requests", requests)
-        _plus(found, "adapter_cpu", cpu)
-        _plus(found, "adapter_elapsed", elapsed)
-    elif mapping is DISPATCHER:
-        before = found.get("dispatcher_busiest"), found.get("dispatcher_idlest")
-        most, least = (value if isinstance(value, int) else elapsed for value in before)
-        found["dispatcher_busiest"], found["dispatcher_idlest"] = max(most, elapsed), min(least, elapsed)
-    elif mapping is SSL_TASK:
-        _plus(found, "ssltasks_unused", int(not requests))
-        longest, known = task.get("lsdu"), found.get("ssl_longest")
-        found["ssl_longest"] = max(longest if isinstance(longest, int) else 0, known if isinstance(known, int) else 0)
-
-
-def _plus(found: dict[str, Value | None], key: str, number: int) -> None:
-    known = found.get(key)
-    found[key] = number + (known if isinstance(known, int) else 0)
+        return {
+            "adapters_unused": int(not requests),
+            "adapter_requests": requests,
+            "adapter_cpu": cpu,
+            "adapter_elapsed": elapsed,
+        }
+    if mapping is DISPATCHER:
+        return {"dispatcher_busiest": elapsed, "dispatcher_idlest": elapsed}
+    if mapping is SSL_TASK:
+        return {"ssltasks_unused": int(not requests), "ssl_longest": longest}
+    return {}
 
 
 def _single(section: Section, mapping: MetricMapping, name: str = "") -> PartialSample:

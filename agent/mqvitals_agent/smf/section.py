@@ -68,14 +68,9 @@ def tables(record: Record) -> Iterator[tuple[SectionLayout, Triplet]]:
 def sections(record: Record) -> Iterator[Section]:
     """The sections of a record with known layouts, in the order of its triplets."""
     for layout, (offset, length, instances) in tables(record):
-        shape = _shape(layout, length)
+        shape = layout.shape(length)
         for index in range(instances):
             yield Section(record, layout, shape, index, offset + index * length)
-
-
-@lru_cache(256)  # a damaged file may hold any length
-def _shape(layout: SectionLayout, length: int) -> SectionShape:
-    return layout.shape(length)
 
 
 _UNUSED = b"\0\x40"
