@@ -299,6 +299,7 @@ class _SourceContext(InstantContext):
         super().__init__(self._reported, values.now, values.name.name)
         self._values = values
         self._member_metrics = sorted(member_metrics)
+        self._members: dict[str, _Members] = {}
         self.read: list[KnownValue] = []
 
     def _reported(self, kind: str, metric: str) -> Reported:
@@ -321,6 +322,11 @@ class _SourceContext(InstantContext):
 
     def members(self, kind: str) -> NoMembers:
         """The members of which all metrics of the expression are known, so that a quotient is that of the same ones."""
+        if kind not in self._members:
+            self._members[kind] = self._read_members(kind)
+        return self._members[kind]
+
+    def _read_members(self, kind: str) -> _Members:
         members = self._values.members(kind, self._member_metrics)
         complete = [each for each in members if not any(isinstance(known, Absence) for known in each.values())]
         if complete:

@@ -50,7 +50,7 @@ def mqput1_break_even(
     put_elapsed_us: float,
     close_elapsed_us: float,
 ) -> Result:
-    """The least number of messages with less CPU by the three calls, None where there is none; the catalogue's F-18."""
+    """The least number of messages with less CPU by the three calls, None where there is none."""
     once_cpu_us, once_elapsed_us = open_cpu_us + close_cpu_us, open_elapsed_us + close_elapsed_us
     measured = (put1_cpu_us, open_cpu_us, put_cpu_us, close_cpu_us) == _MEASURED_CALLS_US
     rows: list[TableRow] = []
@@ -136,7 +136,7 @@ _VERBS = (
     example={"opens": 1, "closes": 1, "puts": 3, "inquires": 5},
 )
 def temporary_queue_cost(opens: int, closes: int, puts: int, inquires: int) -> Result:
-    """CPU microseconds more for all these calls (negative: less); the catalogue's F-19."""
+    """CPU microseconds more for all these calls (negative: less)."""
     calls = dict(zip((verb.name for verb in _VERBS), (opens, closes, puts, inquires), strict=True))
     rows = [_verb_row(verb, calls[verb.name]) for verb in _VERBS]
     temporary_us = sum(calls[verb.name] * verb.temporary_cpu_us for verb in _VERBS)
@@ -195,7 +195,7 @@ PASSED_OVER_US = 10
     example={"properties": 15},
 )
 def property_put_cost(properties: int) -> Result:
-    """CPU microseconds a put; the catalogue's F-32."""
+    """CPU microseconds a put."""
     if properties == 0:
         return Result(0, "CPU microseconds per put", ("no property, no cost",))
     cost_us = FIRST_PROPERTY_US + (properties - 1) * NEXT_PROPERTY_US
@@ -221,7 +221,7 @@ def property_put_cost(properties: int) -> Result:
     example={"other_msgs": 100_000},
 )
 def selector_get_cost(other_msgs: int, gets_per_s: float) -> Result:
-    """CPU microseconds a get for the messages that it passes over; the catalogue's F-32."""
+    """CPU microseconds a get for the messages that it passes over."""
     cost_us = other_msgs * PASSED_OVER_US
     steps = (
         f"{other_msgs:,} messages x about {PASSED_OVER_US} = {cost_us:,} CPU microseconds for a get",
@@ -244,7 +244,7 @@ def selector_get_cost(other_msgs: int, gets_per_s: float) -> Result:
     example={"getters_now": 1, "getters_then": 10},
 )
 def selector_getters_growth(getters_now: int, getters_then: int) -> Result:
-    """The factor of the CPU; the catalogue's F-32."""
+    """The factor of the CPU."""
     factor = (getters_then / getters_now) ** 2
     return Result(factor, "times", (f"({getters_then:,} / {getters_now:,}) squared = {factor:,.2f} times the CPU",))
 
@@ -273,7 +273,7 @@ _FACTORS: dict[str, tuple[float, float]] = {
     example={"mqi_cpu_us": 100},
 )
 def jms_multiplier(mqi_cpu_us: float, workload: str) -> Result:
-    """CPU microseconds a message, the higher one where the factor is a range; the catalogue's F-33."""
+    """CPU microseconds a message, the higher one where the factor is a range."""
     rows: list[TableRow] = [
         {
             "workload": name,
@@ -319,7 +319,7 @@ def _ratio(name: str, machine: str, default: float | None = None) -> Input:
 def lspr_translate(
     cost_us: float, target_itr: float, target_processors: int, measured_itr: float, measured_processors: int
 ) -> Result:
-    """CPU microseconds on the machine asked for; the catalogue's F-23."""
+    """CPU microseconds on the machine asked for."""
     target, measured = target_itr / target_processors, measured_itr / measured_processors
     ratio = target / measured
     cost = cost_us / ratio
@@ -346,7 +346,7 @@ def lspr_translate(
     example={"cost_ms_per_s": 640, "processors": 5},
 )
 def cpu_busy(cost_ms_per_s: float, processors: int) -> Result:
-    """Percent of all processors; the catalogue's F-23."""
+    """Percent of all processors."""
     busy = cost_ms_per_s / (processors * 1000) * 100
     step = f"{cost_ms_per_s:,} / ({processors} x 1000) x 100 = {busy:,.2f} %"
     return Result(busy, "%", (step,), caveat="That is more than the machine has." if busy > 100 else "")

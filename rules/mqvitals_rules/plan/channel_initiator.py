@@ -83,7 +83,7 @@ def _task_row(dispatchers: int, adapters: int, rest: tuple[int, int, int, int]) 
     example={"processors": 8},
 )
 def chiadaps(processors: int) -> Result:
-    """Adapter tasks, 30 to 120; the catalogue's F-21."""
+    """Adapter tasks, 30 to 120."""
     more = max(0, processors - 4)
     wanted = 30 + 8 * more
     steps = [f"30 for up to 4 processors + 8 x {more:,} more = {wanted:,} adapters"]
@@ -106,9 +106,7 @@ def chiadaps(processors: int) -> Result:
     example={"processors": 3},
 )
 def chidisps(processors: int) -> Result:
-    """Dispatcher tasks, no more than processors; the bound has no number in the catalogue, the table is
-    that of F-22.
-    """
+    """Dispatcher tasks, no more than processors; the table is that of F-22."""
     rows: tuple[TableRow, ...] = tuple(
         {
             **_task_row(dispatchers, TABLE_ADAPTERS, rest),
@@ -141,7 +139,7 @@ def chidisps(processors: int) -> Result:
     example={"avg_elapsed_us": 242, "avg_cpu_us": 35},
 )
 def adapter_wait(avg_elapsed_us: float, avg_cpu_us: float) -> Result:
-    """Microseconds a request; the catalogue's F-22. Raises PlanError for more CPU than elapsed time."""
+    """Microseconds a request. Raises PlanError for more CPU than elapsed time."""
     if avg_cpu_us > avg_elapsed_us:
         raise PlanError(f"avg-cpu-us must be at most avg-elapsed-us, {avg_elapsed_us:,} us, not {avg_cpu_us!r}")
     wait = avg_elapsed_us - avg_cpu_us
@@ -166,7 +164,7 @@ def adapter_wait(avg_elapsed_us: float, avg_cpu_us: float) -> Result:
     example={"requests_per_s": 44_194, "avg_elapsed_us": 102, "adapters": 5},
 )
 def adapter_busy(requests_per_s: float, avg_elapsed_us: float, adapters: int) -> Result:
-    """Percent of the adapters' time; the catalogue's F-22."""
+    """Percent of the adapters' time."""
     exact = _busy_pct(requests_per_s, avg_elapsed_us, adapters)
     steps = (
         f"{requests_per_s:,} requests/s x {avg_elapsed_us:,} us = {requests_per_s * avg_elapsed_us:,.0f} us/s",
@@ -200,7 +198,7 @@ MOST_MESSAGE_KB = 102_400
     example={"epvt_kb": 1_600_000, "max_msg_kb": 4000},
 )
 def ssl_channels(max_msg_kb: float, epvt_kb: int) -> Result:
-    """Whole channels; the catalogue's F-06."""
+    """Whole channels."""
     message_kb = max_msg_kb if max_msg_kb > FREE_MESSAGE_KB else 0
     each_kb = CHANNEL_KB + message_kb
     exact = epvt_kb / each_kb
@@ -290,7 +288,7 @@ def _row(cipher: _Cipher, msg_kb: float) -> TableRow:
     example={"msg_kb": 5, "cipherspec": "RC4_MD5_EXPORT", "end": "sender"},
 )
 def ssl_cpu(msg_kb: float, cipherspec: str, ccf: str, end: str) -> Result:
-    """CPU milliseconds for a message; the catalogue's F-07."""
+    """CPU milliseconds for a message."""
     cipher = next(each for each in _CIPHERS if each.name == cipherspec and each.ccf in {"any", ccf})
     ends = [
         (name, side)

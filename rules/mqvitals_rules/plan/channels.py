@@ -56,7 +56,7 @@ def _ceiling(batch_msgs: int, each_us: float, once_us: float) -> float:
 def batch_transfer_time(
     messages: int, batch_msgs: int, each_us: float, put_us: float, commit_us: float, wait_us: float
 ) -> Result:
-    """Microseconds at the sending end, beside those of other batch sizes; the catalogue's F-13."""
+    """Microseconds at the sending end, beside those of other batch sizes."""
     once_us = put_us + commit_us + wait_us
     exact = _transfer_us(messages, batch_msgs, each_us, once_us)
     batches = ceil(messages / batch_msgs)
@@ -89,7 +89,7 @@ def batch_transfer_time(
     example={"batch_msgs": 50, "wait_us": 80_000},
 )
 def channel_ceiling(batch_msgs: int, each_us: float, put_us: float, commit_us: float, wait_us: float) -> Result:
-    """Messages a second with every batch full; the catalogue's F-14."""
+    """Messages a second with every batch full."""
     once_us = put_us + commit_us + wait_us
     batch_us = batch_msgs * each_us + once_us
     exact = _ceiling(batch_msgs, each_us, once_us)
@@ -124,7 +124,7 @@ def _messages_of(batch_msgs: int, avg_bytes: float, batch_limit_kb: int) -> int:
     example={"batch_msgs": 1000, "avg_bytes": 1_048_576, "batch_limit_kb": 10_240},
 )
 def batch_bytes(batch_msgs: int, avg_bytes: float, batch_limit_kb: int) -> Result:
-    """Bytes, no more than BATCHLIM; the first half of the catalogue's F-17."""
+    """Bytes, no more than BATCHLIM; the first half of F-17."""
     whole = batch_msgs * avg_bytes
     steps = [f"{batch_msgs:,} messages x {avg_bytes:,} bytes = {whole:,.0f} bytes"]
     exact = whole
@@ -148,7 +148,7 @@ def batch_bytes(batch_msgs: int, avg_bytes: float, batch_limit_kb: int) -> Resul
     example={"batch_msgs": 1000, "avg_bytes": 1_048_576, "batch_limit_kb": 0},
 )
 def batch_buffers(batch_msgs: int, avg_bytes: float, batch_limit_kb: int) -> Result:
-    """Buffers of 4 KB; the second half of the catalogue's F-17, with the pages of F-08."""
+    """Buffers of 4 KB; the second half of F-17, with the pages of F-08."""
     messages = _messages_of(batch_msgs, avg_bytes, batch_limit_kb)
     pages = message_pages(avg_bytes)
     limit = f"BATCHLIM {batch_limit_kb:,} KB" if batch_limit_kb else "no BATCHLIM"
@@ -181,7 +181,7 @@ LARGE_WINDOW_BYTES = 64 * 1024
     example={"receive_window_bytes": 16_384, "rtt_ms": 80},
 )
 def tcp_window_rate(receive_window_bytes: int, rtt_ms: float) -> Result:
-    """KB (1024 bytes) a second; no value where the document names no bound; the catalogue's F-15."""
+    """KB (1024 bytes) a second; no value where the document names no bound."""
     if receive_window_bytes >= LARGE_WINDOW_BYTES:
         steps: tuple[str, ...] = (
             f"{receive_window_bytes:,} bytes are at least 64 KB: TCP sizes its buffers by itself, the window sets no bound",
@@ -218,7 +218,7 @@ MOST = 999_999_999
     example={"retry_count": 10, "retry_interval_ms": 1000},
 )
 def message_retry_block(retry_count: int, retry_interval_ms: int) -> Result:
-    """Milliseconds at most; the catalogue's F-16."""
+    """Milliseconds at most."""
     block = retry_count * retry_interval_ms
     steps = [f"{retry_count:,} retries x {retry_interval_ms:,} ms = {block:,} ms = {block / 1000:,.1f} s"]
     if not block:
@@ -254,7 +254,7 @@ _WAIT_SOURCE = f"{HIGHLIGHTS} · 9.1 Performance Implications of Receive Time-ou
     example={"msgs_per_s": 1000, "achieved_batch_msgs": 50},
 )
 def receive_timeout_cost(msgs_per_s: float, achieved_batch_msgs: float, wait_cpu_ms: float) -> Result:
-    """CPU milliseconds a second at each end; the catalogue's F-24."""
+    """CPU milliseconds a second at each end."""
     waits_per_s = msgs_per_s / achieved_batch_msgs
     exact = waits_per_s * wait_cpu_ms
     steps = (
@@ -286,7 +286,7 @@ def receive_timeout_cost(msgs_per_s: float, achieved_batch_msgs: float, wait_cpu
     example={"msg_cpu_ms": 0.55, "achieved_batch_msgs": 1},
 )
 def receive_timeout_overhead(msg_cpu_ms: float, achieved_batch_msgs: float, wait_cpu_ms: float) -> Result:
-    """Percent at each end; the examples of the catalogue's F-24."""
+    """Percent at each end; the examples of F-24."""
     batch_cpu_ms = msg_cpu_ms * achieved_batch_msgs
     exact = wait_cpu_ms / batch_cpu_ms * 100
     steps = (

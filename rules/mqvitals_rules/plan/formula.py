@@ -119,9 +119,9 @@ def _bound(number: float) -> str:
 class Formula:
     """One calculator. Call it with its inputs by name: it checks them and returns a ``FormulaAnswer``.
 
-    ``number`` is the catalogue's (``F-01``), ``name`` that of the command line. ``measured_on``: machine and release
-    of the measurement, "arithmetic" where nothing was measured. ``example``: inputs of a worked example of the
-    source. ``source``: document and section.
+    ``number`` is that of the list of the documents' formulas (``F-01``), ``name`` that of the command line.
+    ``measured_on``: machine and release of the measurement, "arithmetic" where nothing was measured. ``example``: inputs
+    of a worked example of the source. ``source``: document and section.
     """
 
     name: str

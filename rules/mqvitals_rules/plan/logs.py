@@ -47,7 +47,7 @@ def _rate(msg_bytes: int, msgs_per_s: float, in_qsg: str) -> tuple[float, tuple[
     example={"msg_bytes": 1024, "msgs_per_s": 400, "in_qsg": "yes"},
 )
 def log_data_rate(msg_bytes: int, msgs_per_s: float, in_qsg: str) -> Result:
-    """MB (1,048,576 bytes) a second; the catalogue's F-05."""
+    """MB (1,048,576 bytes) a second."""
     rate, steps = _rate(msg_bytes, msgs_per_s, in_qsg)
     return Result(rate, "MB/s", steps)
 
@@ -68,7 +68,7 @@ def log_data_rate(msg_bytes: int, msgs_per_s: float, in_qsg: str) -> Result:
     example={"msg_bytes": 1024, "msgs_per_s": 400, "in_qsg": "yes"},
 )
 def log_fill_time(msg_bytes: int, msgs_per_s: float, in_qsg: str, log_gb: float) -> Result:
-    """Minutes; the catalogue's F-05."""
+    """Minutes."""
     rate, steps = _rate(msg_bytes, msgs_per_s, in_qsg)
     minutes = log_gb * 1024 / rate / 60
     step = f"{log_gb:,.10g} GB = {log_gb * 1024:,.0f} MB / {rate:,.3f} MB/s / 60 = {minutes:,.1f} minutes"
@@ -91,7 +91,7 @@ def log_fill_time(msg_bytes: int, msgs_per_s: float, in_qsg: str, log_gb: float)
     example={"ci_writes": 5_472_360, "cis_created": 2_731_415, "interval_s": 3600},
 )
 def log_statistics_rate(ci_writes: int, cis_created: int, interval_s: float, copies: str) -> Result:
-    """MB (1,048,576 bytes) a second of each copy; the catalogue's F-38."""
+    """MB (1,048,576 bytes) a second of each copy."""
     ratio = ci_writes / cis_created
     inferred = copies == "inferred"
     if inferred and ci_writes and round(ratio) not in {1, 2}:
@@ -131,7 +131,7 @@ _LOST_PCT = ((100, 10), (1000, 7), (5000, 5), (4 * MB, 1))
     example={"msg_bytes": 1000},
 )
 def qsg_log_rate_loss(msg_bytes: int) -> Result:
-    """Percent of the greatest rate; the catalogue's F-39."""
+    """Percent of the greatest rate."""
     length, lost = [each for each in _LOST_PCT if each[0] <= msg_bytes][-1]
     steps = [f"{lost} % was lost with messages of {length:,} bytes"]
     if length != msg_bytes:
@@ -159,7 +159,7 @@ _MEANINGS = {
     example={"measure": "data-rate"},
 )
 def unformatted_log(measure: str) -> Result:
-    """Percent of change against a formatted log; the catalogue's F-40."""
+    """Percent of change against a formatted log."""
     change = _FIRST_USE_PCT[measure]
     rows: tuple[TableRow, ...] = tuple(
         {"measure": each, "change_pct": pct, "of": _MEANINGS[each]} for each, pct in _FIRST_USE_PCT.items()
@@ -187,7 +187,7 @@ _MEASUREMENTS = f"{MP1G} · Log Compression Measurements"
     example={"before_bytes": 19_788_652_806, "after_bytes": 10_272_387_011},
 )
 def log_compression_saved(before_bytes: int, after_bytes: int, direction: str) -> Result:
-    """Percent of the uncompressed data, None where there were none; the catalogue's F-27."""
+    """Percent of the uncompressed data, None where there were none."""
     if before_bytes == after_bytes == 0:
         return Result(None, "%", (f"there was no {direction}, so there is no share",))
     if not before_bytes or not after_bytes:
@@ -214,7 +214,7 @@ def log_compression_saved(before_bytes: int, after_bytes: int, direction: str) -
     example={"msg_bytes": 102_400},
 )
 def log_compression_pieces(msg_bytes: int) -> Result:
-    """Pieces of 4 KB, begun ones included; the catalogue's F-27."""
+    """Pieces of 4 KB, begun ones included."""
     exact = msg_bytes / CI_BYTES
     return Result(ceil(exact), "pieces", (f"{msg_bytes:,} bytes / {CI_BYTES:,} bytes = {exact:,.2f}",), exact=exact)
 
@@ -265,7 +265,7 @@ def _throughput_rows() -> tuple[TableRow, ...]:
     example={"compressible_pct": "90"},
 )
 def log_compression_throughput(compressible_pct: str) -> Result:
-    """Percent of change against no compression; the catalogue's F-27."""
+    """Percent of change against no compression."""
     per_s, printed = _THROUGHPUT[compressible_pct]
     times = _times(compressible_pct)
     change = (times - 1) * 100
@@ -301,7 +301,7 @@ def _saved_pct(compressible_pct: str) -> float:
     example={"compressible_pct": "50"},
 )
 def log_compression_data(compressible_pct: str) -> Result:
-    """MB a transaction of two messages; the catalogue's F-28."""
+    """MB a transaction of two messages."""
     logged = _LOGGED_MB[compressible_pct]
     steps = (
         f"{logged:.2f} MB of log data were measured a transaction",
@@ -329,7 +329,7 @@ def log_compression_data(compressible_pct: str) -> Result:
     example={"amount": 120_266_176, "start_s": 0, "end_s": 145},
 )
 def interval_rate(amount: float, start_s: float, end_s: float) -> Result:
-    """The amount's unit a second; the catalogue's F-36. Raises PlanError unless the end is after the start."""
+    """The amount's unit a second. Raises PlanError unless the end is after the start."""
     seconds = end_s - start_s
     if seconds <= 0:
         raise PlanError(f"end-s must be after start-s, {start_s:,}, not {end_s!r}")

@@ -1,4 +1,4 @@
-"""Page sets, buffer pools and VSAM buffers: how messages lie on pages of 4 KB, and how many fit (the catalogue's F-08).
+"""Page sets, buffer pools and VSAM buffers: how messages lie on pages of 4 KB, and how many fit (F-08).
 
 Bytes are user data with all headers but the MQMD.
 """
@@ -152,7 +152,7 @@ CAPACITY_ROWS: tuple[TableRow, ...] = (
     example={"msg_bytes": 1024, "size_gb": 64},
 )
 def page_set_capacity(msg_bytes: int, layout: str, size_gb: int, pages: int, counting: str) -> Result:
-    """Whole messages, index pages not taken off (as the document counts); the catalogue's F-08."""
+    """Whole messages, index pages not taken off (as the document counts)."""
     taken = footprint(msg_bytes, layout)
     steps = [f"{msg_bytes:,} bytes, layout {layout}: {taken}"]
     rounded = False
@@ -202,7 +202,7 @@ _BUFFERS = Input("buffers", "buffers", "the pool's size in buffers of 4 KB", 1, 
     example={"buffers": 200_000, "msg_bytes": 1024},
 )
 def buffer_pool_capacity(buffers: int, msg_bytes: int, layout: str) -> Result:
-    """Whole messages; the catalogue's F-09."""
+    """Whole messages."""
     taken = footprint(msg_bytes, layout)
     exact = buffers * taken.msgs / taken.pages
     steps = (
@@ -232,7 +232,7 @@ def buffer_pool_capacity(buffers: int, msg_bytes: int, layout: str) -> Result:
 def buffer_pool_outage_time(
     buffers: int, msg_bytes: int, put_per_s: float, get_per_s: float, used_buffers: int, layout: str
 ) -> Result:
-    """Whole seconds; None when as much is got as put and there is room, for it never fills. The catalogue's F-09."""
+    """Whole seconds; None when as much is got as put and there is room, for it never fills."""
     if used_buffers > buffers:
         raise PlanError(f"used-buffers must be 0 to {buffers:,} buffers, all the pool has, not {used_buffers!r}")
     taken = footprint(msg_bytes, layout)
@@ -294,7 +294,7 @@ def _cisize(component: str, default: int) -> Input:
     example={"data_cis": 2, "index_cis": 5},
 )
 def vsam_bufferspace(data_cis: int, index_cis: int, data_cisize_bytes: int, index_cisize_bytes: int) -> Result:
-    """Bytes; the catalogue's F-34."""
+    """Bytes."""
     size_bytes = data_cis * data_cisize_bytes + index_cis * index_cisize_bytes
     steps = (
         f"{data_cis:,} data x {data_cisize_bytes:,} bytes + {index_cis:,} index x {index_cisize_bytes:,} bytes = {size_bytes:,} bytes",

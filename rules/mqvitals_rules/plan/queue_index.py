@@ -62,7 +62,7 @@ _PACKED_CAVEAT = (
     example={"messages": PRINTED_MSGS},
 )
 def index_storage(messages: int, release: str) -> Result:
-    """Bytes; the catalogue's F-10. Raises PlanError for more messages than an index of V5.3 takes."""
+    """Bytes. Raises PlanError for more messages than an index of V5.3 takes."""
     if release == "v5.3":
         if messages > V53_MOST_MSGS:
             raise PlanError(f"messages must be 0 to {V53_MOST_MSGS:,} messages with release v5.3, not {messages!r}")
@@ -101,7 +101,7 @@ def _rebuild(messages: int, us_per_msg: float, what: str) -> Result:
     example={"messages": 8_000_000},
 )
 def index_rebuild_time(messages: int) -> Result:
-    """Elapsed seconds, one processor about 15 % busy; the catalogue's F-11."""
+    """Elapsed seconds, one processor about 15 % busy."""
     return _rebuild(messages, ELAPSED_US_PER_MSG, "elapsed")
 
 
@@ -116,7 +116,7 @@ def index_rebuild_time(messages: int) -> Result:
     example={"messages": 8_000_000},
 )
 def index_rebuild_cpu(messages: int) -> Result:
-    """CPU seconds; the catalogue's F-11."""
+    """CPU seconds."""
     return _rebuild(messages, CPU_US_PER_MSG, "CPU")
 
 
@@ -136,7 +136,7 @@ def index_rebuild_cpu(messages: int) -> Result:
     example={"messages": 50_000, "msg_bytes": 1024, "layout": V6},
 )
 def index_rebuild_time_by_pages(messages: int, msg_bytes: int, layout: str, page_read_ms: float) -> Result:
-    """Elapsed seconds: of every message its first page is read, once if messages share it. The catalogue's F-11."""
+    """Elapsed seconds: of every message its first page is read, once if messages share it."""
     taken = footprint(msg_bytes, layout)
     reads = ceil(messages / taken.msgs)
     seconds = reads * page_read_ms / 1000
@@ -171,7 +171,7 @@ _INDEXED_ELAPSED_US, _NOT_INDEXED_ELAPSED_US = 105, 384
     example={"gets": 27, "skipped_per_get": 125},
 )
 def index_benefit(gets: int, skipped_per_get: float) -> Result:
-    """CPU microseconds saved; the catalogue's F-20."""
+    """CPU microseconds saved."""
     cpu = _index_row("cpu", _INDEXED_CPU_US, _NOT_INDEXED_CPU_US, gets, skipped_per_get, 272)
     elapsed = _index_row("elapsed", _INDEXED_ELAPSED_US, _NOT_INDEXED_ELAPSED_US, gets, skipped_per_get, 252)
     saved_us = (_NOT_INDEXED_CPU_US - _INDEXED_CPU_US) * gets * skipped_per_get / _SKIPPED

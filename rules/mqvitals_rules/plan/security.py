@@ -53,7 +53,7 @@ _PROTECTIONS: dict[str, _Protection] = {
     example={"protection": "confidentiality"},
 )
 def ams_cost(protection: str, direction: str, base_cpu_us: float) -> Result:
-    """CPU microseconds a transaction; the catalogue's F-25."""
+    """CPU microseconds a transaction."""
     flows = 2 if direction == "request-reply" else 1
     rows: list[TableRow] = [_protection_row("unprotected", 0, 1, flows, base_cpu_us)]
     rows += [_protection_row(name, each.added_us, each.rate, flows, base_cpu_us) for name, each in _PROTECTIONS.items()]
@@ -122,7 +122,7 @@ _SCALING: dict[str, float] = {"unprotected": 4.0, "end-to-end": 4.6, "intercepti
     example={"one_pair_per_s": 100, "protection": "interception"},
 )
 def ams_channel_scaling(one_pair_per_s: float, protection: str) -> Result:
-    """Transactions a second; the catalogue's F-25."""
+    """Transactions a second."""
     rows: list[TableRow] = [
         {"protection": name, "factor": factor, "five_pairs_per_s": one_pair_per_s * factor}
         for name, factor in _SCALING.items()
@@ -173,7 +173,7 @@ TARGET_PER_S = 10_000
     example={"msgs_per_s": 10_000, "protection": "confidentiality-reuse-32"},
 )
 def ams_streaming_cost(msgs_per_s: float, protection: str) -> Result:
-    """CPU milliseconds in each second, the higher end of a range; the catalogue's F-25."""
+    """CPU milliseconds in each second, the higher end of a range."""
     rows: list[TableRow] = [
         {
             "protection": name,
@@ -213,7 +213,7 @@ def ams_streaming_cost(msgs_per_s: float, protection: str) -> Result:
     example={"msgs": 10, "key_reuse": 10},
 )
 def ams_key_reuse(msgs: int, key_reuse: int) -> Result:
-    """Percent of the operations avoided; the catalogue's F-26."""
+    """Percent of the operations avoided."""
     rows = tuple(_reuse_row(msgs, reuse) for reuse in dict.fromkeys((0, 1, 32, 64, key_reuse, -1)))
     operations = _operations(msgs, key_reuse)
     avoided = 100 * (msgs - operations) / msgs
@@ -266,7 +266,7 @@ REAL = "real"
     example={"users": 100_000, "resources": 1},
 )
 def security_storage(users: int, resources: int, storage: str) -> Result:
-    """MB: of 64-bit storage whole blocks of 1 MB, of real storage not rounded; the catalogue's F-12."""
+    """MB: of 64-bit storage whole blocks of 1 MB, of real storage not rounded."""
     size_bytes = users * (TENTHS_OF_BYTES_PER_USER + 10 * BYTES_PER_RESOURCE * (resources - 1)) / 10
     exact_mb = size_bytes / MB
     real_mb = exact_mb * REAL_PCT / 100

@@ -73,7 +73,7 @@ def _cpu_rows() -> tuple[TableRow, ...]:
     example={"persistence": "persistent", "msg_bytes": 1000, "queue_managers": 3},
 )
 def shared_queue_cpu(persistence: str, msg_bytes: int, queue_managers: int) -> Result:
-    """Percent more CPU time than with private queues; the catalogue's F-29."""
+    """Percent more CPU time than with private queues."""
     measured = _MORE_PCT[persistence]
     longest = measured[-1][0]
     if msg_bytes > longest:
@@ -110,7 +110,7 @@ SHARED_RATE_LOST_PCT = 8
     example={"private_per_s": 1000},
 )
 def shared_queue_rate(private_per_s: float) -> Result:
-    """Messages a second; the catalogue's F-29."""
+    """Messages a second."""
     shared = private_per_s * (100 - SHARED_RATE_LOST_PCT) / 100
     step = f"{private_per_s:,.10g} messages/s less about {SHARED_RATE_LOST_PCT} % = {shared:,.1f} messages/s"
     return Result(shared, "messages/s", (step,))
@@ -134,7 +134,7 @@ _STRUCTURE_PCT = {"1": 0, "2": 21}
     example={"structures": "2"},
 )
 def cf_structures_cpu(structures: str) -> Result:
-    """Percent more CPU time than with one structure; the catalogue's F-29."""
+    """Percent more CPU time than with one structure."""
     more = _STRUCTURE_PCT[structures]
     rows: tuple[TableRow, ...] = tuple(
         {"structures": int(each), "more_cpu_pct": pct} for each, pct in _STRUCTURE_PCT.items()
@@ -159,7 +159,7 @@ _LINK_PCT = {"ICS": 13, "CBS": 16, "CFS": 34}
     example={"link": "CFS"},
 )
 def cf_link_cpu(link: str) -> Result:
-    """Percent more CPU time than with private queues; the catalogue's F-29."""
+    """Percent more CPU time than with private queues."""
     more = _LINK_PCT[link]
     rows: tuple[TableRow, ...] = tuple({"link": each, "more_cpu_pct": pct} for each, pct in _LINK_PCT.items())
     return Result(more, "%", (f"about {more:+d} % CPU time with {link} links",), rows=rows)
@@ -183,7 +183,7 @@ def cf_link_cpu(link: str) -> Result:
     example={"msgs_per_s": 11_000, "msg_bytes": 1000, "cf_processors": 3},
 )
 def cf_processor_use(msgs_per_s: float, msg_bytes: int, cf_processors: int) -> Result:
-    """Percent of its processors; the catalogue's F-30."""
+    """Percent of its processors."""
     each_us = _between(_CF_US, msg_bytes)
     available_us = cf_processors * 1_000_000
     use = msgs_per_s * each_us / available_us * 100
@@ -223,7 +223,7 @@ MOST_INTERVAL_S = 99_999_999
     example={"shared_queues": 300, "interval_s": 60},
 )
 def expiry_scan_cost(shared_queues: int, interval_s: int, queue_cpu_ms: float) -> Result:
-    """CPU milliseconds in each second, on average; the catalogue's F-31."""
+    """CPU milliseconds in each second, on average."""
     scan_ms = shared_queues * queue_cpu_ms
     cost = scan_ms / interval_s
     steps = (

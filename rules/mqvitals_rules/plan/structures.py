@@ -37,7 +37,7 @@ def _message_bytes(msg_bytes: float) -> int:
     example={"msg_bytes": 1536, "max_msgs": 275_000},
 )
 def cf_structure_size(msg_bytes: int, max_msgs: int) -> Result:
-    """INITSIZE in KB (1024 bytes), at least 16 MB; the catalogue's F-01."""
+    """INITSIZE in KB (1024 bytes), at least 16 MB."""
     each = _message_bytes(msg_bytes)
     size_bytes = each * max_msgs * CONTROL_SHARE
     exact_kb = size_bytes / 1024
@@ -65,7 +65,7 @@ def cf_structure_size(msg_bytes: int, max_msgs: int) -> Result:
     example={"size_kb": 524_288, "user_bytes": 1212},
 )
 def cf_structure_messages(size_kb: int, user_bytes: int) -> Result:
-    """Whole messages; the catalogue's F-02."""
+    """Whole messages."""
     each = _message_bytes(user_bytes + MQMD_BYTES)
     exact = size_kb * 1024 / CONTROL_SHARE / each
     steps = (
@@ -96,7 +96,7 @@ ENTRIES_EACH = 1000
     example={"entries_max": 9362, "entries_used": 53},
 )
 def csq_admin_queue_managers(entries_max: int, entries_used: int) -> Result:
-    """Whole queue managers; the catalogue's F-03."""
+    """Whole queue managers."""
     if entries_used > entries_max:
         raise PlanError(f"entries-used must be at most entries-max ({entries_max:,}), not {entries_used:,}")
     exact = entries_max / ENTRIES_EACH
@@ -178,7 +178,7 @@ def _document_row(msgs_per_s: int, document_mb_per_s: float, document_min: int) 
 def cf_backup_interval(
     msgs_per_s: float, logs: int, msg_bytes: int, target_s: int, restore_s: int, read_mb_per_s: float
 ) -> Result:
-    """Minutes from one backup to the next; the catalogue's F-04."""
+    """Minutes from one backup to the next."""
     if restore_s >= target_s:
         raise PlanError(f"restore-s must be less than target-s ({target_s:,} s), not {restore_s:,}")
     replay_s = target_s - restore_s
@@ -218,7 +218,7 @@ _SCALED = "An order of magnitude: one measurement with 100,000 messages of 1 KB,
     example={"msgs": 100_000},
 )
 def cf_backup_cpu(msgs: int) -> Result:
-    """CPU seconds, at most; the catalogue's F-37."""
+    """CPU seconds, at most."""
     cpu_s = msgs * BACKUP_CPU_S / MEASURED_MSGS
     step = f"{msgs:,} messages x {BACKUP_CPU_S} CPU s / {MEASURED_MSGS:,} messages = {cpu_s:,.2f} CPU s"
     return Result(cpu_s, "CPU s", (step,))
@@ -235,7 +235,7 @@ def cf_backup_cpu(msgs: int) -> Result:
     example={"msgs": 100_000},
 )
 def cf_restore_time(msgs: int) -> Result:
-    """Seconds; the catalogue's F-37. What ``restore_s`` of the backup interval allows for."""
+    """Seconds. What ``restore_s`` of the backup interval allows for."""
     seconds = msgs * RESTORED_S / MEASURED_MSGS
     step = f"{msgs:,} messages x {RESTORED_S} s / {MEASURED_MSGS:,} messages = {seconds:,.1f} s"
     return Result(seconds, "s", (step,))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 from mqsamples.plan_values import MadeUpValues
@@ -113,3 +115,12 @@ def test_an_hour_does_not_hold_what_ended_when_it_began(store: str) -> None:
         channel = ObjectName("QM01", "channel", "TO.QM02")
         messages = find_inputs(FORMULAS["batch-transfer-time"], ObjectValues(reader, channel, Facts(KINDS), now))[0]
     assert (messages.input.name, messages.value) == ("messages", 1000)
+
+
+def test_members_are_read_once_for_an_expression(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store may hold ten thousand queues: a quotient of two sums reads them once, also where none has a value."""
+    values = MadeUpValues("page_set", {"total_pages": KnownValue(1000, 5)})
+    reads = Mock(side_effect=values.members)
+    monkeypatch.setattr(values, "members", reads)
+    found = {each.input.name: each.value for each in find_inputs(FORMULAS["page-set-capacity"], values)}
+    assert (found["pages"], found["msg_bytes"], reads.call_count) == (1000, None, 1)
