@@ -148,12 +148,12 @@ def _cycle_handler(store: Store, rule_config: RuleConfig, *, talkative: bool) ->
     from mqvitals_agent.text.figure import counted
     from mqvitals_rules.timestamps import iso
 
-    intake = Ingest(store, rule_config)
+    ingest = Ingest(store, rule_config)
 
     def take(cycle: ReplayCycle) -> None:
-        intake.take(cycle.snapshots)
+        ingest.take(cycle.snapshots)
         if talkative:
-            say(f"cycle {cycle.number}, {iso(cycle.began)}: {counted(intake.firing, 'alert')} firing")
+            say(f"cycle {cycle.number}, {iso(cycle.began)}: {counted(ingest.firing, 'alert')} firing")
 
     return take
 

@@ -338,10 +338,10 @@ def _verdict_lines(
     from mqvitals_agent.view.explanation import explain_object
     from mqvitals_rules.ruleset.facts import facts_as_yaml
 
-    form = rule_config.rules.rule_for(rule, name)
-    if form is None:
+    compiled = rule_config.rules.rule_for(rule, name)
+    if compiled is None:
         raise Failure(f"{rule.id} is switched off", hint="remove it from rules.disabled")
-    now, (found,) = explain_object(reader, [form], rule_config.facts, name)
+    now, (found,) = explain_object(reader, [compiled], rule_config.facts, name)
     yield f"{safe(str(name))}, as of {stamp(now)}"
     yield ""
     yield from _labelled("When", found.when.filled)
@@ -358,7 +358,7 @@ def _verdict_lines(
     yield from _verbatim("Declare" if found.when.truth is None else "Optional", facts_as_yaml(found.declarations))
     if found.clear is not None:
         yield from _labelled("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
-    yield from _labelled("With", ", ".join(f"{key} = {value:g}" for key, value in form.values.items()))
+    yield from _labelled("With", ", ".join(f"{key} = {value:g}" for key, value in compiled.values.items()))
     yield from _labelled("Next", found.mqsc)
 
 

@@ -64,7 +64,7 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
     if rule is None:
         return Remedy()
     try:
-        form = compile_rule(rule, KINDS)
+        compiled = compile_rule(rule, KINDS)
     except ConfigError:
         return Remedy(rule.advice)
 
@@ -73,4 +73,4 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
         found = reader.current_by_kind(name.owner, kind, (metric,)).get(name, {}).get(metric)
         return Absence.NOT_ASKED if found is None else found.value
 
-    return Remedy(rule.advice, form.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)))
+    return Remedy(rule.advice, compiled.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)))
