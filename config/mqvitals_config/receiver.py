@@ -1,4 +1,4 @@
-"""Receivers of alert notifications. A new type is a subclass of ReceiverSettings and a line in RECEIVER_TYPES."""
+"""Receivers of alert notifications. A new type is a subclass of ReceiverSettings, a word and a line in RECEIVER_TYPES."""
 
 from __future__ import annotations
 

@@ -355,12 +355,12 @@ def test_what_stays_in_trouble_is_seen_and_kept(troubled: Troubled) -> None:
     )
     assert "▲ WARNING   receiver webhook-5: failing for " in failing
     assert "answered 500: no " in failing
-    assert "3 notices wait, the oldest for " in failing
-    assert "▲ WARNING   receiver webhook-6: last told " in refusing
-    assert "3 notices wait" in refusing
+    assert "3 notifications wait, the oldest for " in failing
+    assert "▲ WARNING   receiver webhook-6: last accepted " in refusing
+    assert "3 notifications wait" in refusing
     # One of them comes after another about the same alert, and has not been tried.
-    assert "2 notices refused so far: http://127.0.0.1:" in refusing
-    assert f"✓ OK        receiver {HEALTHY}: last told " in screen(troubled.store)
+    assert "2 notifications refused so far: http://127.0.0.1:" in refusing
+    assert f"✓ OK        receiver {HEALTHY}: last accepted " in screen(troubled.store)
     assert "notifications pending for the next run: 3 to webhook-5, 3 to webhook-6 (notices=6)" in troubled.log
 
 
