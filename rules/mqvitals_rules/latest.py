@@ -156,7 +156,7 @@ class LatestValues:
             return next(iter(self.groups), "")
         return named.strip() if isinstance(named, str) and named.strip() in self.groups else self._group_named(owner)
 
-    def _named(self, owner: str, kind: str, rest: str = "") -> LatestState | None:
+    def _find(self, owner: str, kind: str, rest: str = "") -> LatestState | None:
         """An object of an owner, or else of its group."""
         own = self._objects.get(ObjectName(owner, kind, rest))
         return own or self._objects.get(ObjectName(self.group_of(owner) or "", kind, rest))
@@ -171,9 +171,9 @@ class LatestValues:
         if name.kind == kind:
             return state
         if self._kinds[kind].single:
-            return self._named(name.owner, kind)
+            return self._find(name.owner, kind)
         rest = self.named(state, kind)
-        return self._named(name.owner, kind, rest) if rest else None
+        return self._find(name.owner, kind, rest) if rest else None
 
     def pair(self, state: LatestState) -> LatestState | None:
         """The other queue of a declared pair: of the same owner, or else of the group.
@@ -182,7 +182,7 @@ class LatestValues:
         """
         name = state.name
         other = state.values.get("pair")
-        return self._named(name.owner, name.kind, other) if isinstance(other, str) else None
+        return self._find(name.owner, name.kind, other) if isinstance(other, str) else None
 
     def owners(self) -> tuple[str, ...]:
         """Every owner of an object that is or was known."""

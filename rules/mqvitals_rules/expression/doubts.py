@@ -268,7 +268,7 @@ def doubts(root: Condition) -> Iterator[Mistake]:
             limit = _number(other)
             if isinstance(metric, MetricValue) and metric.metric.unit == "pct" and limit is not None:
                 percentage = True
-                holds = _always(operator, limit)
+                holds = _always(operator, span(metric), ValueRange(limit, limit))
                 if holds is not None:
                     word = "always holds" if holds else "can never hold"
                     yield Mistake(node.start, f"{metric.name} is between 0 and 100: this {word}")
@@ -281,25 +281,13 @@ def _unreachable(node: Comparison) -> Iterator[Mistake]:
 
     A parameter may be meant to let everything through.
     """
-    left, right = span(node.left), span(node.right)
-    parameter = any(isinstance(each, Constant) and each.parameter for each in (node.left, node.right))
     if all(isinstance(each, Constant) for each in (node.left, node.right)):
         return
-    match node.operator:
-        case "<":
-            never, always = left.least >= right.greatest, left.greatest < right.least
-        case "<=":
-            never, always = left.least > right.greatest, left.greatest <= right.least
-        case ">":
-            never, always = left.greatest <= right.least, left.least > right.greatest
-        case ">=":
-            never, always = left.greatest < right.least, left.least >= right.greatest
-        case _:
-            apart = left.least > right.greatest or left.greatest < right.least
-            never, always = apart and node.operator == "==", apart and node.operator == "!="
-    if never:
+    parameter = any(isinstance(each, Constant) and each.parameter for each in (node.left, node.right))
+    holds = _always(node.operator, span(node.left), span(node.right))
+    if holds is False:
         yield Mistake(node.start, "this can never hold, whatever is reported: one side is always beyond the other")
-    elif always and not parameter:
+    elif holds and not parameter:
         yield Mistake(node.start, "this always holds, whatever is reported: one side is always beyond the other")
 
 
@@ -312,16 +300,18 @@ def _number(operand: Operand) -> float | None:
     return None
 
 
-def _always(operator: str, limit: float) -> bool | None:
-    """Whether ``x operator limit`` holds for every x from 0 to 100 (True), for none (False), or for some (None)."""
+def _always(operator: str, left: ValueRange, right: ValueRange) -> bool | None:
+    """Whether a comparison holds for all values in two ranges (True), for none (False), or for some (None)."""
     match operator:
         case "<":
-            return True if limit > 100 else False if limit <= 0 else None
+            never, always = left.least >= right.greatest, left.greatest < right.least
         case "<=":
-            return True if limit >= 100 else False if limit < 0 else None
+            never, always = left.least > right.greatest, left.greatest <= right.least
         case ">":
-            return True if limit < 0 else False if limit >= 100 else None
+            never, always = left.greatest <= right.least, left.least > right.greatest
         case ">=":
-            return True if limit <= 0 else False if limit > 100 else None
-    inside = 0 <= limit <= 100
-    return None if inside else operator == "!="
+            never, always = left.greatest < right.least, left.least >= right.greatest
+        case _:
+            apart = left.least > right.greatest or left.greatest < right.least
+            never, always = apart and operator == "==", apart and operator == "!="
+    return False if never else True if always else None

@@ -1,1 +1,1 @@
-"""The life of an alert: inactive, pending, firing, resolved. Pure functions that return the reason of each step."""
+"""The lifecycle of an alert: inactive, pending, firing, resolved. Pure functions that return the reason of each step."""

@@ -19,7 +19,7 @@ class Severity(IntEnum):
 
 
 class AlertState(Enum):
-    """Where an alert is in its life."""
+    """A state of the lifecycle of an alert; without an alert the rule is inactive."""
 
     PENDING = "pending"
     FIRING = "firing"
@@ -43,8 +43,8 @@ class Why(Enum):
 class AlertKey(NamedTuple):
     """The identity of an alert.
 
-    ``object`` is the object the alert is about; ``instance`` tells several apart that are about one object (for a
-    refused command, the command's form: ``INQUIRE_ARCHIVE``), else empty.
+    ``object`` is the object the alert is about; ``instance`` distinguishes several that are about one object (for a
+    refused command, the command: ``INQUIRE_ARCHIVE``), else empty.
     """
 
     rule: str

@@ -1,4 +1,4 @@
-"""One step of an alert's life: inactive, pending, firing, kept firing, resolved. Pure; time is a parameter."""
+"""One step in the lifecycle of an alert: inactive, pending, firing, kept firing, resolved. Pure; time is a parameter."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Verdict(NamedTuple):
 
 
 class AlertIdentity(NamedTuple):
-    """The part of an alert that never changes in its life."""
+    """The part of an alert that never changes."""
 
     key: AlertKey
     scope: ObjectName
@@ -157,7 +157,7 @@ def _ended(alert: Alert, why: Why, now: int) -> Alert:
 def _changed(alert: Alert, now: int, **changes: Any) -> Alert:
     """The alert with these fields as of ``now``; itself where none of them is another.
 
-    To copy it takes longer than to compare.
+    A copy takes longer than a comparison.
     """
     if all(getattr(alert, name) == value for name, value in changes.items()):
         return alert
@@ -204,7 +204,7 @@ def _firing(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Ale
         after = _changed(alert, now, good_polls=good, good_since=since, unknown_polls=0, value_now=_now(alert, verdict))
         return _ended(after, Why.CLEARED, now) if _cleared(after, policy, now) else after
     severity = alert.severity if verdict.severity is None else verdict.severity
-    # A clear condition that cannot be evaluated is unknown: it takes nothing back of the good polls before it.
+    # A clear condition that cannot be evaluated is unknown: the good polls before it still count.
     unclear = not verdict.holds and verdict.clear is None
     worst_value, worst_number = _worst(alert, severity, verdict)
     return _changed(
@@ -215,7 +215,7 @@ def _firing(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Ale
         unknown_polls=0,
         severity=severity,
         worst=max(alert.worst, severity),
-        # The words stay those of the last poll on which the condition held: once it is over they say how bad it was.
+        # The summary stays that of the last poll on which the condition held: once it is over it shows how bad it was.
         summary=verdict.summary if verdict.holds else alert.summary,
         why=alert.why if severity is alert.severity else Why.SEVERITY_CHANGED,
         value_now="" if verdict.holds else _now(alert, verdict),

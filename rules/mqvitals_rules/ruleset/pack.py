@@ -1,6 +1,6 @@
 """Packs: YAML files of rules, the shipped ones and those of the site, decoded with every problem at its place.
 
-``PackFile`` is the form of a file. Expressions and templates are checked when the rules are compiled.
+``PackFile`` is a whole file. Expressions and templates are checked when the rules are compiled.
 """
 
 from __future__ import annotations
@@ -112,30 +112,6 @@ class ClearEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class SeverityEntry:
-    """``{when: used_pct >= 95, severity: critical}``."""
-
-    when: LocatedText
-    severity: Severity
-
-
-@dataclass(frozen=True, slots=True)
-class MqscEntry:
-    """``{when: qsg_disp == SHARED, mqsc: "DISPLAY QSTATUS({name}) CMDSCOPE(*)"}``."""
-
-    when: LocatedText
-    mqsc: LocatedText
-
-
-@dataclass(frozen=True, slots=True)
-class SourceEntry:
-    """``{document: ..., section: ...}``."""
-
-    document: str
-    section: str
-
-
-@dataclass(frozen=True, slots=True)
 class RuleEntry:
     """One rule as a file writes it."""
 
@@ -148,17 +124,17 @@ class RuleEntry:
     summary: LocatedText
     advice: str
     caveat: str
-    source: SourceEntry | tuple[SourceEntry, ...]
+    source: Citation | tuple[Citation, ...]
     about: LocatedText | None = None
     family: str = ""
     rank: int = 0
     clear: ClearEntry = ClearEntry()
     hold: HoldEntry = HoldEntry(polls=1)
-    severity_if: tuple[SeverityEntry, ...] = ()
+    severity_if: tuple[SeverityCase, ...] = ()
     parameters: Mapping[LocatedText, ParameterEntry] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     mqsc: LocatedText | None = None
-    mqsc_if: tuple[MqscEntry, ...] = ()
+    mqsc_if: tuple[MqscCase, ...] = ()
     tier: Tier = ""
     caused_by: tuple[LocatedText, ...] = ()
     caused_by_partner: tuple[LocatedText, ...] = ()
@@ -196,7 +172,6 @@ def decode_pack(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[
 
 
 def _rule(entry: RuleEntry, topic: str) -> Rule:
-    sources = entry.source if isinstance(entry.source, tuple) else (entry.source,)
     polls = entry.clear.polls or (CLEAR_POLLS if entry.kind is RuleKind.OPERATIONAL else 1)
     return Rule(
         id=entry.id,
@@ -210,7 +185,7 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         clear=Clear(entry.clear.when, polls, entry.clear.records, entry.clear.duration),
         hold=Hold(entry.hold.polls or 1, entry.hold.duration, entry.hold.records, entry.hold.of),
         severity=entry.severity,
-        severity_if=tuple(SeverityCase(case.when, case.severity) for case in entry.severity_if),
+        severity_if=entry.severity_if,
         parameters={
             str(name): RuleParameter(str(name), each.value, each.unit, each.origin, each.meaning)
             for name, each in entry.parameters.items()
@@ -218,10 +193,10 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         summary=entry.summary,
         advice=entry.advice,
         caveat=entry.caveat,
-        sources=tuple(Citation(each.document, each.section) for each in sources),
+        sources=entry.source if isinstance(entry.source, tuple) else (entry.source,),
         needs=entry.needs,
         mqsc=entry.mqsc,
-        mqsc_if=tuple(MqscCase(case.when, case.mqsc) for case in entry.mqsc_if),
+        mqsc_if=entry.mqsc_if,
         tier=entry.tier,
         caused_by=entry.caused_by,
         caused_by_partner=entry.caused_by_partner,

@@ -67,7 +67,7 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class SeverityCase:
-    """A condition that, while it holds, makes the alert this severe."""
+    """``{when: used_pct >= 95, severity: critical}``: while the condition holds, the alert is this severe."""
 
     when: LocatedText
     severity: Severity
@@ -75,7 +75,10 @@ class SeverityCase:
 
 @dataclass(frozen=True, slots=True)
 class MqscCase:
-    """A condition under which another MQSC command than the rule's usual one shows the object."""
+    """Another MQSC command than the rule's usual one, and when it shows the object.
+
+    ``{when: qsg_disp == SHARED, mqsc: "DISPLAY QSTATUS({name}) CMDSCOPE(*)"}``
+    """
 
     when: LocatedText
     mqsc: LocatedText
