@@ -79,7 +79,7 @@ def test_coverage_of_the_example(ours: Path, capsys: pytest.CaptureFixture[str])
     assert "  OUR-01 when: never unknown: depth >= many" in out
     assert "  OUR-01 severity_if[0]: never unknown: depth >= 1000" in out
     assert not any("never true" in line or "never expected" in line for line in out)
-    assert "1 rules, 1 of them expected to fire and not to; 5 conditions, 5 seen true and false, 2 unknown" in out
+    assert "1 rule, 1 of them expected to fire and not to; 5 conditions, 5 seen true and false, 2 unknown" in out
 
 
 def test_coverage_of_what_no_test_tries(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,6 +205,17 @@ def test_the_file_of_a_shipped_pack(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"1 file: no problems found ({rules} rules in all)\n"
     assert main(["rules", "test", path.replace(".yaml", ".test.yaml")]) == 0
     assert capsys.readouterr().out.endswith("in 1 file: all passed\n")
+
+
+def test_the_coverage_of_a_file_with_the_name_of_a_pack(
+    ours: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is that of its own rules alone."""
+    ours.rename(ours.with_name("logs.test.yaml"))
+    ours.with_name("ours.yaml").rename(ours.with_name("logs.yaml"))
+    monkeypatch.chdir(ours.parent)
+    assert main(["rules", "test", "logs.test.yaml", "--coverage"]) == 0
+    assert "\n1 rule, " in capsys.readouterr().out
 
 
 def test_a_file_without_tests(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:

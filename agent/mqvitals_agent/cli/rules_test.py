@@ -160,6 +160,9 @@ def _with_rules_beside(settings: Settings, path: str) -> tuple[Settings, str]:
     from mqvitals_config.problem import LocatedText, Place
 
     beside = path.removesuffix(_SUFFIX) + ".yaml"
+    if os.sep not in beside:
+        # A file of a site with the name of a shipped pack is another file.
+        beside = f".{os.sep}{beside}"
     if not Path(beside).exists():
         return settings, ""
     for named in settings.rules.files:
@@ -226,6 +229,8 @@ def _results_json(results: Sequence[RuleTestResult]) -> dict[str, Any]:
 
 def _coverage_lines(rules: Sequence[RuleCoverage]) -> Iterator[str]:
     """A line for each rule and condition that tests leave out in part, and a line of counts."""
+    from mqvitals_agent.text.figure import counted
+
     yield ""
     yield "Coverage"
     for rule in rules:
@@ -234,8 +239,8 @@ def _coverage_lines(rules: Sequence[RuleCoverage]) -> Iterator[str]:
     both = sum({True, False} <= condition.sides for condition in conditions)
     unknown = sum(None in condition.sides for condition in conditions)
     yield (
-        f"{len(rules)} rules, {sum(rule.both_sides for rule in rules)} of them expected to fire and not to; "
-        f"{len(conditions)} conditions, {both} seen true and false, {unknown} unknown"
+        f"{counted(len(rules), 'rule')}, {sum(rule.both_sides for rule in rules)} of them expected to fire and not to; "
+        f"{counted(len(conditions), 'condition')}, {both} seen true and false, {unknown} unknown"
     )
 
 
