@@ -84,7 +84,7 @@ class RecordIngest:
         applications: int = TOP_APPLICATIONS,
         at_once: int = AT_ONCE,
         restarts: RestartDetector | None = None,
-        on_new: Callable[[Sequence[Record]], object] = len,
+        on_new: Callable[[Sequence[Record]], object] | None = None,
     ) -> None:
         self._store = store
         self._write = write
@@ -133,7 +133,8 @@ class RecordIngest:
             if count % _RECORDS_A_STEP == 0:
                 yield
         self.result.new += len(new)
-        self._on_new(tuple(new.values()))
+        if self._on_new is not None:
+            self._on_new(tuple(new.values()))
         yield from self._place_waiting()
         done = [(identity, (record.end_us or 0) // 1000) for identity, record in new.items()]
         yield from self._store_samples(map(self._with_group, samples), done)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from mqvitals_agent.smf.layout.accounting import WQST, WTAS, WTID
 from mqvitals_agent.smf.layout.channel_initiator import QCCT, QCST, QCTADP, QCTDNS, QCTDSP, QCTSSL
+from mqvitals_agent.smf.layout.field import SectionLayout
 from mqvitals_agent.smf.layout.log_and_storage import QJST, QSRS
 from mqvitals_agent.smf.layout.statistics import Q5ST, QESD, QEST, QIS1, QPST, QQST
 from mqvitals_agent.smf.metric_mapping import (
@@ -15,8 +17,6 @@ from mqvitals_agent.smf.metric_mapping import (
     MetricFunction,
     MetricMapping,
     MetricValue,
-    bit,
-    element_layout,
     local_text,
     moment_text,
 )
@@ -62,14 +62,21 @@ def _write_rate(fields: Fields, interval_us: int | None) -> MetricValue:
     return round(written * _BLOCK_MB * 1_000_000 / interval_us, 6) if interval_us else Absence.NOTHING_TO_TELL
 
 
-def _storage(fields: Fields, _: int | None) -> MetricValue:
-    value = fields.get("stus")
-    return value * 1024 if isinstance(value, int) else Absence.NOT_RETURNED
+def _number(
+    key: str, convert: Callable[[int], MetricValue] = int, absent: Absence = Absence.NOT_RETURNED
+) -> MetricFunction:
+    """A number of the record, converted."""
+    return lambda fields, _: convert(value) if isinstance(value := fields.get(key), int) else absent
 
 
-def _of_tasks(key: str) -> MetricFunction:
+def _bit(key: str, mask: int) -> MetricFunction:
+    """1 where a bit of a word is set, else 0."""
+    return _number(key, lambda word: int(bool(word & mask)))
+
+
+def _of_tasks(key: str, convert: Callable[[int], MetricValue] = int) -> MetricFunction:
     """A total over the tasks of a channel initiator; absent without a task of that kind."""
-    return lambda fields, _: Absence.NOTHING_TO_TELL if (value := fields.get(key)) is None else value
+    return _number(key, convert, Absence.NOTHING_TO_TELL)
 
 
 def _a_request(key: str) -> MetricFunction:
@@ -90,11 +97,6 @@ def _busy(key: str) -> MetricFunction:
         return round(100 * time / 4096 / interval_us, 6)
 
     return value_of
-
-
-def _longest_request(fields: Fields, _: int | None) -> MetricValue:
-    time = fields.get("ssl_longest")
-    return round(time / 4096, 3) if isinstance(time, int) else Absence.NOTHING_TO_TELL
 
 
 def _longest_io_at(fields: Fields, _: int | None) -> MetricValue:
@@ -159,14 +161,7 @@ def _partner(*, of_application: bool) -> MetricFunction:
 
 def _page_set(key: str) -> MetricFunction:
     """-1: of a shared queue, or nothing is allocated yet."""
-
-    def value_of(fields: Fields, _: int | None) -> MetricValue:
-        value = fields.get(key)
-        if value is None:
-            return Absence.NOT_RETURNED
-        return Absence.NOTHING_TO_TELL if value == -1 else value
-
-    return value_of
+    return _number(key, lambda number: Absence.NOTHING_TO_TELL if number == -1 else number)
 
 
 def _average_length(fields: Fields) -> tuple[int, float] | None:
@@ -241,17 +236,19 @@ def _without_pages(fields: Fields) -> Absence | None:
     return Absence.OFFLINE if fields.get("stat") == _OFFLINE else Absence.NOT_IN_USE
 
 
+_ONE_STRUCTURE: Final = SectionLayout(QEST.name, tuple(each._replace(times=1, step=0) for each in QEST.fields))
+"""QEST holds arrays, with an element for each structure."""
 BUFFER_POOL: Final = MetricMapping(
     kind("buffer_pool"),
     (("QPST", "", QPST),),
-    {"location": bit("flags", 0x80000000), "page_class": bit("flags", 0x40000000)},
+    {"location": _bit("flags", 0x80000000), "page_class": _bit("flags", 0x40000000)},
     needs=("pool", "flags", "nbuf"),
     idle=_without_buffers,
 )
 PAGE_SET: Final = MetricMapping(
     kind("page_set"),
     (("QIS1", "", QIS1),),
-    {"encrypted": bit("flag", 0x40000000)},
+    {"encrypted": _bit("flag", 0x40000000)},
     needs=("psno", "flag", "topg", "stat"),
     idle=_without_pages,
     known_when_idle=frozenset({"status", "buffer_pool", "expand_type"}),
@@ -289,7 +286,7 @@ STORAGE: Final = MetricMapping(
     needs=("memlim", "aval64"),
     not_rates=frozenset({"memlimit_in_force_mb", "storage64_free_bytes"}),
 )
-CF_STRUCTURE: Final = MetricMapping(kind("cf_structure"), (("QEST", "", element_layout(QEST)),), needs=("str",))
+CF_STRUCTURE: Final = MetricMapping(kind("cf_structure"), (("QEST", "", _ONE_STRUCTURE),), needs=("str",))
 SMDS: Final = MetricMapping(kind("smds"), (("QESD", "", QESD),), needs=("str",))
 CHANNEL_INITIATOR: Final = MetricMapping(
     kind("channel_initiator"),
@@ -302,8 +299,8 @@ CHANNEL_INITIATOR: Final = MetricMapping(
         "dispatcher_busiest_pct": _busy("dispatcher_busiest"),
         "dispatcher_idlest_pct": _busy("dispatcher_idlest"),
         "ssltasks_unused": _of_tasks("ssltasks_unused"),
-        "ssl_longest_us": _longest_request,
-        "storage31_kb": _storage,
+        "ssl_longest_us": _of_tasks("ssl_longest", lambda tod: round(tod / 4096, 3)),
+        "storage31_kb": _number("stus", lambda mb: mb * 1024),
     },
     needs=("qsgn", "stus"),
     not_rates=frozenset({"storage31_kb", "ssl_longest_us"}),
@@ -327,7 +324,7 @@ QUEUE: Final = MetricMapping(
     kind("queue"),
     (("QQST", "", QQST),),
     {
-        "uncommitted": bit("flag", 0x20000000),
+        "uncommitted": _bit("flag", 0x20000000),
         "last_put_ts": local_text("lput"),
         "last_get_ts": local_text("lget"),
         "page_set": _page_set("psid"),

@@ -217,16 +217,6 @@ def local_text(key: str) -> MetricFunction:
     return lambda fields, _: moment_text(fields.get(key), fields.get(AHEAD))
 
 
-def bit(key: str, mask: int) -> MetricFunction:
-    """1 where a bit of a word is set, else 0."""
-
-    def value_of(fields: Fields, _: int | None) -> MetricValue:
-        value = fields.get(key)
-        return int(bool(value & mask)) if isinstance(value, int) else Absence.NOT_RETURNED
-
-    return value_of
-
-
 def _finished(metric: Metric, term: MetricFunction) -> MetricFunction:
     """The value of a formula in the metric's unit and type."""
     if metric.type is MetricType.TEXT:
@@ -276,13 +266,3 @@ def _as_state(known: frozenset[int], term: MetricFunction) -> MetricFunction:
         return value if isinstance(value, Absence) or value in known else Absence.NOT_RETURNED
 
     return value_of
-
-
-def element_layout(layout: SectionLayout) -> SectionLayout:
-    """The layout of one element of a layout of arrays."""
-    return SectionLayout(layout.name, tuple(replaced(each) for each in layout.fields))
-
-
-def replaced(each: Field) -> Field:
-    """An array's field as that of its first element."""
-    return each._replace(times=1, step=0)

@@ -1,4 +1,4 @@
-"""What the store remembers of SMF records: which were read, and what has to be added up from several of them."""
+"""SMF records in the store: those that were read, and the sums of several of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SmfFile(NamedTuple):
 
 
 class SmfPart(NamedTuple):
-    """What was added up so far of an object, probe and end of an interval (ms UTC).
+    """The sum so far of an object, probe and end of an interval (ms UTC).
 
     ``used``: the processor time of an application, TOD units. ``data`` is the sum, as its writer encodes it.
     """
