@@ -32,8 +32,6 @@ from mqvitals_agent.store.rows.history import FIRST, LAST, HistoryQuery, Poll, S
 from mqvitals_agent.store.rows.messages import StoredMessage, read_failing, read_followed, read_messages
 from mqvitals_agent.store.rows.notifications import (
     ReceiverRow,
-    StoredNotification,
-    read_notifications,
     read_receivers,
 )
 from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, tables_of, text
@@ -166,15 +164,15 @@ class StoreReader:
             row = connection.execute("SELECT 1 FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
         return row is not None
 
-    def closest(self, wanted: str, count: int = 3) -> tuple[str, ...]:
-        """The whole names of objects that look most like ``wanted``, best first, for "did you mean"."""
+    def closest(self, wanted: str) -> tuple[str, ...]:
+        """The three whole names of objects that look most like ``wanted``, best first, for "did you mean"."""
         parts = wanted.split("/")
         with self._query() as connection:
             names = [ObjectName(*map(text, row)) for row in connection.execute("SELECT owner, kind, name FROM object")]
         # Comparing with ten thousand queues takes a second: who names a kind that exists means that kind.
         same = [name for name in names if len(parts) > 1 and name.kind == parts[1]]
         by_key = {str(name).upper(): str(name) for name in same or names}
-        return tuple(by_key[key] for key in get_close_matches(wanted.upper(), by_key, count, 0.5))
+        return tuple(by_key[key] for key in get_close_matches(wanted.upper(), by_key, 3, 0.5))
 
     def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
         """A number or state over time: one point a poll, from ``since`` to ``until`` (ms UTC, both included).
@@ -354,22 +352,6 @@ class StoreReader:
         """How an alert came to be what it is, oldest first."""
         with self._query() as connection:
             return tuple(read_transitions(connection, number))
-
-    def notifications(
-        self, *, alert: int | None = None, receiver: str | None = None, pending: bool | None = None, limit: int = 1000
-    ) -> tuple[StoredNotification, ...]:
-        """The newest ``limit`` notifications, newest first: only of one alert (by its number) or receiver, where named.
-
-        ``pending``: True only the pending ones, False only those that have ended, None both.
-        """
-        chosen = {"alert_id = ?": alert, "receiver = ?": receiver}
-        chosen = {condition: value for condition, value in chosen.items() if value is not None}
-        conditions = [*chosen]
-        if pending is not None:
-            conditions.append("done_ts IS NULL" if pending else "done_ts IS NOT NULL")
-        with self._query() as connection:
-            where = " AND ".join(conditions) or "1"
-            return tuple(read_notifications(connection, where, tuple(chosen.values()), limit))
 
     def receivers(self) -> tuple[ReceiverRow, ...]:
         """The receivers of notifications, by name, and their state."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mqsamples.stored import stored_notifications
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import STEP_S, Retention, RetentionPolicy
@@ -164,8 +165,8 @@ def test_alerts(path: Path, make: Any, store: Store) -> None:
     with StoreReader.open(path, kinds=make.kinds) as reader:
         kept = {each.id for each in reader.alerts(include_ended=True)}
         assert kept & {old, owed, still, late} == {owed, still, late}
-        assert [each.notification.alert_id for each in reader.notifications(pending=True)] == [owed]
-        assert reader.notifications(alert=old) == ()
+        assert [each["alert_id"] for each in stored_notifications(path, "done_ts IS NULL")] == [owed]
+        assert stored_notifications(path, f"alert_id = {old}") == []
         assert reader.transitions(old) == ()
         assert len(reader.transitions(still)) == 1
         assert reader.meta().alerts_kept_from == at(make, 2) + 1

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mqsamples.stored import stored_notifications
 from mqvitals_agent.store.file.integrity import AHEAD_MS, check, repair
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
@@ -103,8 +104,8 @@ def test_repair_keeps_alerts_and_what_is_owed(path: Path, make: Any) -> None:
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert [each.ts for each in reader.samples(make.queue(), "depth")] == [make.ts(1)]
         ((_, alert),) = reader.alerts()
-        (notice,) = reader.notifications(pending=True)
         (owner,) = reader.owners()
     assert (alert.started, alert.since, alert.began_as) == (now, now, far)
-    assert notice.notification.made == now
+    (notification,) = stored_notifications(path, "done_ts IS NULL")
+    assert notification["made_ts"] == now
     assert owner.last_ts == make.ts(1)

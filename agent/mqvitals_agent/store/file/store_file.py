@@ -291,12 +291,12 @@ class WatchedFile:
         return _Mark(facts.st_size, facts.st_mtime_ns, (log.st_ino, log.st_size))
 
 
-def verify(path: Path, limit_s: float = _LOOK_S) -> None:
-    """Raises StoreError when SQLite finds the file at ``path`` damaged within so many seconds."""
+def verify(path: Path) -> None:
+    """Raises StoreError when SQLite finds the file at ``path`` damaged, as far as a short look shows."""
     try:
         connection = connect_reader(path)
         try:
-            ends = time.monotonic() + limit_s
+            ends = time.monotonic() + _LOOK_S
             connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
             found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
         finally:

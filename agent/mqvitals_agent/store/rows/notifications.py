@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
@@ -126,14 +126,6 @@ def delete_old_notifications(connection: sqlite3.Connection, now: int) -> None:
         " AND alert_id NOT IN (SELECT id FROM alert WHERE state <> 'resolved')",
         {"now": now, "keep": KEEP_MS},
     )
-
-
-def read_notifications(
-    connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...], limit: int
-) -> Iterator[StoredNotification]:
-    """The newest ``limit`` notifications that match ``where`` (a constant text), newest first. Raises sqlite3.Error."""
-    for row in connection.execute(f"{_SELECT} WHERE {where} ORDER BY id DESC LIMIT ?", (*parameters, limit)):
-        yield _stored(row)
 
 
 def _stored(row: tuple[Any, ...]) -> StoredNotification:
