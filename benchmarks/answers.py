@@ -62,7 +62,7 @@ def queue_now(base: Mapping[str, Reported], name: ObjectName, cycle: int) -> dic
     """A queue's status."""
     place = int(name.name[-4:])
     values = dict(base)
-    if place % 97 == 5:  # nobody reads it
+    if place % 97 == 5:  # no program reads it
         values["depth"] = 10 + cycle
     elif place % 101 == 7:  # readers do not keep up
         values["depth"] = 2_000 + 3 * cycle
@@ -170,7 +170,7 @@ def channel_defined(place: int) -> dict[str, Reported]:
 
 
 def of_queue_manager(owner: str, cycle: int) -> Iterator[tuple[ObjectName, str, dict[str, Reported]]]:
-    """What else a queue manager tells in a cycle: (object, probe, values)."""
+    """What else a queue manager reports in a cycle: (object, probe, values)."""
     values = {"reachable": 1, "reason": 0, "hung_calls": 0, "hanging_calls": 0}
     yield ObjectName(owner, "queue_manager"), "CONNECTION", values  # type: ignore[misc]
     initiator = unsaid("channel_initiator", "INQUIRE_CHANNEL_INIT") | {"status": 2, "listeners": 1, "listeners_down": 0}
@@ -215,7 +215,7 @@ def of_queue_manager(owner: str, cycle: int) -> Iterator[tuple[ObjectName, str, 
 
 
 def of_group(cycle: int) -> Iterator[tuple[ObjectName, str, dict[str, Reported]]]:
-    """What else is told of the group in a cycle."""
+    """What else is reported of the group in a cycle."""
     if cycle % 2:
         return
     qsg = {"name": "GRP", "qmgr_count": 4, "members_active": 4, "members_failed": 0, "lowest_command_level": 940}
@@ -236,7 +236,7 @@ def of_group(cycle: int) -> Iterator[tuple[ObjectName, str, dict[str, Reported]]
 
 
 def records(owner: str, cycle: int) -> Sequence[tuple[ObjectName, dict[str, Reported]]]:
-    """What SMF records tell of pools, page sets, log and channel initiator."""
+    """What SMF records hold of pools, page sets, log and channel initiator."""
     found: list[tuple[ObjectName, dict[str, Reported]]] = []
     for kind, names in (
         ("buffer_pool", map(str, range(POOLS))),

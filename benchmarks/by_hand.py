@@ -113,7 +113,7 @@ class Past:
 
 
 class Thing:
-    """One object: its latest values, the past of some, and what was said of it last."""
+    """One object: its latest values, the past of some, and the last verdicts."""
 
     __slots__ = ("alerts", "first", "name", "next_review", "past", "related", "reviewed", "said", "values")
 
@@ -128,7 +128,7 @@ class Thing:
         """Rule -> on how many polls it held, and how many good ones there were since."""
 
 
-Judge = Callable[["Site", Thing], Said]
+Evaluate = Callable[["Site", Thing], Said]
 
 
 class Site:
@@ -158,11 +158,11 @@ class Site:
             thing = things.get(reading.object)
             if thing is None:
                 thing = things[reading.object] = self._new(reading.object)
-            told = reading.values
-            thing.values.update(told)
+            values = reading.values
+            thing.values.update(values)
             for metric, past in thing.past.items():
-                if metric in told:
-                    past.values.append(number(told[metric]))
+                if metric in values:
+                    past.values.append(number(values[metric]))
             if reading.object.kind == "queue" and not reading.poll:
                 sorted_anew = True
             if reading.object.kind == "buffer_pool":
@@ -170,20 +170,20 @@ class Site:
         if sorted_anew:
             self._sort()
 
-    def judge(self, snapshot: Snapshot, *, review_ms: int) -> None:
-        """Judge what was polled."""
+    def evaluate(self, snapshot: Snapshot, *, review_ms: int) -> None:
+        """Evaluate what was polled."""
         now = snapshot.ts
         things = self.things
         for reading in snapshot.readings:
             if not reading.poll:
                 continue
-            judges = JUDGES.get(reading.object.kind)
-            if judges is None:
+            conditions = CONDITIONS.get(reading.object.kind)
+            if conditions is None:
                 continue
             thing = things[reading.object]
-            thing.said = judges[0](self, thing)
-            if judges[1] is not None and now >= thing.next_review:
-                thing.reviewed = judges[1](self, thing)
+            thing.said = conditions[0](self, thing)
+            if conditions[1] is not None and now >= thing.next_review:
+                thing.reviewed = conditions[1](self, thing)
                 thing.next_review = now + int(review_ms * (1 - crc32(thing.name.name.encode()) / (1 << 34)))
             if thing.said or thing.alerts:
                 self._step(thing)
@@ -211,8 +211,8 @@ class Site:
         """Every verdict now but those that do not hold."""
         self.sums.clear()
         for name, thing in self.things.items():
-            for judge in JUDGES.get(name.kind, ()):
-                for rule, truth in judge(self, thing) if judge is not None else ():
+            for evaluate in CONDITIONS.get(name.kind, ()):
+                for rule, truth in evaluate(self, thing) if evaluate is not None else ():
                     yield name, rule, truth
 
     def _new(self, name: ObjectName) -> Thing:
@@ -360,7 +360,7 @@ def _space(each: Thing) -> float | None:
     return None if most is None or pages is None else most * pages
 
 
-JUDGES: Mapping[str, tuple[Judge, Judge | None]] = {
+CONDITIONS: Mapping[str, tuple[Evaluate, Evaluate | None]] = {
     "queue": (queue, queue_review),
     "channel": (channel, None),
     "buffer_pool": (pool, pool_review),

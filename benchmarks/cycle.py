@@ -2,14 +2,14 @@
 
 Three runs of the same minutes of the same simulated group of four queue managers:
 
-- *group alone*: its queue managers are asked every question that is due, and nothing is done with the answers. Nobody pays
+- *group alone*: its queue managers are asked every question that is due, and nothing is done with the answers. No agent pays
   for this with real queue managers. The answers are kept.
 - *agent on answers*: the service as it is, on connections that give the kept answers at once: what mqvitals itself costs.
 - *agent on the group*: the service on the simulated group, in one process, as ``mqvitals agent --scenario`` runs it.
 
 The first cycle asks for all definitions and makes every object, so it stands apart. A gap is how much later than asked
 for the event loop came back to a task that sleeps 2 ms again and again, while a cycle is under way. When the first cycle is
-stored the collector of garbage is told to leave alone what is there, as the agent tells it.
+stored, the garbage collector leaves alone what is there, as in the agent.
 
 Peer: ``PCFExecute.unpack`` of ibmmq on the same messages, written for it in the byte order of this machine; it decodes
 them and does nothing else. Without ibmmq a plain walk over the bytes with struct stands in.
@@ -55,7 +55,7 @@ Kept = dict[tuple[str, int, bytes], list[Exchange]]
 
 
 class Standing(SystemClock):
-    """A clock that goes on only when it is told to, and on which nobody waits."""
+    """A clock that stands still until it is set, and on which nothing waits."""
 
     def __init__(self, moment: int) -> None:
         self.moment = moment

@@ -12,7 +12,7 @@ _USER = 11
 
 
 class Taken(NamedTuple):
-    """CPU seconds since the process began, and MB it holds now: resident, its share of it (None where not told)."""
+    """CPU seconds since the process began, and MB it holds now: resident, its share of it (None where not reported)."""
 
     cpu_s: float
     rss_mb: float
@@ -40,4 +40,4 @@ def _kb(file: Path, name: str) -> int:
         key, _, value = line.partition(":")
         if key == name:
             return int(value.split()[0])
-    raise LookupError(f"{file} does not tell {name}")
+    raise LookupError(f"{file} has no {name}")

@@ -53,7 +53,7 @@ class Group:
             self._channels[owner] = [(name, channel_first(place)) for place, name in enumerate(names)]
 
     def snapshots(self, cycle: int) -> list[Snapshot]:
-        """What each queue manager, and the group, says in a cycle; cycle 0 tells all definitions first."""
+        """What each queue manager, and the group, reports in a cycle; cycle 0 reports all definitions first."""
         ts = BEGIN + cycle * INTERVAL_MS
         return [
             Snapshot(owner, owner == GROUP, cycle + 1, ts, tuple(self._readings(owner, cycle, ts)))

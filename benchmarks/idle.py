@@ -1,4 +1,4 @@
-"""What agent and full-screen interface take while nobody presses a key: CPU and memory, over ten minutes.
+"""What agent and full-screen interface take while no key is pressed: CPU and memory, over ten minutes.
 
 The group of the demonstration, once at its cycle of 2 seconds and once at the default of 30, each with its agent and a
 ``mqvitals top`` at 120x40 on the agent's store; all of them at the same time. CPU is that of the processes, from
@@ -107,14 +107,14 @@ class Running:
 
 
 def _drain(terminal: Terminal, stop: threading.Event) -> None:
-    """A terminal shows what comes: a program that writes to nobody would stand still."""
+    """A terminal shows what comes: a program whose output is not read would stop."""
     while not stop.is_set():
         terminal.watch(0.5)
 
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description="CPU and memory of agent and interface while nobody presses a key")
+    parser = argparse.ArgumentParser(description="CPU and memory of agent and interface while no key is pressed")
     parser.add_argument("--minutes", type=float, default=10.0, help="how long to watch (default: %(default)g)")
     minutes = parser.parse_args().minutes
     first = min(60.0, 6 * minutes)
@@ -127,13 +127,13 @@ def main() -> int:
         after = {each.name: taken(each.pid) for each in watched}
         passed = time.monotonic() - began
     for each in watched:
-        print(told(each, before, after, passed))
+        print(line(each, before, after, passed))
     print("clock: a Textual application that shows the time; loop: asyncio, one row into SQLite a cycle")
     print("CPU in hundredths of one core; the agent's contains the simulated queue managers")
     return 0
 
 
-def told(each: Watched, before: dict[str, Taken], after: dict[str, Taken], passed: float) -> str:
+def line(each: Watched, before: dict[str, Taken], after: dict[str, Taken], passed: float) -> str:
     """One line of the result."""
     old, new = before[each.name], after[each.name]
     share = 100 * (new.cpu_s - old.cpu_s) / passed

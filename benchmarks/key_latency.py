@@ -183,8 +183,8 @@ def at(times: list[float], share: float) -> float:
     return sorted(times)[min(int(share * len(times)), len(times) - 1)]
 
 
-def told(what: str, times: list[float], theirs: list[float] | None = None) -> str:
-    """One line of the result. Of fewer than a hundred keys nobody knows the slowest of a hundred."""
+def line(what: str, times: list[float], theirs: list[float] | None = None) -> str:
+    """One line of the result. Fewer than a hundred keys do not show the slowest of a hundred."""
     known = len(times) >= ENOUGH
     p99 = f"{at(times, 0.99):6.1f}" if known else "     -"
     text = f"  {what:40} {len(times):4} keys  p50 {at(times, 0.5):6.1f}  p99 {p99}  max {max(times):6.1f} ms"
@@ -242,12 +242,12 @@ def main() -> int:
         f" {CHANNELS:,} channels every {INTERVAL_S} s"
     )
     for what, times in ours.items():
-        print(told(what, times, theirs.get(what)))
+        print(line(what, times, theirs.get(what)))
     print(
         f"peer: a Textual DataTable of {QUEUES:,} rows, {len(COLUMNS) - 1} of {len(COLUMNS)} cells a row changed every {INTERVAL_S} s"
     )
     for what, times in theirs.items():
-        print(told(what, times))
+        print(line(what, times))
     return 0
 
 

@@ -47,7 +47,7 @@ WANTED = frozenset(
 
 
 def parameters(channel: int, poll: int) -> Iterator[Parameter]:
-    """What a queue manager tells of a sender channel."""
+    """What a queue manager reports of a sender channel."""
     busy = channel * 7919 + poll * 31
     yield byte_string(mq.MQBACF_RESPONSE_ID, b"CSQ QM01" + bytes(12) + poll.to_bytes(4, "big"))
     yield string(mq.MQCACF_RESPONSE_Q_MGR_NAME, "QM01", 48)

@@ -1,7 +1,7 @@
 """Replies of 10,000 queues and 2,000 channels, from bytes to stored samples and verdicts: CPU seconds and peak memory.
 
 Cycles of one queue manager through the real way (collector, windows, engine, store). The first creates the objects; in those of the next
-five minutes advice on each is judged for the first time; the last ones are a poll as it is all day.
+five minutes advice on each is evaluated for the first time; the last ones are typical of a day.
 The peer of the same run is the mere decoding of the same replies by a plain walk over the structures with struct.
 """
 

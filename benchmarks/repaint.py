@@ -1,7 +1,7 @@
 """A full screen of a table of 10,000 rows and 12 columns: our VirtualTable against Textual's DataTable, headless at 160x50.
 
 Each figure is the wall time from the change until the screen is painted; one runs after the other in one process. As in the
-program, the collector of garbage is told after each one's first frame to leave alone what lasts.
+program, the garbage collector leaves alone what is there after each one's first frame.
 """
 
 from __future__ import annotations

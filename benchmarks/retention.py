@@ -42,7 +42,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.polls < KEPT + 20:
         parser.error(f"--polls must be {KEPT + 20} at least: the first {KEPT} fill the store")
-    judging = load_rule_config(Settings())
+    config = load_rule_config(Settings())
     cycles: dict[bool, list[float]] = {True: [], False: []}
     volume = {True: 0, False: 0}
     steps: list[tuple[float, float]] = []
@@ -53,7 +53,7 @@ def main() -> int:
         Store.open(Path(folder) / "kept.db") as kept,
         Store.open(Path(folder) / "grows.db") as grows,
     ):
-        intakes = {True: Ingest(kept, judging), False: Ingest(grows, judging)}
+        intakes = {True: Ingest(kept, config), False: Ingest(grows, config)}
         retention = Retention(kept, RetentionPolicy(SHORTEST_KEEP_MS, None))
         for number, snapshot in enumerate(snapshots(arguments.objects, arguments.polls)):
             counted = number > KEPT + 1

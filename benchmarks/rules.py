@@ -48,7 +48,7 @@ class Shipped:
         self.engine = Engine(rules, facts(), self.windows)
 
     def warm(self, snapshots: list[Snapshot]) -> None:
-        """Learn without judging."""
+        """Learn without evaluating."""
         for snapshot in snapshots:
             self.windows.add(snapshot)
             self.engine.observe(snapshot)
@@ -79,7 +79,7 @@ class Handwritten:
         self.site = Site(facts(), {str(rule.id): rule.hold.polls for rule in rules.rules}, INTERVAL_MS / 1000)
 
     def warm(self, snapshots: list[Snapshot]) -> None:
-        """Learn without judging."""
+        """Learn without evaluating."""
         for snapshot in snapshots:
             self.site.learn(snapshot)
 
@@ -87,7 +87,7 @@ class Handwritten:
         """A cycle."""
         for snapshot in snapshots:
             self.site.learn(snapshot)
-            self.site.judge(snapshot, review_ms=REVIEW_MS)
+            self.site.evaluate(snapshot, review_ms=REVIEW_MS)
 
     def said(self) -> Names:
         """Every verdict now but those that do not hold."""

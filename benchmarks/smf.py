@@ -80,7 +80,7 @@ def _json_dumps(path: Path, _: Path) -> None:
     encode = json.JSONEncoder(separators=(",", ":")).encode
     for section in _sections(path):
         record = section.record
-        told = {
+        values = {
             "section": section.layout.name,
             "index": section.number,
             "type": record.type,
@@ -89,7 +89,7 @@ def _json_dumps(path: Path, _: Path) -> None:
             "ssid": record.ssid,
             "fields": section.fields(),
         }
-        sys.stdout.write(encode(told) + "\n")
+        sys.stdout.write(encode(values) + "\n")
 
 
 def _csv_files(path: Path, folder: Path) -> None:

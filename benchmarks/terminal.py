@@ -135,7 +135,7 @@ class Terminal:
         os.write(self._file, keys.encode())
 
     def watch(self, seconds: float, seen: Callable[[Screen], bool] = lambda _: False) -> bool:
-        """Take in updates until ``seen`` is true of what is shown after one, or for so long; tells which of the two."""
+        """Take in updates until ``seen`` is true of what is shown after one, or for so long; returns which of the two."""
         end = time.perf_counter() + seconds
         while (rest := end - time.perf_counter()) > 0:
             if not select.select([self._file], [], [], rest)[0]:
@@ -168,7 +168,7 @@ class Terminal:
         while os.waitpid(self.pid, os.WNOHANG) == (0, 0):
             if time.monotonic() > end:
                 os.kill(self.pid, 9)
-            # Who writes to a terminal that nobody reads never ends.
+            # A program whose terminal is not read never ends.
             try:
                 self.watch(0.05)
             except OSError:
