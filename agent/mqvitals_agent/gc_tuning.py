@@ -27,7 +27,7 @@ def freeze_long_lived() -> None:
 def fewer_collections() -> Iterator[None]:
     """Within, collections are rare from the start; afterwards they are as before, and nothing is frozen.
 
-    The agent's first cycle makes all that lasts: Python's own thresholds would walk it again every few thousand objects.
+    The agent's first cycle makes all that lasts, which Python's own thresholds would walk every few thousand objects.
     """
     before = gc.get_threshold()
     gc.set_threshold(*THRESHOLDS)

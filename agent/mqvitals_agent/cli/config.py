@@ -71,7 +71,8 @@ def add_init_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="QM01=HOST(1414)",
         action="append",
         type=queue_manager,
-        help="a queue manager and where it listens, or its name alone where another member is to be asked for it; repeat it",
+        help="a queue manager and where it listens, or its name alone where another member is to be asked for it;"
+        " repeat it",
     )
     parser.add_argument("--channel", metavar="NAME", help="the server-connection channel")
     parser.add_argument("--cipher", metavar="SPEC", help="the CipherSpec of the channel; none: not encrypted")

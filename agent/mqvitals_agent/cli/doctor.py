@@ -42,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help='print a list of {"queue_manager", "check", "result", "reason", "ask_for": [{"class", "profile", "access"}]}',
+        help='print a list of {"queue_manager", "check", "result", "reason", "ask_for": [{"class", "profile",'
+        ' "access"}]}',
     )
 
 

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 
-_A_RECORDING = "a recording is JSON lines, plain or compressed with gzip: a header, then one exchange a line; see 'mqvitals help recording'"
+_A_RECORDING = (
+    "a recording is JSON lines, plain or compressed with gzip: a header, then one exchange a line; see"
+    " 'mqvitals help recording'"
+)
 
 _DESCRIPTION = """\
 Plays a recording into a store: every exchange is processed at its time, the rules are evaluated for each cycle, and

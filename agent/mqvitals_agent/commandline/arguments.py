@@ -241,8 +241,8 @@ def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=speed,
         default=1.0,
-        help="N times real time (default: 1); max: without waiting. Never beyond now: a faster run starts in the past, so"
-        " that --for ends now, or a day ago, and continues in real time when it reaches now",
+        help="N times real time (default: 1); max: without waiting. Never beyond now: a faster run starts in the"
+        " past, so that --for ends now, or a day ago, and continues in real time when it reaches now",
     )
     parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
 
@@ -252,7 +252,8 @@ def add_smf_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--smf",
         metavar="FOLDER",
-        help="read the files of SMF records that come into this folder (smf.watch); a simulated group writes its own there",
+        help="read the files of SMF records that come into this folder (smf.watch); a simulated group writes its own"
+        " there",
     )
     parser.add_argument(
         "--smf-interval",

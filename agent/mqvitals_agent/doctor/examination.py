@@ -39,7 +39,8 @@ _HINTS: Final[Mapping[int, str]] = {
     2042: "Another program has the reply queue open exclusively. Each agent needs its own reply queue.",
     2045: "The reply queue must be a local queue, no alias.",
     2051: "Putting to the command queue is inhibited: set PUT(ENABLED) for it.",
-    2053: "The command queue is full: the command server does not read it. DISPLAY CMDSERV shows its state, START CMDSERV starts it.",
+    2053: "The command queue is full: the command server does not read it. DISPLAY CMDSERV shows its state, START"
+    " CMDSERV starts it.",
     2056: "The page set behind the command queue is full.",
     2058: "The queue manager that listens there has another name: see queue_managers[].name of the settings.",
     2059: "The queue manager is not running, or its listener or channel refuses: see the job logs of MSTR and CHIN.",
@@ -52,7 +53,8 @@ _HINTS: Final[Mapping[int, str]] = {
     2278: "The client refuses the channel's definition: see channel, connection_names and tls of the settings.",
     2381: "The key repository cannot be read: see tls.key_repository of the settings.",
     2392: "The options of TLS contradict each other: see tls of the settings.",
-    2393: "TLS could not begin: the CipherSpec must be that of the channel (SSLCIPH), and the key repository must hold the signer's certificate.",
+    2393: "TLS could not begin: the CipherSpec must be that of the channel (SSLCIPH), and the key repository must"
+    " hold the signer's certificate.",
     2396: "The channel allows no TLS: its SSLCIPH is blank.",
     2397: "The partner's certificate was not accepted, or ours was not.",
     2398: "The queue manager's certificate has another name than tls.peer_name of the settings.",
@@ -60,7 +62,8 @@ _HINTS: Final[Mapping[int, str]] = {
     2400: "The client knows no CipherSpec of that name: see tls.cipher of the settings.",
     2401: "A certificate has been revoked.",
     2537: "The channel cannot be used: stopped, or MAXINST, MAXINSTC or the channel initiator's MAXCHL are reached.",
-    2538: "Nothing listens at that address: see connection_names of the settings, DISPLAY CHINIT and the firewalls between.",
+    2538: "Nothing listens at that address: see connection_names of the settings, DISPLAY CHINIT and the firewalls"
+    " between.",
     2539: "The two ends of the channel do not match: a server-connection channel with the same SSLCIPH is needed.",
     2540: "There is no server-connection channel of that name: see channel of the settings.",
     3168: "The channel system is not active: START CHINIT starts the channel initiator.",
