@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
-from mqvitals_agent.notify.notification import stored_notification
+from mqvitals_agent.notify.notification import notification_from
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.notify.webhook import WebhookReceiver
@@ -166,7 +166,7 @@ class ReceiverQueue:
     async def _deliver(self, stored: StoredNotification) -> DeliveryStatus:
         """Make one attempt and store its outcome; when the receiver failed, also pause."""
         try:
-            notification = stored_notification(stored.notification)
+            notification = notification_from(stored.notification)
         except ValueError as error:
             outcome = DeliveryOutcome(DeliveryStatus.REFUSED, str(error))
         else:

@@ -107,7 +107,7 @@ def pending_notification(
     return PendingNotification(number, name, status, severity, notification.fingerprint, made, json.dumps(kept))
 
 
-def stored_notification(pending: PendingNotification) -> Notification:
+def notification_from(pending: PendingNotification) -> Notification:
     """The notification that the store keeps. Raises ValueError when it cannot be read.
 
     Earlier versions kept what they posted to a webhook, which has the same in another form.

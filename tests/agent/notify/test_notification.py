@@ -17,9 +17,9 @@ from mqvitals_agent.notify.notification import (
     Notification,
     RuleText,
     fingerprint,
+    notification_from,
     notification_of,
     pending_notification,
-    stored_notification,
 )
 from mqvitals_agent.notify.receiver import trial_notifications
 from mqvitals_agent.notify.webhook import webhook_payload
@@ -39,7 +39,7 @@ def posted(notification: Notification, receiver: str = "ops", **labels: str) -> 
     """What a webhook is sent of a notification that was in the store."""
     settings = replace(webhook_of("http://x.example"), name=LocatedText(receiver, Place("x")), labels=labels)
     kept = pending_notification(notification, settings, number=1, severity=Severity.INFO, made=1)
-    return webhook_payload(stored_notification(kept), receiver)
+    return webhook_payload(notification_from(kept), receiver)
 
 
 def check_shape(body: Any) -> None:
@@ -241,7 +241,7 @@ def test_rows_of_earlier_versions_are_sent_as_they_would_have_been(pool: Pool, s
     alert = pool(started=STARTED, state=state)
     text = posted(notification_of(replace(alert, ended=ended), WORDS, {"PRDQSG"}, "PRDQSG"), site="north")
     earlier = replace(kept_as(text), fingerprint=fingerprint(alert))
-    assert webhook_payload(stored_notification(earlier), "ops") == text
+    assert webhook_payload(notification_from(earlier), "ops") == text
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_rows_of_earlier_versions_are_sent_as_they_would_have_been(pool: Pool, s
 def test_a_damaged_row_is_no_notification(payload: str) -> None:
     """One sentence, whatever it holds."""
     with pytest.raises(ValueError, match="the notification in the store is damaged"):
-        stored_notification(kept_as(payload))
+        notification_from(kept_as(payload))
 
 
 ANY = st.text(st.characters(), max_size=20) | st.sampled_from(["\ud800", '"}{', "\x00\x1b[2J", "\u2028", "[/x]"])
