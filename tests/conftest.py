@@ -34,9 +34,9 @@ FOREIGN = (
     "CLICOLOR", "COLORTERM", "FORCE_COLOR", "LANGUAGE", "LC_", "MQ", "NO_COLOR", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING",
     "PYTHONUTF8", "TEXTUAL",
 )  # fmt: skip
-"""How the names of variables begin that no test takes over from whoever runs it."""
+"""How the names of variables begin that no test inherits."""
 ENVIRONMENT = {"COLUMNS": "80", "LINES": "24", "TERM": "xterm-256color", "TZ": "UTC", "LANG": "C.UTF-8"}
-# The developer's own configuration is none of the tests'.
+# No configuration file is looked for: the developer's own must not decide a test.
 ENVIRONMENT["MQVITALS_CONFIG_PATH"] = ""
 
 settings.register_profile(
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Modules and thousands of collected tests live to the end: the garbage collector need not go through them again and again."""
+    """Modules and thousands of collected tests stay to the end: the garbage collector need not look at them again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -79,8 +79,9 @@ def _is_soak(config: pytest.Config) -> bool:
 def fixed_environment() -> Iterator[None]:
     """The same environment for every test and its subprocesses, whatever terminal, locale or time zone runs them.
 
-    A test about the width of a terminal, colours or a time zone sets the variable itself. Signals that whoever runs the tests
-    ignores (``nohup``, a shell's background job) are heeded: subprocesses inherit that.
+    No variable of mqvitals is set but the one that keeps the developer's own configuration out. A test about the width of a
+    terminal, colours or a time zone sets the variable itself. Signals that the caller ignores (``nohup``, a shell's background
+    job) are not ignored here, because subprocesses inherit that.
     """
     if threading.current_thread() is threading.main_thread():
         for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
@@ -162,7 +163,7 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> Once:
 def recordings(built_once: Once) -> Callable[[str], Path]:
     """Recordings of a simulated group of four queue managers: ``quiet``, 200 s, and ``incident``, 200 s full of trouble.
 
-    Of the first each cycle is 10 s long, of the second 5 s. Nobody may change these files.
+    Of the first each cycle is 10 s long, of the second 5 s. These files must not be changed.
     """
 
     def recording(name: str) -> Path:

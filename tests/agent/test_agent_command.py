@@ -63,14 +63,6 @@ class SmallWorld:
         return self._group
 
 
-@pytest.fixture(autouse=True)
-def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The developer's own configuration stays out."""
-    for name in list(os.environ):
-        if name.startswith("MQVITALS_"):
-            monkeypatch.delenv(name)
-
-
 def simulation(pace: float | None = None) -> MonitoredGroup:
     """The small group; settings files and people are looked for by its clock too."""
     clock = VirtualClock(BEGIN, pace=pace)

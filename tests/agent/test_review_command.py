@@ -56,9 +56,7 @@ NOW = 1_800_000_000_000
 
 
 @pytest.fixture(autouse=True)
-def _nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MQVITALS_CONFIG", "MQVITALS_STORE"):
-        monkeypatch.delenv(name, raising=False)
+def _hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
 
 

@@ -44,9 +44,7 @@ tests:
 
 
 @pytest.fixture(autouse=True)
-def _nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MQVITALS_CONFIG", "MQVITALS_STORE"):
-        monkeypatch.delenv(name, raising=False)
+def _hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
 
 

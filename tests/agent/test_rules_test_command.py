@@ -19,12 +19,6 @@ from mqvitals_rules.testing import cases
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "rule-tests.md"
 
 
-@pytest.fixture(autouse=True)
-def _nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MQVITALS_CONFIG", "MQVITALS_STORE"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def ours(tmp_path: Path) -> Path:
     """The example of the documentation: a rule and its tests."""

@@ -48,8 +48,8 @@ INCIDENT = Scenario(
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the environment decides on the size or the store."""
-    for name in ("MQVITALS_STORE", "MQVITALS_CONFIG", "MQVITALS_COLOR", "COLUMNS", "LINES"):
+    """Nothing of the environment decides on the size."""
+    for name in ("COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -147,15 +146,9 @@ def command(store: Path, *options: str) -> list[str]:
     return [*PROGRAM, "agent", "--scenario", "buffer-pool-thrash", "--store", str(store), *options]
 
 
-def environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_")}
-
-
 def run(store: Path, *options: str) -> str:
     """Run the agent to its end; returns its log."""
-    done = subprocess.run(
-        command(store, *options), capture_output=True, check=False, timeout=110, env=environment(), text=True
-    )
+    done = subprocess.run(command(store, *options), capture_output=True, check=False, timeout=110, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr, done.stderr
@@ -168,7 +161,6 @@ def alerts(store: Path) -> list[dict[str, Any]]:
         [*PROGRAM, "alerts", "list", "--all", "--json", "--store", str(store)],
         capture_output=True,
         check=True,
-        env=environment(),
     )
     return [alert for alert in json.loads(listed.stdout) if alert["rule"] in RULES]
 
@@ -370,7 +362,6 @@ def test_no_secret_is_written(troubled: Troubled) -> None:
         [*PROGRAM, "alerts", "list", "--all", "--store", str(troubled.store)],
         capture_output=True,
         check=True,
-        env=environment(),
         text=True,
     ).stdout
     files = b"".join(path.read_bytes() for path in sorted(troubled.store.parent.glob("live.db*")))
@@ -438,7 +429,7 @@ def test_killed_agent_loses_nothing(tmp_path: Path, soak: bool) -> None:
         while len(agent) < kills or len(receiver.posts) <= 3:
             after = last_cycle(store) + dice.randint(1, longest)
             # The first one goes back far enough for all.
-            agent.append(subprocess.Popen(command(store, *options, "3h"), stderr=subprocess.DEVNULL, env=environment()))
+            agent.append(subprocess.Popen(command(store, *options, "3h"), stderr=subprocess.DEVNULL))
             while agent[-1].poll() is None and last_cycle(store) < after:
                 time.sleep(0.02)
             agent[-1].send_signal(signal.SIGKILL)
@@ -480,7 +471,6 @@ def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
             subprocess.Popen(
                 command(tmp_path / "live.db", "--config", str(config), "--speed", "max", "--for", "10h"),
                 stderr=subprocess.PIPE,
-                env=environment(),
                 text=True,
             )
         )
@@ -514,7 +504,7 @@ def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path
             json.dumps({"receivers": [{"name": "webhook-1", "url": receiver.url, "timeout": f"{PATIENCE_S}s"}]})
         )
         options = ("--config", str(config), "--speed", "max", "--for")
-        agent = subprocess.Popen(command(store, *options, "1h"), stderr=subprocess.PIPE, env=environment(), text=True)
+        agent = subprocess.Popen(command(store, *options, "1h"), stderr=subprocess.PIPE, text=True)
         try:
             wait_for(lambda: receiver.posts, agent)
             began = time.monotonic()
@@ -546,7 +536,6 @@ def test_what_is_owed_at_the_end_is_sent_before_it_leaves(tmp_path: Path) -> Non
         agent = subprocess.Popen(
             command(store, *hooks, "--speed", "max", "--for", "1h"),
             stderr=subprocess.PIPE,
-            env=environment(),
             text=True,
         )
         try:

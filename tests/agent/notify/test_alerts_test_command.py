@@ -83,11 +83,8 @@ async def test_an_address_on_the_command_line(hook: Any, capsys: pytest.CaptureF
     assert "Tsecretpath" not in err
 
 
-async def test_which_receivers_there_are(
-    config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_which_receivers_there_are(config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Said when none is named, when it is another, and when there are none."""
-    monkeypatch.delenv("MQVITALS_CONFIG", raising=False)
     assert await run("pager", "--config", config) == 2
     assert "there is ops, chat" in capsys.readouterr().err
     assert await run("--config", config) == 2

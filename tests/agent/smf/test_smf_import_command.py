@@ -113,9 +113,8 @@ def test_damage_and_files_that_cannot_be_read(smf: Any, tmp_path: Path, capsys: 
     assert "Traceback" not in told
 
 
-def test_without_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command says how to name one."""
-    monkeypatch.delenv("MQVITALS_STORE", raising=False)
     assert main(["smf", "import", str(tmp_path / "x")]) == 2
     assert "no store is named" in capsys.readouterr().err
 

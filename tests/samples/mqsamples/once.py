@@ -20,7 +20,7 @@ class Once:
         self._folder.mkdir(exist_ok=True)
 
     def built(self, name: str, build: Callable[[Path], object]) -> Path:
-        """The file of that name; ``build(path)`` writes it when it does not exist yet. Nobody may change it afterwards."""
+        """The file of that name; ``build(path)`` writes it when it does not exist yet. It must not be changed afterwards."""
         path = self._folder / name
         with (self._folder / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
