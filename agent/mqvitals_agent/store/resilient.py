@@ -142,7 +142,8 @@ class ResilientStore:
         """Alerts, notifications and receivers in memory; the file follows each change."""
         self.path = self._file.path
         try:
-            self._file.read_alerts(self._memory.load)
+            with self._file.database.reading() as connection:
+                self._memory.load(connection)
             self._groups |= self._file.groups()
             self.older = ResilientReader(StoreReader.open(self.path))
             self._file.set_patience(BUSY_TIMEOUT_MS)
@@ -296,8 +297,8 @@ class ResilientStore:
     def _load_receivers(self, names: Sequence[str]) -> None:
         """Read from the file what it alone keeps about receivers that are new in memory."""
         if self._file is not None:
-            with suppress(StoreError):
-                self._file.read_alerts(lambda connection: self._memory.load_receivers(connection, names))
+            with suppress(StoreError), self._file.database.reading() as connection:
+                self._memory.load_receivers(connection, names)
 
     def note_refused(self, text: str) -> None:
         """As of ``Store``, as soon as the file can be written."""

@@ -24,10 +24,11 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.schema import ALERTS_FROM, KEPT_FROM, write_meta
-from mqvitals_agent.store.rows.history import HOUR_MS, has_means
+from mqvitals_agent.store.rows.history import has_means
 from mqvitals_agent.store.rows.tables import integer, moment, numbered, text
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import SHORTEST_KEEP_MS
+from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.tables import KINDS
 

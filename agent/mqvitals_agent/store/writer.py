@@ -52,7 +52,7 @@ INVALID_TIMES, LONG_NUMBERS = "impossible times", "numbers of more than 64 bits"
 _LONGEST = 1 << 63
 
 WriteAlerts = Callable[[sqlite3.Connection], None]
-"""Writes or reads the tables of alerts, notifications and receivers of a store. Raises sqlite3.Error."""
+"""Writes the tables of alerts, notifications and receivers of a store. Raises sqlite3.Error."""
 
 
 class OwnerProgress(NamedTuple):
@@ -222,11 +222,6 @@ class Store:
         self._file.check()
         with self.database.writing():
             alerts(self._connection)
-
-    def read_alerts(self, read: WriteAlerts) -> None:
-        """Call ``read`` with the connection. Raises StoreError."""
-        with self.database.reading():
-            read(self._connection)
 
     def check(self) -> None:
         """Raises StoreError when the file is unreachable, deleted, replaced or damaged, as far as a short check shows.

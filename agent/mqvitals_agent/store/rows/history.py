@@ -29,11 +29,10 @@ from mqvitals_agent.store.rows.tables import (
     text,
     types_of,
 )
-from mqvitals_rules.history import WEEK_MS, WEEKS
+from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS
 from mqvitals_rules.snapshot import ObjectName, Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
-HOUR_MS = 3_600_000
 _KEPT_MS = (WEEKS + 1) * WEEK_MS
 
 _KEEP = """INSERT INTO hour_mean(hour, kind, metric, object_id, mean, weight) VALUES(?, ?, ?, ?, ?, ?)
