@@ -233,10 +233,10 @@ def _write(found: Iterator[Record], wanted: frozenset[str], files: CsvFiles, fol
 
 def _print_tally(name: str, counts: ReadCounts, trouble: Sequence[str], *, several: bool) -> None:
     """The summary of a file, and why it could not be read."""
-    from mqvitals_agent.smf.reader import STDIN
+    from mqvitals_agent.smf.reader import shown_name
     from mqvitals_agent.text.terminal import safe
 
-    shown = safe("standard input" if name == STDIN else name)
+    shown = safe(shown_name(name))
     for sentence in trouble:
         say(f"{shown}: {sentence}")
     if trouble and not (counts.records or counts.skipped or counts.damage):

@@ -80,7 +80,7 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
     from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_agent.review.store_review import update_advice
     from mqvitals_agent.smf.ingest import RecordIngest, ingest_file
-    from mqvitals_agent.smf.reader import ReadCounts
+    from mqvitals_agent.smf.reader import ReadCounts, shown_name
     from mqvitals_agent.smf.restart import RestartDetector
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.writer import Store
@@ -106,7 +106,7 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
         try:
             for path in files:
                 if reason := ingest_file(path, ingest, counts, now * 1000, with_progress):
-                    say(f"{path}: {reason}")
+                    say(f"{shown_name(path)}: {reason}")
                     failed = True
             update_advice(store, older, config, ingest.result.owners)
         except KeyboardInterrupt:
@@ -121,13 +121,15 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
     return ExitCode.FOUND if counts.damage else ExitCode.DONE
 
 
-def with_progress(name: str, records: Iterable[Record]) -> Iterator[Record]:
+def with_progress(path: str, records: Iterable[Record]) -> Iterator[Record]:
     """The records; on a terminal, a line a second about how far they are."""
+    from mqvitals_agent.smf.reader import shown_name
+
     on_terminal, shown_at, count = sys.stderr.isatty(), time.monotonic(), 0
     for count, record in enumerate(records, 1):
         if on_terminal and count % 256 == 0 and time.monotonic() - shown_at >= _PROGRESS_S:
             shown_at = time.monotonic()
-            say(f"{name}: {count:,} records, {record.offset / 1e6:,.0f} MB")
+            say(f"{shown_name(path)}: {count:,} records, {record.offset / 1e6:,.0f} MB")
         yield record
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.smf.ingest import IngestResult, PassOn, RecordIngest, ingest_file
 from mqvitals_agent.smf.partial_sample import GroupNames
-from mqvitals_agent.smf.reader import ReadCounts
+from mqvitals_agent.smf.reader import STDIN, ReadCounts, shown_name
 from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.restart import Restart, guarded_restarts
 from mqvitals_agent.store.writer import Store
@@ -164,10 +164,10 @@ def read_files(
     ingest = RecordIngest(store, None, groups, on_new=on_new)
     report_input = ReportInput(groups, intervals, ingest.result, sources=sources)
     for path in paths:
-        counts = ReadCounts()
-        report_input.counts_by_file.append((path, counts))
+        counts, name = ReadCounts(), f"({shown_name(path)})" if path == STDIN else path
+        report_input.counts_by_file.append((name, counts))
         if reason := ingest_file(path, ingest, counts, now_us, progress):
-            report_input.unreadable.append((path, reason))
+            report_input.unreadable.append((name, reason))
     return report_input
 
 

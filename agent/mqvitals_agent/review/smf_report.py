@@ -31,7 +31,6 @@ from mqvitals_agent.review.smf_tables import count, figures, release, when, zone
 from mqvitals_agent.review.smf_totals import PeriodTotals
 from mqvitals_agent.smf.ingest import PassOn, stored_snapshots
 from mqvitals_agent.smf.partial_sample import GroupNames
-from mqvitals_agent.smf.reader import STDIN
 from mqvitals_agent.smf.restart import Restart, guarded
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.document import Block, Heading, Items, Paragraph, ReportTable
@@ -41,7 +40,6 @@ from mqvitals_rules.ruleset.rule import Rule, RuleKind
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence
 
-STANDARD_INPUT = "(standard input)"
 MOST_DAMAGED = 20
 """The number of damaged records of a file that are described."""
 MOST_RESTARTS = 20
@@ -130,12 +128,12 @@ def _beginning(
         ("file", "records of MQ", "others, passed over", "damaged"),
         tuple(
             (
-                STANDARD_INPUT if path == STDIN else path,
+                name,
                 count(sum(counts.records.values())),
                 count(sum(counts.skipped.values())),
                 count(counts.lost),
             )
-            for path, counts in report_input.counts_by_file
+            for name, counts in report_input.counts_by_file
         ),
         frozenset({1, 2, 3}),
     )

@@ -157,6 +157,11 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
     return buffered
 
 
+def shown_name(path: str) -> str:
+    """A file in messages."""
+    return "standard input" if path == STDIN else path
+
+
 def read_error(error: OSError | SmfError) -> str:
     """Why a file cannot be read."""
     return (isinstance(error, OSError) and error.strerror) or str(error)

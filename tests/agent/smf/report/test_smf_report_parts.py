@@ -129,9 +129,12 @@ def test_marks(text: str, expected: str) -> None:
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, report: Callable[..., tuple[int, str]], smf: Any) -> None:
-    """A dash is standard input, and is called so."""
+    """A dash is standard input and has that name, also where damaged records are listed."""
     data = smf.record(115, 215, {1: [smf.pool(low=45_000, free=46_000)]})
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     code, text = report("-")
     assert code == 0
     assert "(standard input)" in text
+    damaged = data[:32] + bytes([0xFF, 0xFF]) + data[34:]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data + damaged)))
+    assert "(standard input): 1 damaged record" in report("-")[1]
