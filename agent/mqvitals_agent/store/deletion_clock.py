@@ -38,7 +38,6 @@ class DeletionDecision(NamedTuple):
     now: int
     leap: ClockLeap | None = None
     reason: str = ""
-    left_ms: int = 0
 
 
 def decide(now: int, expected: int, steady: int, leap: ClockLeap | None) -> DeletionDecision:
@@ -53,14 +52,13 @@ def decide(now: int, expected: int, steady: int, leap: ClockLeap | None) -> Dele
     # Another leap meanwhile begins the wait anew.
     if leap is None or abs((now - leap.now) - (steady - leap.seen)) > LEAP_MS:
         leap = ClockLeap(steady, now, ahead)
-    left = CONFIRM_MS - (steady - leap.seen)
-    if left <= 0:
+    if steady - leap.seen >= CONFIRM_MS:
         return DeletionDecision(now)
     reason = (
         f"the clock has leapt ahead by {format_duration(leap.by // 60_000 * 60_000)}: nothing is deleted by it"
         f" before it has gone on for {format_duration(CONFIRM_MS)}"
     )
-    return DeletionDecision(expected, leap, reason, left)
+    return DeletionDecision(expected, leap, reason)
 
 
 def trusted_now(store: Store, now: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.store.deletion_clock import CONFIRM_MS, DeletionClock, decide, trusted_now
+from mqvitals_agent.store.deletion_clock import CONFIRM_MS, ClockLeap, DeletionClock, decide, trusted_now
 from mqvitals_agent.store.file.schema import LEAP_MS
 from mqvitals_agent.store.rows.notifications import KEEP_MS, delete_old_notifications
 from mqvitals_agent.store.writer import Store
@@ -29,13 +29,14 @@ def test_a_leap_is_believed_after_hours_that_have_elapsed() -> None:
     """Not before, and not when the clock leaps again meanwhile."""
     ahead = NOW + YEARS_29
     first = decide(ahead, NOW, 0, None)
-    assert (first.now, first.left_ms) == (NOW, CONFIRM_MS)
+    assert (first.now, first.leap) == (NOW, ClockLeap(0, ahead, YEARS_29))
     assert "leapt ahead by 10585d" in first.reason
     just_before = CONFIRM_MS - 1
-    assert decide(ahead + just_before, NOW + just_before, just_before, first.leap).left_ms == 1
+    assert decide(ahead + just_before, NOW + just_before, just_before, first.leap).now == NOW + just_before
     assert decide(ahead + CONFIRM_MS, NOW + CONFIRM_MS, CONFIRM_MS, first.leap).reason == ""
     again = decide(2 * ahead, NOW + CONFIRM_MS, CONFIRM_MS, first.leap)
-    assert (again.now, again.left_ms) == (NOW + CONFIRM_MS, CONFIRM_MS)
+    assert again.leap is not None
+    assert (again.now, again.leap.seen) == (NOW + CONFIRM_MS, CONFIRM_MS)
 
 
 def test_deleting_goes_on_as_if_the_clock_had_not_leapt(path: Path, make: Any) -> None:
