@@ -14,7 +14,7 @@ from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 _Relation = tuple[str, str]
 """A kind of members, and the kind of object to which they belong."""
 
-_NOBODY: list[LatestState] = []
+_NO_STATES: list[LatestState] = []
 
 
 class MemberGroup:
@@ -88,7 +88,7 @@ class MemberIndex:
         if (kind, name.kind) not in RELATIONS:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
             shared = own.of_group and self._kinds[kind].single
-            return self._checked(kind, owners, perhaps) if shared else MemberGroup(_NOBODY)
+            return self._checked(kind, owners, perhaps) if shared else MemberGroup(_NO_STATES)
         holders = [self._holders(owner, (kind, name.kind), now) for owner in owners]
         found = [each.members[name] for each in holders if name in each.members]
         doubt = None
@@ -166,7 +166,7 @@ class MemberIndex:
         return group
 
     def _states(self, owner: str, kind: str) -> list[LatestState]:
-        return self._by_owner.get(owner, {}).get(kind, _NOBODY)
+        return self._by_owner.get(owner, {}).get(kind, _NO_STATES)
 
     def _holders(self, owner: str, relation: _Relation, now: int) -> _Holders:
         """The holders of the objects of an owner, checked once a turn for changes."""
