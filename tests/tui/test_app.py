@@ -20,8 +20,7 @@ from mqsamples.group import BEGIN
 from mqsamples.once import Once
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.settings import Settings
-from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens import frame_screen
@@ -52,12 +51,6 @@ def incident(recordings: Callable[[str], Path], built_once: Once, tmp_path_facto
         assert main(["replay", str(recordings("incident")), "--speed", "max", "--store", str(path)]) == 0
 
     return Path(shutil.copy(built_once.built("replayed.db", build), tmp_path_factory.mktemp("app") / "incident.db"))
-
-
-@pytest.fixture(scope="session")
-def judging() -> RuleConfig:
-    """The built-in rules."""
-    return load_rule_config(Settings())
 
 
 @pytest.fixture

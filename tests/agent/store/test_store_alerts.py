@@ -110,6 +110,25 @@ def test_unknown_counts_are_those_of_the_last_snapshot(path: Path, make: Any) ->
         )
 
 
+def test_unknown_counts_that_change_come_and_go(path: Path, make: Any) -> None:
+    """Each snapshot leaves exactly its own counts, those of other owners stay."""
+    stale, window, smf = (("BP-02", reason) for reason in (Absence.STALE, Absence.WINDOW, Absence.NEEDS_SMF))
+    courses = [
+        {stale: 1, window: 2},
+        {stale: 1, window: 3},
+        {window: 3, smf: 7},
+        {},
+        {stale: 1, window: 2},
+    ]
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
+        store.write(make.snapshot(1, owner="QM02"), make.verdict(unknown=(("Q-02", Absence.WINDOW, 9),)))
+        for cycle, counts in enumerate(courses, start=1):
+            store.write(make.snapshot(cycle), make.verdict(unknown=[(*key, count) for key, count in counts.items()]))
+            found = {(row.rule, row.reason): row.count for row in reader.unknown_counts() if row.owner == "QM01"}
+            assert found == counts
+        assert [row.count for row in reader.unknown_counts() if row.owner == "QM02"] == [9]
+
+
 def test_unknown_counts_after_a_cycle_that_was_not_stored(path: Path, make: Any) -> None:
     """They are written when they differ from what the file says, whatever was tried in between."""
 
