@@ -29,7 +29,7 @@ BRIEFLY = ("quiet", "busy-morning")
 """Scenarios without and with incidents that `make test` plays where all of them take long."""
 
 
-def world(*incidents: ScenarioIncident, length: int = 3_600_000, **options: int) -> SimulatedGroup:
+def simulated(*incidents: ScenarioIncident, length: int = 3_600_000, **options: int) -> SimulatedGroup:
     return SimulatedGroup(Scenario("test", length, incidents), BEGIN, **options)
 
 
@@ -43,11 +43,11 @@ def incident(
 @settings(max_examples=15)
 def test_no_message_is_made_or_lost(pauses: list[int], name: str, seed: int) -> None:
     """Of every queue, over any interval, the depth changes by what was put less what was got."""
-    here = SimulatedGroup(load_scenario(name), BEGIN, seed=seed)
+    simulation = SimulatedGroup(load_scenario(name), BEGIN, seed=seed)
     now = BEGIN
     for pause in pauses:
         now += pause * S
-        group = here.advance(now)
+        group = simulation.advance(now)
         queues = [queue for member in group.members.values() for queue in member.queues.values()]
         for queue in (*queues, *group.shared_queues.values()):
             assert queue.depth == queue.put_total - queue.got_total >= 0
@@ -56,7 +56,7 @@ def test_no_message_is_made_or_lost(pauses: list[int], name: str, seed: int) -> 
 
 @given(st.lists(st.integers(BEGIN, BEGIN + 90 * S), max_size=8))
 @settings(max_examples=5)
-def test_who_looks_in_between_changes_nothing(looks: list[int]) -> None:
+def test_requests_in_between_change_nothing(looks: list[int]) -> None:
     """The same scenario, seed and moment give the same group, whatever was asked before."""
     one, other = (SimulatedGroup(load_scenario("busy-morning"), BEGIN, seed=7) for _ in range(2))
     for now in sorted(looks):
@@ -87,35 +87,35 @@ INCIDENTS = st.builds(
     st.integers(0, 60 * S),
 )
 @COSTLY
-def test_what_is_added_is_what_would_be_lived(
+def test_added_rounds_equal_simulated_ones(
     incidents: list[ScenarioIncident], length: int, looks: list[int], later: int
 ) -> None:
-    """Rounds that are added give the group that living through them gives, at any moment and afterwards."""
-    lived, leaping = (
+    """Added rounds give the same group as simulated ones, at any moment and afterwards."""
+    stepped, leaping = (
         SimulatedGroup(Scenario("test", length, tuple(incidents)), BEGIN, queues=10, channels=4) for _ in range(2)
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repetition, "whole_rounds", lambda *_: 0)
-        group = lived.advance(BEGIN + 600 * S)
+        group = stepped.advance(BEGIN + 600 * S)
     for look in sorted(looks):
         leaping.advance(BEGIN + look)
     assert leaping.advance(BEGIN + 600 * S) == group
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repetition, "whole_rounds", lambda *_: 0)
-        lived.advance(BEGIN + 600 * S + later)
+        stepped.advance(BEGIN + 600 * S + later)
         leaping.advance(BEGIN + 600 * S + later)
-    assert leaping.group == lived.group
+    assert leaping.group == stepped.group
 
 
 class Comparing:
-    """Compares every second that an observer is shown with a group that lives through it."""
+    """Compares every second that an observer is shown with a group that is simulated."""
 
-    def __init__(self, lived: SimulatedGroup) -> None:
-        self.lived = lived
+    def __init__(self, stepped: SimulatedGroup) -> None:
+        self.stepped = stepped
         self.seconds = 0
 
     def second(self, group: GroupState) -> None:
-        assert group == self.lived.advance(group.now)
+        assert group == self.stepped.advance(group.now)
         self.seconds += 1
 
     def leap(self, group: GroupState) -> None:
@@ -124,12 +124,12 @@ class Comparing:
 
 @given(st.lists(INCIDENTS, max_size=3), st.sampled_from([5, 9, 12]), st.integers(1, 11), st.booleans())
 @settings(max_examples=8, deadline=None)
-def test_what_is_played_is_what_would_be_lived(
+def test_replayed_rounds_equal_simulated_ones(
     incidents: list[ScenarioIncident], length: int, every: int, observed: bool
 ) -> None:
-    """Looks that come several times a round find the group that lives through every second, and so does whoever looks on."""
+    """Requests several times a round find the same group as one that simulates every second, and so do observers."""
     course = tuple(replace(each, at=each.at % (length * S)) for each in incidents)
-    lived, played = (SimulatedGroup(Scenario("test", length * S, course), BEGIN) for _ in range(2))
+    stepped, played = (SimulatedGroup(Scenario("test", length * S, course), BEGIN) for _ in range(2))
     plays = 0
     play = played._play
 
@@ -139,13 +139,13 @@ def test_what_is_played_is_what_would_be_lived(
         play(now)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lived._repetition, "whole_rounds", lambda *_: 0)
+        patch.setattr(stepped._repetition, "whole_rounds", lambda *_: 0)
         patch.setattr(played, "_play", counted)
-        comparing = Comparing(lived)
+        comparing = Comparing(stepped)
         if observed:
             played.watch(comparing, simulated_ms=3_600_000)
         for second in range(every, 6 * length + 1, every):
-            assert played.advance(BEGIN + second * S) == lived.advance(BEGIN + second * S)
+            assert played.advance(BEGIN + second * S) == stepped.advance(BEGIN + second * S)
     assert comparing.seconds == (second if observed else 0)
     # Without an incident every round is alike from the second on; a look after each round finds it added.
     assert plays or incidents or every >= length
@@ -155,7 +155,7 @@ def test_what_is_played_is_what_would_be_lived(
     "name", [name if name in BRIEFLY else pytest.param(name, marks=pytest.mark.soak) for name in SCENARIOS]
 )
 def test_a_group_of_many_days_is_there_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of ten days no more is lived through than a few rounds."""
+    """Of ten days only a few rounds are simulated."""
     steps = 0
     step = SimulatedGroup._step
 
@@ -174,13 +174,13 @@ def test_a_group_of_many_days_is_there_at_once(name: str, monkeypatch: pytest.Mo
 @settings(max_examples=10, deadline=None)
 def test_queues_and_channels_more_agree_with_themselves(pauses: list[int]) -> None:
     """Depth, counters and moments of those that were added, over any interval; a good share of them moves in each."""
-    here = world(queues=500, channels=100)
+    simulation = simulated(queues=500, channels=100)
     now = BEGIN
-    before = {queue.name: queue.put_total for queue in side_queues(here)}
+    before = {queue.name: queue.put_total for queue in side_queues(simulation)}
     for pause in pauses:
         now += pause * S
-        here.advance(now)
-        found = side_queues(here)
+        simulation.advance(now)
+        found = side_queues(simulation)
         for queue in found:
             assert queue.depth == queue.put_total - queue.got_total >= 0
             assert (queue.oldest_put is None) == (queue.depth == 0)
@@ -191,16 +191,16 @@ def test_queues_and_channels_more_agree_with_themselves(pauses: list[int]) -> No
         before = {queue.name: queue.put_total for queue in found}
     moved = [
         channel.instances[0].last_message == now
-        for member in here.group.members.values()
+        for member in simulation.group.members.values()
         for channel in member.channels.values()
         if channel.name.startswith("CLIENT.")
     ]
     assert sum(moved) == 50
 
 
-def side_queues(here: SimulatedGroup) -> list[QueueState]:
+def side_queues(simulation: SimulatedGroup) -> list[QueueState]:
     """The queues that were added."""
-    members = here.group.members.values()
+    members = simulation.group.members.values()
     return [queue for member in members for queue in member.queues.values() if queue.name.startswith("APP")]
 
 
@@ -212,12 +212,12 @@ def test_another_seed_is_another_course() -> None:
 
 def test_pool_writes_from_its_thresholds_on() -> None:
     """Deferred writes run from 85 % in use, synchronous ones from 95 %, and both end when the backlog is gone."""
-    here = world(incident(IncidentKind.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02, lasts=90))
+    simulation = simulated(incident(IncidentKind.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02, lasts=90))
     seen: set[int] = set()
     for second in range(1, 260):
-        before = here.group.members["QM01"].pools[3]
+        before = simulation.group.members["QM01"].pools[3]
         used = 1 - before.free / before.buffers
-        pool = here.advance(BEGIN + second * S).members["QM01"].pools[3]
+        pool = simulation.advance(BEGIN + second * S).members["QM01"].pools[3]
         seen.add(pool.writing)
         assert 0 <= pool.free <= pool.buffers
         if pool.writing == 2:
@@ -228,10 +228,10 @@ def test_pool_writes_from_its_thresholds_on() -> None:
 
 def test_backlog_takes_pages_and_gives_them_back() -> None:
     """A page set holds what its queues hold, and no more when they are empty."""
-    here = world(incident(IncidentKind.CONSUMER_GONE, "QM01/ORDERS.REQUEST", lasts=30))
-    usual = here.advance(BEGIN + 9 * S).members["QM01"].page_sets[3].persistent
-    assert here.advance(BEGIN + 39 * S).members["QM01"].page_sets[3].persistent > usual + 5_000
-    assert here.advance(BEGIN + 200 * S).members["QM01"].page_sets[3].persistent < usual + 500
+    simulation = simulated(incident(IncidentKind.CONSUMER_GONE, "QM01/ORDERS.REQUEST", lasts=30))
+    usual = simulation.advance(BEGIN + 9 * S).members["QM01"].page_sets[3].persistent
+    assert simulation.advance(BEGIN + 39 * S).members["QM01"].page_sets[3].persistent > usual + 5_000
+    assert simulation.advance(BEGIN + 200 * S).members["QM01"].page_sets[3].persistent < usual + 500
 
 
 def test_time_of_batches_is_the_documents() -> None:
@@ -251,23 +251,23 @@ def test_batches_grow_with_the_network_time() -> None:
 
 def test_slow_network_shows_in_the_short_average_first() -> None:
     """NETTIME's short-term average follows within seconds, the long-term one hardly."""
-    here = world(incident(IncidentKind.NETWORK, "QM01/TO.QM02", 70_000))
-    here.advance(BEGIN + 40 * S)
-    short, long = here.group.members["QM01"].channels["TO.QM02"].instances[0].network_us or (0, 0)
+    simulation = simulated(incident(IncidentKind.NETWORK, "QM01/TO.QM02", 70_000))
+    simulation.advance(BEGIN + 40 * S)
+    short, long = simulation.group.members["QM01"].channels["TO.QM02"].instances[0].network_us or (0, 0)
     assert short > 60_000
     assert long < 10_000
 
 
 def test_partner_that_is_away_makes_the_channel_retry() -> None:
     """Nothing moves, the transmission queue grows, a retry is used up every minute; afterwards all of it is sent."""
-    here = world(incident(IncidentKind.PARTNER_DOWN, "QM01/TO.PARTNER", lasts=130))
-    member = here.advance(BEGIN + 135 * S).members["QM01"]
+    simulation = simulated(incident(IncidentKind.PARTNER_DOWN, "QM01/TO.PARTNER", lasts=130))
+    member = simulation.advance(BEGIN + 135 * S).members["QM01"]
     channel = member.channels["TO.PARTNER"].instances[0]
     sent = channel.messages
     assert (channel.status, channel.short_left) == ("RETRYING", 8)
     assert member.queues["PARTNER"].depth > 60 * 100
     assert member.queues["PARTNER"].input_handles == 0
-    here.advance(BEGIN + 160 * S)
+    simulation.advance(BEGIN + 160 * S)
     assert (channel.status, channel.short_left) == ("RUNNING", 10)
     assert channel.messages - sent > 60 * 120
     assert member.queues["PARTNER"].depth < 100
@@ -275,7 +275,7 @@ def test_partner_that_is_away_makes_the_channel_retry() -> None:
 
 def test_what_is_sent_is_received() -> None:
     """The partner's instance of a channel counts the messages of the sender's."""
-    group = world().advance(BEGIN + 60 * S)
+    group = simulated().advance(BEGIN + 60 * S)
     sender = group.members["QM01"].channels["TO.QM02"].instances[0]
     receiver = next(i for i in group.members["QM02"].channels["TO.QM02"].instances if i.partner == "QM01")
     assert sender.messages == receiver.messages > 0
@@ -284,29 +284,29 @@ def test_what_is_sent_is_received() -> None:
 
 def test_structure_fills_with_its_queues() -> None:
     """Entries in use are those of the messages on the structure's shared queues and a few more."""
-    here = world(incident(IncidentKind.ARRIVALS, "PRDQ/APPL1.ORDERS", 8))
-    before = here.advance(BEGIN + 9 * S).structures["APPL1"].entries_used
-    here.advance(BEGIN + 60 * S)
-    depth = here.group.shared_queues["APPL1.ORDERS"].depth
-    assert here.group.structures["APPL1"].entries_used - before == pytest.approx(depth, rel=0.01)
+    simulation = simulated(incident(IncidentKind.ARRIVALS, "PRDQ/APPL1.ORDERS", 8))
+    before = simulation.advance(BEGIN + 9 * S).structures["APPL1"].entries_used
+    simulation.advance(BEGIN + 60 * S)
+    depth = simulation.group.shared_queues["APPL1.ORDERS"].depth
+    assert simulation.group.structures["APPL1"].entries_used - before == pytest.approx(depth, rel=0.01)
     assert depth > 50_000
 
 
 def test_logs_wait_while_archiving_is_stopped() -> None:
     """Full logs pile up, and go when they are offloaded again."""
-    here = world(incident(IncidentKind.ARCHIVE_STOPPED, "QM01", at=0, lasts=300))
-    before = here.group.members["QM01"].log.rba
-    log = here.advance(BEGIN + 299 * S).members["QM01"].log
+    simulation = simulated(incident(IncidentKind.ARCHIVE_STOPPED, "QM01", at=0, lasts=300))
+    before = simulation.group.members["QM01"].log.rba
+    log = simulation.advance(BEGIN + 299 * S).members["QM01"].log
     assert log.full_logs >= 3
     assert log.rba > before
-    here.advance(BEGIN + 420 * S)
+    simulation.advance(BEGIN + 420 * S)
     assert log.full_logs <= 1
 
 
 def test_queue_managers_misbehave_on_order() -> None:
     """Each kind of fault is set while its incident goes on, and only then."""
     name = "INQUIRE_LOG"
-    here = world(
+    simulation = simulated(
         incident(IncidentKind.DOWN, "QM04"),
         *(
             incident(what, "QM03", command=name)
@@ -314,18 +314,18 @@ def test_queue_managers_misbehave_on_order() -> None:
         ),
         incident(IncidentKind.SLOW, "QM02", 700),
     )
-    assert here.advance(BEGIN + 5 * S).faults == {}
-    faults = deepcopy(here.advance(BEGIN + 20 * S).faults)
+    assert simulation.advance(BEGIN + 5 * S).faults == {}
+    faults = deepcopy(simulation.advance(BEGIN + 20 * S).faults)
     assert faults["QM04"].down
     assert (faults["QM03"].refuse, faults["QM03"].silent, faults["QM03"].truncate) == (frozenset({name}),) * 3
     assert faults["QM02"].slow_ms == 700
-    assert here.advance(BEGIN + 80 * S).faults == {}
+    assert simulation.advance(BEGIN + 80 * S).faults == {}
 
 
 def test_incident_of_nothing_is_a_mistake() -> None:
     """A scenario that names an object which is not there says so instead of doing nothing."""
     with pytest.raises(ValueError, match=r"QM01/NO\.QUEUE cannot have the incident consumer_gone"):
-        world(incident(IncidentKind.CONSUMER_GONE, "QM01/NO.QUEUE", at=0)).advance(BEGIN + S)
+        simulated(incident(IncidentKind.CONSUMER_GONE, "QM01/NO.QUEUE", at=0)).advance(BEGIN + S)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -341,11 +341,11 @@ def test_every_scenario_runs_through(name: str) -> None:
 
 def test_scenario_begins_anew() -> None:
     """After its length the same trouble comes again."""
-    here = world(incident(IncidentKind.DOWN, "QM04", at=5, lasts=5), length=60 * S)
-    assert [bool(here.advance(BEGIN + second * S).faults) for second in (6, 30, 66)] == [True, False, True]
+    simulation = simulated(incident(IncidentKind.DOWN, "QM04", at=5, lasts=5), length=60 * S)
+    assert [bool(simulation.advance(BEGIN + second * S).faults) for second in (6, 30, 66)] == [True, False, True]
 
 
-def test_unknown_scenario_is_told() -> None:
+def test_unknown_scenario() -> None:
     """The message lists those there are."""
     with pytest.raises(ScenarioError, match="there is no scenario 'noisy'; there are quiet, buffer-pool-thrash"):
         load_scenario("noisy")
@@ -353,9 +353,11 @@ def test_unknown_scenario_is_told() -> None:
 
 def test_group_of_any_size() -> None:
     """So many queues and channels more, spread over the members, some of them moving."""
-    here = world(queues=100, channels=40)
-    before = sum(queue.put_total for queue in here.group.members["QM03"].queues.values() if queue.name[:3] == "APP")
-    group = here.advance(BEGIN + 97 * S)
+    simulation = simulated(queues=100, channels=40)
+    before = sum(
+        queue.put_total for queue in simulation.group.members["QM03"].queues.values() if queue.name[:3] == "APP"
+    )
+    group = simulation.advance(BEGIN + 97 * S)
     assert sum(name.startswith("APP") for member in group.members.values() for name in member.queues) == 100
     assert sum(name.startswith("CLIENT.") for member in group.members.values() for name in member.channels) == 40
     after = sum(queue.put_total for queue in group.members["QM03"].queues.values() if queue.name[:3] == "APP")

@@ -25,13 +25,13 @@ S = 1000
 
 
 def after(name: str, seconds: int, seed: int = 1) -> SimulatedGroup:
-    """A world some seconds into a scenario."""
-    world = SimulatedGroup(load_scenario(name), BEGAN, seed=seed, queues=60, channels=10)
-    world.advance(BEGAN + seconds * S)
-    return world
+    """A simulation some seconds into a scenario."""
+    simulation = SimulatedGroup(load_scenario(name), BEGAN, seed=seed, queues=60, channels=10)
+    simulation.advance(BEGAN + seconds * S)
+    return simulation
 
 
-def everybody(group: GroupState) -> dict[str, tuple[QueueHolder, ...]]:
+def all_reported(group: GroupState) -> dict[str, tuple[QueueHolder, ...]]:
     """All handles, by member."""
     return {name: tuple(all_holders(group, member)) for name, member in group.members.items()}
 
@@ -49,9 +49,9 @@ def running(member: MemberState) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_as_many_as_are_counted(name: str, seed: int) -> None:
     """Each queue has as many handles for input and output as are counted, each of one connection; channels that run only."""
-    world = after(name, 1, seed)
+    simulation = after(name, 1, seed)
     for seconds in (1, 45, 100, 180, 230):
-        group = world.advance(BEGAN + seconds * S)
+        group = simulation.advance(BEGAN + seconds * S)
         for member in group.members.values():
             counted: Counter[tuple[str, bool]] = Counter()
             for queue in (*member.queues.values(), *group.shared_queues.values()):
@@ -69,32 +69,32 @@ def test_as_many_as_are_counted(name: str, seed: int) -> None:
 
 
 def test_the_same_whoever_asks_and_however_often() -> None:
-    """A world that was looked at every second and one that was not tell the same holders; another seed tells others."""
+    """A group that was asked every second and one that was not report the same holders; another seed reports others."""
     looked, other = after("busy-morning", 1, 5), after("busy-morning", 1, 5)
     for seconds in range(2, 90):
-        everybody(looked.advance(BEGAN + seconds * S))
-    told = everybody(other.advance(BEGAN + 89 * S))
-    assert everybody(looked.group) == told == everybody(other.group)
-    assert {each.application.identifier for each in told["QM01"]}.isdisjoint(
-        each.application.identifier for each in everybody(after("busy-morning", 89, 6).group)["QM01"]
+        all_reported(looked.advance(BEGAN + seconds * S))
+    reported = all_reported(other.advance(BEGAN + 89 * S))
+    assert all_reported(looked.group) == reported == all_reported(other.group)
+    assert {each.application.identifier for each in reported["QM01"]}.isdisjoint(
+        each.application.identifier for each in all_reported(after("busy-morning", 89, 6).group)["QM01"]
     )
 
 
 def test_who_they_are_does_not_change() -> None:
     """From second to second the same applications have a queue open: only their units of work and calls change."""
-    world = after("quiet", 5)
+    simulation = after("quiet", 5)
     seen = set()
     for seconds in range(6, 40):
-        group = world.advance(BEGAN + seconds * S)
-        seen.add(tuple(replace(each, active=False, unit_began=None) for each in everybody(group)["QM01"]))
+        group = simulation.advance(BEGAN + seconds * S)
+        seen.add(tuple(replace(each, active=False, unit_began=None) for each in all_reported(group)["QM01"]))
     assert len(seen) == 1
 
 
 def test_a_channel_reads_its_transmission_queue() -> None:
     """The handle is the channel initiator's, names the channel and its partner, and nobody else may get meanwhile."""
-    world = after("quiet", 60)
-    member = world.group.members["QM01"]
-    reader, *writers = holders(world.group, member, member.queues["QM02"])
+    simulation = after("quiet", 60)
+    member = simulation.group.members["QM01"]
+    reader, *writers = holders(simulation.group, member, member.queues["QM02"])
     assert (reader.application.name, reader.application.kind, reader.exclusive) == (
         "QM01CHIN",
         ApplicationKind.CHINIT,
@@ -124,14 +124,14 @@ def test_nobody_comes_through_a_channel_that_does_not_run(ended: str) -> None:
     """The handles are as many as before, and all of them local."""
     group = after("quiet", 60).group
     member = group.members["QM01"]
-    before = len(everybody(group)["QM01"])
+    before = len(all_reported(group)["QM01"])
     if ended == "instances":
         for channel in member.channels.values():
             for instance in channel.instances:
                 instance.status = "RETRYING"
     else:
         member.chinit_running = False
-    found = everybody(group)["QM01"]
+    found = all_reported(group)["QM01"]
     assert len(found) == before
     assert {each.application.channel for each in found} == {""}
 
@@ -151,7 +151,7 @@ def test_the_command_server_reads_its_queue() -> None:
 def test_names_fit_and_all_kinds_are_there() -> None:
     """Names are as long as z/OS allows, and the site shows every kind of application."""
     group = after("quiet", 60).group
-    found = [each.application for told in everybody(group).values() for each in told]
+    found = [each.application for reported in all_reported(group).values() for each in reported]
     assert {each.kind for each in found} == set(ApplicationKind)
     for each in found:
         assert 1 <= len(each.name) <= 8
@@ -165,10 +165,10 @@ def test_names_fit_and_all_kinds_are_there() -> None:
 
 def test_a_stuck_consumer_holds_a_unit_of_work() -> None:
     """While its consumer is too slow one handle of the queue keeps a unit of work, ever older, and the queue says UNCOM YES."""
-    world = after("buffer-pool-thrash", 59)
+    simulation = after("buffer-pool-thrash", 59)
     began = set()
     for seconds in range(62, 240, 10):
-        group = world.advance(BEGAN + seconds * S)
+        group = simulation.advance(BEGAN + seconds * S)
         member = group.members["QM01"]
         queue = member.queues["ORDERS.REQUEST"]
         stuck, *others = holders(group, member, queue)
@@ -178,7 +178,7 @@ def test_a_stuck_consumer_holds_a_unit_of_work() -> None:
     (moment,) = began
     assert moment is not None
     assert abs(moment - (BEGAN + 60 * S)) <= 2 * S
-    group = world.advance(BEGAN + 250 * S)
+    group = simulation.advance(BEGAN + 250 * S)
     queue = group.members["QM01"].queues["ORDERS.REQUEST"]
     assert (queue.held_since, queue.uncommitted) == (None, 0)
 
@@ -199,11 +199,11 @@ def test_of_a_shared_queue_one_member_holds() -> None:
 
 def test_units_of_work_come_and_go() -> None:
     """On busy queues some connections have a short unit of work and some none, and a unit is never later than now."""
-    world = after("quiet", 30)
+    simulation = after("quiet", 30)
     began = [
         (each.unit_began, group.now)
-        for group in (world.advance(BEGAN + seconds * S) for seconds in range(31, 50))
-        for each in everybody(group)["QM01"]
+        for group in (simulation.advance(BEGAN + seconds * S) for seconds in range(31, 50))
+        for each in all_reported(group)["QM01"]
     ]
     under_way = [(unit, now) for unit, now in began if unit is not None]
     assert 0 < len(under_way) < len(began)
@@ -231,7 +231,7 @@ def test_a_channel_in_doubt_holds_a_unit_of_work() -> None:
 
 
 def test_held_units_come_round_with_the_scenario() -> None:
-    """Rounds that are added move the beginning of a unit of work that lasts, as living through them does."""
+    """Rounds that are added move the beginning of a unit of work that lasts, as simulating them does."""
     stuck = ScenarioIncident(5 * S, 15 * S, IncidentKind.SLOW_CONSUMER, "QM01/PAYMENTS.IN", 0.01)
     scenario = Scenario("round", 20 * S, (stuck,))
     looks = (115, 155, 195)
@@ -242,10 +242,10 @@ def test_held_units_come_round_with_the_scenario() -> None:
     assert held == [BEGAN + moment * S for moment in (105, 145, 185)]
 
 
-async def asked(world: SimulatedGroup, queue: ObjectName, members: list[str]) -> Holders:
+async def asked(simulation: SimulatedGroup, queue: ObjectName, members: list[str]) -> Holders:
     """The way of the product: over connections, in EBCDIC."""
-    clock = VirtualClock(world.group.now)
-    links = {each.queue_manager: await each.connect() for each in connectors(world, clock)}
+    clock = VirtualClock(simulation.group.now)
+    links = {each.queue_manager: await each.connect() for each in connectors(simulation, clock)}
 
     async def put(queue_manager: str, build: Callable[[str], Query]) -> Exchange:
         return await links[queue_manager].ask(build(""), 10_000)
@@ -255,13 +255,13 @@ async def asked(world: SimulatedGroup, queue: ObjectName, members: list[str]) ->
 
 async def test_the_product_finds_every_holder_and_its_connection() -> None:
     """Private and shared queues, transmission queues too: as many as counted, each with its connection, without a note."""
-    world = after("quiet", 720)
-    group = world.group
+    simulation = after("quiet", 720)
+    group = simulation.group
     queues = group.members["QM01"].queues
     seen = channels = 0
     for name, queue in list(queues.items())[:25]:
-        told = await asked(world, ObjectName("QM01", "queue", name), ["QM01"])
-        (member,) = told.members
+        reported = await asked(simulation, ObjectName("QM01", "queue", name), ["QM01"])
+        (member,) = reported.members
         assert len(member.holders) == queue.input_handles + queue.output_handles
         assert (member.problem, member.notes) == ("", ())
         for holder in member.holders:
@@ -275,19 +275,19 @@ async def test_the_product_finds_every_holder_and_its_connection() -> None:
         seen += len(member.holders)
     assert channels < seen
     assert channels
-    shared = await asked(world, ObjectName("PRDQSG", "queue", "APPL1.ORDERS"), list(group.members))
+    shared = await asked(simulation, ObjectName("PRDQSG", "queue", "APPL1.ORDERS"), list(group.members))
     assert [len(each.holders) for each in shared.members] == [
         sum(each.shared_handles["APPL1.ORDERS"]) for each in group.members.values()
     ]
 
 
 async def test_the_product_shows_the_old_unit_of_work() -> None:
-    """Whoever looks who has the filling queue open sees since when somebody does not commit, in local time."""
-    world = after("buffer-pool-thrash", 200)
-    told = await asked(world, ObjectName("QM01", "queue", "ORDERS.REQUEST"), ["QM01"])
+    """The holders of the filling queue show since when one does not commit, in local time."""
+    simulation = after("buffer-pool-thrash", 200)
+    reported = await asked(simulation, ObjectName("QM01", "queue", "ORDERS.REQUEST"), ["QM01"])
     units = {
         (each.connection.unit_of_work.state, each.connection.unit_of_work.began)
-        for each in told.members[0].holders
+        for each in reported.members[0].holders
         if each.input == "SHARED" and each.connection and each.connection.unit_of_work
     }
     # The scenario begins at 12:00:00 UTC, which is 13.00.00 there, and the trouble a minute later.

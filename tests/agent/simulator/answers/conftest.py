@@ -37,8 +37,8 @@ ZONES = dict.fromkeys(("QM01", "QM02", "QM03"), HOUR)
 WAIT_MS = 10_000
 
 
-class FixedWorld:
-    """A world that stands still: only its time goes on, and ``at`` says what happens when it is moved past a moment."""
+class FixedGroup:
+    """A group that stands still: only its time goes on, and ``at`` says what happens when it is moved past a moment."""
 
     def __init__(self, group: GroupState) -> None:
         self.group = group
@@ -60,7 +60,7 @@ class Talk:
     def __init__(self, group: GroupState) -> None:
         self.group = group
         self.clock = VirtualClock(BEGAN)
-        self.world = FixedWorld(group)
+        self.simulation = FixedGroup(group)
         zones = {name: timezone(timedelta(milliseconds=zone)) for name, zone in ZONES.items()}
         self.collector = Collector(group.site, sorted(group.members), zones.get)
         self._decoder = Decoder()
@@ -68,7 +68,7 @@ class Talk:
 
     def connect(self, queue_manager: str = "QM01") -> SimulatedConnection:
         """A new connection."""
-        return run_in_loop(SimulatedConnector(self.world, queue_manager, self.clock).connect(), self.clock)
+        return run_in_loop(SimulatedConnector(self.simulation, queue_manager, self.clock).connect(), self.clock)
 
     def send(
         self, command: int, request: bytes, queue_manager: str = "QM01", *, wait_ms: int = WAIT_MS, feed: bool = True
@@ -114,14 +114,14 @@ class Talk:
         (member,) = self.heard(exchange)
         return member.reason
 
-    def end(self) -> Told:
+    def end(self) -> CycleValues:
         """End the cycle; the next one begins 10 s after it."""
         snapshots = self.collector.end_cycle()
         self.clock.set(self.clock.now() + 10_000)
-        return Told(snapshots)
+        return CycleValues(snapshots)
 
 
-class Told:
+class CycleValues:
     """The metrics of one cycle."""
 
     def __init__(self, snapshots: tuple[Snapshot, ...]) -> None:

@@ -15,7 +15,7 @@ from mqvitals_agent.poll.queries import PROBES
 
 Kind = tuple[object, ...]
 FORMS = Path(__file__).with_name("item_forms.txt")
-"""A line an item: its command and what else tells it apart, then ``parameter/structure type`` in order."""
+"""A line an item: its command and what else identifies it, then ``parameter/structure type`` in order."""
 _PARTS = (
     mq.MQIACF_USAGE_TYPE,
     mq.MQIACF_USAGE_DATA_SET_TYPE,
@@ -53,14 +53,14 @@ def items(exchanges: Iterable[Exchange]) -> dict[Kind, dict[int, int]]:
 
 
 def kind(message: Message) -> Kind:
-    """What an item tells of."""
+    """What an item is about."""
     extra = mq.MQIACH_LISTENER_STATUS in message.values, mq.MQIACF_USAGE_BLOCK_SIZE in message.values
     shared = message.get(mq.MQIA_QSG_DISP) == mq.MQQSGD_SHARED
     return (message.command, *map(message.get, _PARTS), extra, shared)
 
 
 def title(what: Kind) -> str:
-    """What an item tells of, as one word a part."""
+    """What an item is about, as one word a part."""
     command, *rest = what
     assert isinstance(command, int)
     return " ".join(

@@ -1,4 +1,4 @@
-"""TYPE(HANDLE) and INQUIRE_CONNECTION: what is selected, what is told, how wrong requests are refused."""
+"""TYPE(HANDLE) and INQUIRE_CONNECTION: what is selected, what is reported, how wrong requests are refused."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def held(group: GroupState) -> GroupState:
 
 
 def test_every_parameter_of_a_handle(talk: Any, held: GroupState) -> None:
-    """Each item has what z/OS tells, in that order; as many items as the queue has handles."""
+    """Each item has what z/OS reports, in that order; as many items as the queue has handles."""
     found = items(talk, STATUS, HANDLES, REQUEST)
     queue = held.members["QM01"].queues["ORDERS.REQUEST"]
     assert len(found) == queue.input_handles + queue.output_handles == 7
@@ -127,7 +127,7 @@ def test_of_a_shared_queue_every_member_tells_its_own(talk: Any, queue_manager: 
 
 
 def test_handles_of_all_members(talk: Any) -> None:
-    """A scope makes every member tell of its own handles."""
+    """A scope makes every member report its own handles."""
     found = items(talk, STATUS, HANDLES, EVERY, ALL, string(mq.MQCACF_COMMAND_SCOPE, "*"))
     assert len(found) == 11 + 22 + 33 + 7
 
@@ -155,12 +155,12 @@ def test_filters_of_handles(talk: Any, condition: Parameter, expected: int) -> N
     ],
 )
 def test_no_handles(talk: Any, parameters: tuple[Parameter, ...], expected: int) -> None:
-    """Nobody has it open, there is no such queue, there is no such open type."""
+    """It is not open, there is no such queue, there is no such open type."""
     assert reason(talk, STATUS, HANDLES, *parameters) == expected
 
 
 def test_every_parameter_of_a_connection(talk: Any) -> None:
-    """Each connection has what z/OS tells and an identifier of 24 bytes that no other has."""
+    """Each connection has what z/OS reports and an identifier of 24 bytes that no other has."""
     found = items(talk, CONN, EVERY_CONNECTION)
     assert found
     for item in found:
@@ -184,8 +184,8 @@ def test_connections_are_found_by_identifier(talk: Any) -> None:
 
 
 def test_every_handle_has_its_connection(talk: Any, held: GroupState) -> None:
-    """A connection tells the same application, address space, user, channel, partner, task and unit of work as its handle."""
-    told = [
+    """A connection reports the same application, address space, user, channel, partner, task and unit of work as its handle."""
+    reported = [
         mq.MQCACF_APPL_TAG, mq.MQIA_APPL_TYPE, mq.MQCACF_ASID, mq.MQCACH_CHANNEL_NAME, mq.MQCACH_CONNECTION_NAME,
         mq.MQCACF_USER_IDENTIFIER, mq.MQCACF_PSB_NAME, mq.MQCACF_PST_ID, mq.MQCACF_TASK_NUMBER,
         mq.MQCACF_TRANSACTION_ID, mq.MQBACF_Q_MGR_UOW_ID, mq.MQBACF_EXTERNAL_UOW_ID, mq.MQIACF_UOW_TYPE,
@@ -193,8 +193,8 @@ def test_every_handle_has_its_connection(talk: Any, held: GroupState) -> None:
     for name in held.members:
         handles = items(talk, STATUS, HANDLES, EVERY, ALL, queue_manager=name)
         connections = items(talk, CONN, EVERY_CONNECTION, queue_manager=name)
-        assert sorted([item.get(each) for each in told] for item in handles) == sorted(
-            [item.get(each) for each in told] for item in connections
+        assert sorted([item.get(each) for each in reported] for item in handles) == sorted(
+            [item.get(each) for each in reported] for item in connections
         )
 
 
@@ -243,7 +243,7 @@ def test_wanted_attributes_of_connections(talk: Any) -> None:
 
 
 def test_connections_of_all_members(talk: Any) -> None:
-    """With a scope every member tells its own, whose identifiers begin with its name."""
+    """With a scope every member reports its own, whose identifiers begin with its name."""
     found = items(talk, CONN, EVERY_CONNECTION, string(mq.MQCACF_COMMAND_SCOPE, "*"))
     beginnings = {(item.get(mq.MQCACF_RESPONSE_Q_MGR_NAME), found_bytes(item)[:16]) for item in found}
     assert beginnings == {(name, f"CSQC{name}".ljust(16).encode("cp500")) for name in ("QM01", "QM02", "QM03")}
@@ -285,7 +285,7 @@ COUNTS = st.integers(0, 40)
 JOB_NAME = 8
 
 
-def told_by(group: GroupState, command: int, *parameters: Parameter) -> list[Message]:
+def reported_by(group: GroupState, command: int, *parameters: Parameter) -> list[Message]:
     """The items of QM01's own answer."""
     answer = CommandServer("QM01").answer(request(command, parameters), group)
     messages = [Decoder().decode(data, CCSID) for data in answer.messages]
@@ -295,17 +295,17 @@ def told_by(group: GroupState, command: int, *parameters: Parameter) -> list[Mes
 
 @given(COUNTS, COUNTS, st.text("AB.Z19", min_size=1, max_size=20), st.booleans(), st.integers(0, 9))
 def test_any_queue_has_the_handles_it_counts(inputs: int, outputs: int, name: str, shareable: bool, seed: int) -> None:
-    """Whatever a queue is called and however many have it open, all handles are told, and the messages can be read."""
+    """With any name of a queue and any number of handles, all handles are reported, and the messages can be read."""
     queue = QueueState(name, input_handles=inputs, output_handles=outputs, shareable=shareable)
     group = GroupState(
         "SITE", "GRP", 1_795_176_000_000, {"QM01": MemberState("QM01", 1, queues={name: queue})}, seed=seed
     )
-    told = told_by(group, STATUS, HANDLES, EVERY)
-    assert sum(item.get(mq.MQIACF_OPEN_INPUT_TYPE) != mq.MQQSO_NO for item in told) == inputs
-    assert sum(item.get(mq.MQIACF_OPEN_OUTPUT) == mq.MQQSO_YES for item in told) == outputs
-    connections = told_by(group, CONN, EVERY_CONNECTION)
+    reported = reported_by(group, STATUS, HANDLES, EVERY)
+    assert sum(item.get(mq.MQIACF_OPEN_INPUT_TYPE) != mq.MQQSO_NO for item in reported) == inputs
+    assert sum(item.get(mq.MQIACF_OPEN_OUTPUT) == mq.MQQSO_YES for item in reported) == outputs
+    connections = reported_by(group, CONN, EVERY_CONNECTION)
     assert len({item.get(mq.MQBACF_CONNECTION_ID) for item in connections}) == inputs + outputs
-    for item in (*told, *connections):
+    for item in (*reported, *connections):
         tag = item.get(mq.MQCACF_APPL_TAG)
         assert isinstance(tag, str)
         assert 1 <= len(tag) <= JOB_NAME

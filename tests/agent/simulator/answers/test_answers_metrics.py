@@ -10,7 +10,7 @@ from mqvitals_agent.poll.queries import PROBES
 from mqvitals_rules.vocabulary.metric import Absence
 
 PUT_LATE_S = 1
-"""Ages count from when the answer was put, some ms after the state that it tells of."""
+"""Ages count from when the answer was put, some ms after the state that it reports."""
 
 
 def near(value: object, expected: int) -> bool:
@@ -31,15 +31,15 @@ def test_every_answer_of_every_probe_is_complete(talk: Any) -> None:
 def test_queues_tell_their_status(talk: Any) -> None:
     """Depth, handles, times and ages of a private queue."""
     talk.ask(mq.MQCMD_INQUIRE_Q_STATUS)
-    told = talk.end()
+    cycle = talk.end()
     queue = "QM01/queue/ORDERS.REQUEST"
-    assert told.of(queue, "depth", "input_handles", "output_handles", "uncommitted") == [321, 3, 4, 1]
-    assert told.of(queue, "qtime_us_short", "qtime_us_long", "monq") == [4_200, 3_900, mq.MQMON_MEDIUM]
-    assert told.of(queue, "last_put_ts", "last_get_ts") == ["2026-11-20 12.59.58", "2026-11-20 12.58.25"]
-    assert near(told.of(queue, "oldest_msg_age_s")[0], 123)
-    assert near(told.of(queue, "last_put_age_s")[0], 2)
-    assert near(told.of(queue, "last_get_age_s")[0], 95)
-    assert told.of("QM01/queue/ORDERS.REPLY", "depth", "oldest_msg_age_s", "last_put_ts") == [
+    assert cycle.of(queue, "depth", "input_handles", "output_handles", "uncommitted") == [321, 3, 4, 1]
+    assert cycle.of(queue, "qtime_us_short", "qtime_us_long", "monq") == [4_200, 3_900, mq.MQMON_MEDIUM]
+    assert cycle.of(queue, "last_put_ts", "last_get_ts") == ["2026-11-20 12.59.58", "2026-11-20 12.58.25"]
+    assert near(cycle.of(queue, "oldest_msg_age_s")[0], 123)
+    assert near(cycle.of(queue, "last_put_age_s")[0], 2)
+    assert near(cycle.of(queue, "last_get_age_s")[0], 95)
+    assert cycle.of("QM01/queue/ORDERS.REPLY", "depth", "oldest_msg_age_s", "last_put_ts") == [
         0,
         Absence.NOTHING_TO_TELL,
         Absence.NOTHING_TO_TELL,
@@ -58,10 +58,10 @@ def test_an_unmonitored_queue_has_no_times(talk: Any) -> None:
 def test_a_shared_queue_is_told_by_each_member(talk: Any) -> None:
     """One depth, and the sum of the handles of all members."""
     talk.ask(mq.MQCMD_INQUIRE_Q_STATUS, QueryOptions("APPL*", disposition=mq.MQQSGD_SHARED, scope="*"))
-    told = talk.end()
+    cycle = talk.end()
     queue = "PRDQSG/queue/APPL1.ORDERS"
-    assert told.of(queue, "depth", "input_handles", "output_handles") == [27, 1 + 2 + 3, 10 + 20 + 30]
-    assert near(told.of(queue, "last_put_age_s")[0], 3)
+    assert cycle.of(queue, "depth", "input_handles", "output_handles") == [27, 1 + 2 + 3, 10 + 20 + 30]
+    assert near(cycle.of(queue, "last_put_age_s")[0], 3)
 
 
 def test_queues_tell_their_definition(talk: Any) -> None:
@@ -69,9 +69,9 @@ def test_queues_tell_their_definition(talk: Any) -> None:
     talk.ask(mq.MQCMD_INQUIRE_Q)
     talk.ask(mq.MQCMD_INQUIRE_STG_CLASS)
     talk.ask(mq.MQCMD_INQUIRE_USAGE)
-    told = talk.end()
+    cycle = talk.end()
     queue = "QM01/queue/ORDERS.REQUEST"
-    assert told.of(queue, "description", "max_depth", "depth_high_pct", "depth_low_pct", "usage", "type") == [
+    assert cycle.of(queue, "description", "max_depth", "depth_high_pct", "depth_low_pct", "usage", "type") == [
         "Orders [/x] <b>",
         5000,
         90,
@@ -79,23 +79,23 @@ def test_queues_tell_their_definition(talk: Any) -> None:
         0,
         1,
     ]
-    assert told.of(queue, "storage_class", "page_set", "buffer_pool", "def_persistence", "qsg_disp") == [
+    assert cycle.of(queue, "storage_class", "page_set", "buffer_pool", "def_persistence", "qsg_disp") == [
         "ORDERS",
         4,
         3,
         1,
         mq.MQQSGD_Q_MGR,
     ]
-    assert told.of(queue, "alteration_ts") == ["2026-11-20 03.00.00"]
-    assert told.of("QM01/queue/PARTNER.XMIT", "usage") == [1]
-    assert told.of("QM01/queue/ORDERS.REPLY", "monq_defined", "def_persistence") == [mq.MQMON_Q_MGR, 0]
-    assert told.of("PRDQSG/queue/APPL1.ORDERS", "cf_structure", "qsg_disp") == ["APPL1", mq.MQQSGD_SHARED]
+    assert cycle.of(queue, "alteration_ts") == ["2026-11-20 03.00.00"]
+    assert cycle.of("QM01/queue/PARTNER.XMIT", "usage") == [1]
+    assert cycle.of("QM01/queue/ORDERS.REPLY", "monq_defined", "def_persistence") == [mq.MQMON_Q_MGR, 0]
+    assert cycle.of("PRDQSG/queue/APPL1.ORDERS", "cf_structure", "qsg_disp") == ["APPL1", mq.MQQSGD_SHARED]
 
 
 def test_channels_tell_their_status(talk: Any) -> None:
     """State, sequence numbers, retries and averages of a sender."""
     talk.ask(mq.MQCMD_INQUIRE_CHANNEL_STATUS)
-    told = talk.end()
+    cycle = talk.end()
     channel = "QM01/channel/TO.PARTNER"
     expected = {
         "status": mq.MQCHS_RUNNING,
@@ -129,11 +129,11 @@ def test_channels_tell_their_status(talk: Any) -> None:
         "start_ts": "2026-11-20 10.00.00",
         "last_msg_ts": "2026-11-20 12.59.56",
     }
-    assert {metric: told.values[channel, metric] for metric in expected} == expected
-    assert near(told.of(channel, "start_age_s")[0], 3 * 3600)
-    assert near(told.of(channel, "last_msg_age_s")[0], 4)
+    assert {metric: cycle.values[channel, metric] for metric in expected} == expected
+    assert near(cycle.of(channel, "start_age_s")[0], 3 * 3600)
+    assert near(cycle.of(channel, "last_msg_age_s")[0], 4)
     clients = "QM01/channel/APP.SVRCONN"
-    assert told.of(clients, "instances", "conversations", "status", "exittime_us_short") == [
+    assert cycle.of(clients, "instances", "conversations", "status", "exittime_us_short") == [
         2,
         4,
         mq.MQCHS_RUNNING,
@@ -163,8 +163,8 @@ def test_channels_tell_their_definition(talk: Any) -> None:
     """Attributes as defined, and a channel without an instance is inactive."""
     talk.ask(mq.MQCMD_INQUIRE_CHANNEL_STATUS)
     talk.ask(mq.MQCMD_INQUIRE_CHANNEL)
-    told = talk.end()
-    assert told.of(
+    cycle = talk.end()
+    assert cycle.of(
         "QM01/channel/TO.PARTNER",
         "description",
         "batchsz_defined",
@@ -173,16 +173,16 @@ def test_channels_tell_their_definition(talk: Any) -> None:
         "conname_defined",
         "alteration_ts",
     ) == ["To the partner", 40, 100, 120, "mq.partner.example(1414)", "2026-11-20 08.00.00"]
-    assert told.of("QM01/channel/FROM.PARTNER", "status", "type", "instances") == [0, mq.MQCHT_RECEIVER, 0]
+    assert cycle.of("QM01/channel/FROM.PARTNER", "status", "type", "instances") == [0, mq.MQCHT_RECEIVER, 0]
 
 
 def test_storage_tells_pages_and_buffers(talk: Any) -> None:
     """Page sets and buffer pools of each queue manager."""
     talk.ask(mq.MQCMD_INQUIRE_USAGE, queue_manager="QM02")
-    told = talk.end()
-    page_set = told.of("QM02/page_set/4", "total_pages", "unused_pages", "used_pct", "expand_type", "status")
+    cycle = talk.end()
+    page_set = cycle.of("QM02/page_set/4", "total_pages", "unused_pages", "used_pct", "expand_type", "status")
     assert page_set == [40_000, 28_000, 30.0, mq.MQUSAGE_EXPAND_SYSTEM, 0]
-    pool = told.of("QM02/buffer_pool/3", "total", "free", "free_pct", "location", "page_class")
+    pool = cycle.of("QM02/buffer_pool/3", "total", "free", "free_pct", "location", "page_class")
     assert pool == [20_000, 2_999, 14, mq.MQBPLOCATION_BELOW, mq.MQPAGECLAS_4KB]
 
 
@@ -190,7 +190,7 @@ def test_the_log_tells_its_status(talk: Any) -> None:
     """Logs, positions, what is written between two polls, and when the queue manager started."""
     talk.ask(mq.MQCMD_INQUIRE_LOG)
     talk.ask(mq.MQCMD_INQUIRE_USAGE, QueryOptions(part=mq.MQIACF_USAGE_DATA_SET))
-    told = talk.end()
+    cycle = talk.end()
     rba = talk.group.members["QM01"].log.rba
     expected = {
         "full_logs": 2,
@@ -205,11 +205,11 @@ def test_the_log_tells_its_status(talk: Any) -> None:
         "page_set_recovery_rba": "00000019F0000000",
         "maxrtu": 4,
     }
-    assert {metric: told.values["QM01/log", metric] for metric in expected} == expected
-    copy1, copy2 = told.of("QM01/log", "data_set_copy1", "data_set_copy2")
+    assert {metric: cycle.values["QM01/log", metric] for metric in expected} == expected
+    copy1, copy2 = cycle.of("QM01/log", "data_set_copy1", "data_set_copy2")
     assert (copy1, copy2) == ("MQPRD.QM01.LOGCOPY1.DS08", "MQPRD.QM01.LOGCOPY2.DS08")
-    assert told.of("QM01/queue_manager", "start_ts") == ["2026-11-07 13.00.00"]
-    assert near(told.of("QM01/queue_manager", "uptime_s")[0], 13 * 86_400)
+    assert cycle.of("QM01/queue_manager", "start_ts") == ["2026-11-07 13.00.00"]
+    assert near(cycle.of("QM01/queue_manager", "uptime_s")[0], 13 * 86_400)
     talk.group.members["QM01"].log.rba += 4_096_000
     talk.ask(mq.MQCMD_INQUIRE_LOG)
     assert talk.end().of("QM01/log", "written_bytes") == [4_096_000]
@@ -223,7 +223,7 @@ def test_the_channel_initiator_counts_its_channels(talk: Any) -> None:
     talk.ask(mq.MQCMD_INQUIRE_CHANNEL_INIT)
     talk.ask(mq.MQCMD_INQUIRE_CHANNEL_INIT, queue_manager="QM02")
     talk.ask(mq.MQCMD_INQUIRE_Q_MGR)
-    told = talk.end()
+    cycle = talk.end()
     expected = {
         "status": mq.MQSVC_STATUS_RUNNING,
         "adapters_started": 7,
@@ -245,8 +245,8 @@ def test_the_channel_initiator_counts_its_channels(talk: Any) -> None:
         "maxchl": 400,
         "actchl": 300,
     }
-    assert {metric: told.values["QM01/channel_initiator", metric] for metric in expected} == expected
-    down = told.of("QM02/channel_initiator", "status", "adapters_started", "current", "listeners")
+    assert {metric: cycle.values["QM01/channel_initiator", metric] for metric in expected} == expected
+    down = cycle.of("QM02/channel_initiator", "status", "adapters_started", "current", "listeners")
     assert down == [mq.MQSVC_STATUS_STOPPED, 0, 0, 0]
 
 
@@ -255,7 +255,7 @@ def test_structures_tell_status_backup_and_definition(talk: Any) -> None:
     talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS)
     talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, QueryOptions(part=mq.MQIACF_CF_STATUS_BACKUP))
     talk.ask(mq.MQCMD_INQUIRE_CF_STRUC)
-    told = talk.end()
+    cycle = talk.end()
     appl1 = "PRDQSG/cf_structure/APPL1"
     expected = {
         "status": mq.MQCFSTATUS_ACTIVE,
@@ -272,15 +272,15 @@ def test_structures_tell_status_backup_and_definition(talk: Any) -> None:
         "recover": 1,
         "offload": 1,
     }
-    assert {metric: told.values[appl1, metric] for metric in expected} == expected
-    assert near(told.of(appl1, "backup_age_s")[0], 20 * 60)
-    assert told.of("PRDQSG/cf_structure/CSQ_ADMIN", "type", "size_used_pct", "entries_used") == [1, 4, 58]
-    assert told.of("PRDQSG/cf_structure/APPL2", "status", "backup_age_s") == [
+    assert {metric: cycle.values[appl1, metric] for metric in expected} == expected
+    assert near(cycle.of(appl1, "backup_age_s")[0], 20 * 60)
+    assert cycle.of("PRDQSG/cf_structure/CSQ_ADMIN", "type", "size_used_pct", "entries_used") == [1, 4, 58]
+    assert cycle.of("PRDQSG/cf_structure/APPL2", "status", "backup_age_s") == [
         mq.MQCFSTATUS_FAILED,
         Absence.NOTHING_TO_TELL,
     ]
-    assert told.of("PRDQSG/cf_structure/NOREC", "cflevel", "recover") == [4, 0]
-    assert told.of("PRDQSG/qsg", "structure_count") == [3]
+    assert cycle.of("PRDQSG/cf_structure/NOREC", "cflevel", "recover") == [4, 0]
+    assert cycle.of("PRDQSG/qsg", "structure_count") == [3]
 
 
 def test_shared_message_data_sets_are_told_for_each_member(talk: Any) -> None:
@@ -288,10 +288,10 @@ def test_shared_message_data_sets_are_told_for_each_member(talk: Any) -> None:
     talk.ask(mq.MQCMD_INQUIRE_SMDS)
     for name in talk.group.members:
         talk.ask(mq.MQCMD_INQUIRE_USAGE, QueryOptions(part=mq.MQIACF_USAGE_SMDS), name)
-    told = talk.end()
+    cycle = talk.end()
     for name in talk.group.members:
         data_set = f"PRDQSG/smds/APPL1/{name}"
-        values = told.of(data_set, "status", "total_blocks", "used_blocks", "used_pct", "buffers", "buffers_defined")
+        values = cycle.of(data_set, "status", "total_blocks", "used_blocks", "used_pct", "buffers", "buffers_defined")
         assert values == [0, 20_000, 420, 2, 100, 100]
 
 
@@ -299,8 +299,8 @@ def test_the_group_tells_its_members(talk: Any) -> None:
     """Members by state; one that is down is inactive."""
     talk.group.members["QM02"].command_level = 930
     talk.ask(mq.MQCMD_INQUIRE_QSG)
-    told = talk.end()
-    assert told.of("PRDQSG/qsg", "name", "qmgr_count", "members_active", "lowest_command_level") == ["PRDQ", 3, 3, 930]
+    cycle = talk.end()
+    assert cycle.of("PRDQSG/qsg", "name", "qmgr_count", "members_active", "lowest_command_level") == ["PRDQ", 3, 3, 930]
 
 
 def test_queue_managers_tell_who_they_are(talk: Any) -> None:
@@ -308,20 +308,20 @@ def test_queue_managers_tell_who_they_are(talk: Any) -> None:
     talk.group.members["QM01"].command_level = 943
     for command in (mq.MQCMD_INQUIRE_Q_MGR, mq.MQCMD_INQUIRE_SYSTEM, mq.MQCMD_INQUIRE_ARCHIVE):
         talk.ask(command)
-    told = talk.end()
-    values = told.of("QM01/queue_manager", "version", "command_level", "platform", "ccsid", "qsg_name", "monq")
+    cycle = talk.end()
+    values = cycle.of("QM01/queue_manager", "version", "command_level", "platform", "ccsid", "qsg_name", "monq")
     assert values == ["09040300", 943, mq.MQPL_ZOS, 500, "PRDQ", mq.MQMON_MEDIUM]
-    assert told.of("QM01/queue_manager", "statistics_minutes", "db2_name") == [15, "DBP1"]
-    assert told.of("QM01/log", "tape_units", "archive_catalog", "logload") == [0, 1, 500_000]
+    assert cycle.of("QM01/queue_manager", "statistics_minutes", "db2_name") == [15, "DBP1"]
+    assert cycle.of("QM01/log", "tape_units", "archive_catalog", "logload") == [0, 1, 500_000]
 
 
 def test_no_metric_that_is_always_told_is_missing(talk: Any) -> None:
     """After everything was asked, what answers do not hold is a known and short list."""
     talk.everything()
-    told = talk.end()
+    cycle = talk.end()
     missing = {
         (name.split("/")[1], metric)
-        for (name, metric), value in told.values.items()
+        for (name, metric), value in cycle.values.items()
         if value is Absence.NOT_RETURNED and name.split("/")[1] not in ("channel", "agent")
     }
     assert missing <= {

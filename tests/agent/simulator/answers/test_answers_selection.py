@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import (
     encode_message,
     integer,
@@ -80,7 +81,7 @@ def test_queues_by_name_and_disposition(talk: Any, pattern: str, disposition: in
     ],
 )
 def test_filters(talk: Any, condition: Parameter, expected: list[str]) -> None:
-    """Only what fulfils the condition is told."""
+    """Only what fulfils the condition is reported."""
     exchange = talk.send(mq.MQCMD_INQUIRE_Q_STATUS, status_of(EVERY_QUEUE, ALL, condition))
     assert talk.names(exchange, mq.MQCA_Q_NAME) == expected
 
@@ -168,7 +169,7 @@ def test_a_request_of_another_form_is_refused(talk: Any) -> None:
 
 
 def test_a_stopped_channel_initiator_tells_no_status(talk: Any) -> None:
-    """Without the channel initiator nobody knows of channels."""
+    """Without the channel initiator channels are unknown."""
     talk.group.members["QM01"].chinit_running = False
     assert talk.reason(talk.ask(mq.MQCMD_INQUIRE_CHANNEL_STATUS)) == 3217
 
@@ -181,11 +182,16 @@ def test_a_scoped_command_is_answered_by_every_active_member(talk: Any) -> None:
     assert sorted(answers) == ["QM01", "QM02"]
     assert len(answers["QM01"].items) == 3
     assert answers["QM02"].reason == 3065
-    assert all(member.scoped and member.complete for member in answers.values())
+    assert all(member.complete for member in answers.values())
+    ends = (Decoder().decode(reply.data, reply.ccsid) for reply in (exchange.replies[0], exchange.replies[-1]))
+    assert [message.get(mq.MQIACF_COMMAND_INFO) for message in ends] == [
+        mq.MQCMDI_CMDSCOPE_ACCEPTED,
+        mq.MQCMDI_CMDSCOPE_COMPLETED,
+    ]
 
 
 def test_a_scope_may_name_one_member(talk: Any) -> None:
-    """The named member answers, whoever was asked."""
+    """The named member answers, whichever was asked."""
     exchange = talk.ask(mq.MQCMD_INQUIRE_USAGE, QueryOptions(scope="QM02"))
     ((member),) = talk.heard(exchange)
     assert member.queue_manager == "QM02"

@@ -23,7 +23,7 @@ LOG = mq.MQCMD_INQUIRE_LOG
 
 def test_connectors_stand_for_every_member(talk: Any) -> None:
     """One for each, and both classes are what the agent expects."""
-    made: tuple[Connector, ...] = connectors(talk.world, talk.clock)
+    made: tuple[Connector, ...] = connectors(talk.simulation, talk.clock)
     assert [connector.queue_manager for connector in made] == ["QM01", "QM02", "QM03"]
     connection: Connection = run_in_loop(made[0].connect(), talk.clock)
     run_in_loop(connection.close(), talk.clock)
@@ -46,7 +46,7 @@ def test_the_same_seed_gives_the_same_times(talk: Any) -> None:
 
     def took(seed: int) -> int:
         clock = VirtualClock(1_795_176_000_000)
-        connection = run_in_loop(SimulatedConnector(talk.world, "QM01", clock, seed).connect(), clock)
+        connection = run_in_loop(SimulatedConnector(talk.simulation, "QM01", clock, seed).connect(), clock)
         for _ in range(5):
             run_in_loop(connection.ask(PROBES[LOG].query(QueryOptions()), 1000), clock)
         return clock.now()
@@ -77,7 +77,7 @@ def test_a_connection_breaks_while_it_waits(talk: Any) -> None:
     """A queue manager that goes down before its answer has come leaves nothing of it."""
     talk.connect()
     talk.group.faults["QM01"] = Fault(slow_ms=500)
-    talk.world.at.append((talk.clock.now() + 300, lambda group: group.faults.update(QM01=Fault(down=True))))
+    talk.simulation.at.append((talk.clock.now() + 300, lambda group: group.faults.update(QM01=Fault(down=True))))
     exchange = talk.ask(LOG)
     assert exchange.error == (2, 2009)
     assert exchange.replies == ()
@@ -147,10 +147,10 @@ def test_the_collector_names_each_fault(talk: Any) -> None:
     faults["QM03"].down = True
     for name in faults:
         talk.ask(LOG, queue_manager=name)
-    told = talk.end()
-    outcomes = [told.values[f"{name}/agent/INQUIRE_LOG", "outcome"] for name in faults]
+    cycle = talk.end()
+    outcomes = [cycle.values[f"{name}/agent/INQUIRE_LOG", "outcome"] for name in faults]
     assert outcomes == [Outcome.REFUSED.value, Outcome.INCOMPLETE.value, Outcome.UNREACHABLE.value]
-    assert [told.values[f"{name}/log", "rba"] for name in faults] == [
+    assert [cycle.values[f"{name}/log", "rba"] for name in faults] == [
         Absence.NOT_AUTHORISED,
         Absence.NO_ANSWER,
         Absence.UNREACHABLE,
@@ -161,7 +161,7 @@ def test_cancelling_leaves_a_connection_that_works(talk: Any) -> None:
     """Cancelled while it waits, the connection answers the next command."""
 
     async def cancelled() -> None:
-        connection = await SimulatedConnector(talk.world, "QM01", talk.clock).connect()
+        connection = await SimulatedConnector(talk.simulation, "QM01", talk.clock).connect()
         query = PROBES[LOG].query(QueryOptions())
         task = asyncio.create_task(connection.ask(query, 1000))
         await asyncio.sleep(0)

@@ -19,8 +19,8 @@ BEGIN = 1_763_700_000_123
 MINUTE = 60_000
 
 
-def world(scenario: str | Scenario = "quiet", *, begin: int = BEGIN, **options: int) -> SimulatedGroup:
-    """A world in its first moment."""
+def simulation(scenario: str | Scenario = "quiet", *, begin: int = BEGIN, **options: int) -> SimulatedGroup:
+    """A simulation in its first moment."""
     return SimulatedGroup(load_scenario(scenario) if isinstance(scenario, str) else scenario, begin, **options)
 
 
@@ -46,15 +46,15 @@ def read(data: bytes) -> list[Record]:
 
 def fields(found: list[Record], section: str, member: str = "QM01") -> list[list[dict[str, int | str]]]:
     """By record of the member that has such sections: the values of each."""
-    told = (
+    reported = (
         [each.fields() for each in sections(record) if each.layout.name == section]
         for record in found
         if record.ssid == member
     )
-    return [each for each in told if each]
+    return [each for each in reported if each]
 
 
 @pytest.fixture(scope="session")
 def smf() -> SimpleNamespace:
-    """Worlds, what they write, and how it is read back."""
-    return SimpleNamespace(BEGIN=BEGIN, MINUTE=MINUTE, world=world, written=written, read=read, fields=fields)
+    """Simulations, what they write, and how it is read back."""
+    return SimpleNamespace(BEGIN=BEGIN, MINUTE=MINUTE, simulation=simulation, written=written, read=read, fields=fields)

@@ -1,4 +1,4 @@
-"""What the simulated group's records say is what the group lived: each figure against the state, second by second."""
+"""What the simulated group's records say is what the group did: each figure against the state, second by second."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class Witness:
 
 
 @pytest.fixture(scope="module")
-def told(smf: SimpleNamespace) -> SimpleNamespace:
+def observed(smf: SimpleNamespace) -> SimpleNamespace:
     """Three minutes of everything at once: what a witness saw of QM01, and what its records say."""
-    here = smf.world(EVERYTHING)
+    here = smf.simulation(EVERYTHING)
     witness = Witness(here.group, "QM01")
     here.watch(witness, 0)
     found = smf.read(smf.written(here, 3 * smf.MINUTE))
@@ -68,24 +68,24 @@ def stamp(ms: int) -> int:
     return (ms * 1000 + EPOCH_US) << 12
 
 
-def test_pools(told: SimpleNamespace) -> None:
+def test_pools(observed: SimpleNamespace) -> None:
     """Size, free now, the fewest free of any second, how often which writing went on, pages written and read, waits."""
     reached = set()
-    for (first, last), sections in zip(told.minutes, told.get("QPST"), strict=True):
+    for (first, last), sections in zip(observed.minutes, observed.get("QPST"), strict=True):
         assert [each["pool"] for each in sections] == [0, 1, 2, 3]
         for each in sections:
             number = each["pool"]
-            pools = [told.witness.at(second).pools[number] for second in range(first, last + 1)]
-            lived = pools[1:]
+            pools = [observed.witness.at(second).pools[number] for second in range(first, last + 1)]
+            measured = pools[1:]
             assert (each["nbuf"], each["cbs"]) == (pools[-1].buffers, pools[-1].free)
-            lows = [pool.free if pool.lowest is None else pool.lowest for pool in lived]
+            lows = [pool.free if pool.lowest is None else pool.lowest for pool in measured]
             assert each["cbsl"] == min([pools[0].free, *lows])
-            assert each["dwt"] == sum(pool.writing >= 1 for pool in lived)
-            assert each["dmc"] == sum(pool.writing == 2 for pool in lived)
-            assert each["imw"] == sum(pool.synchronous_pages for pool in lived)
-            assert each["tpw"] == each["imw"] + sum(pool.deferred_pages for pool in lived)
-            assert each["rio"] == sum(pool.read_pages for pool in lived)
-            assert each["sos"] == sum(pool.waits for pool in lived)
+            assert each["dwt"] == sum(pool.writing >= 1 for pool in measured)
+            assert each["dmc"] == sum(pool.writing == 2 for pool in measured)
+            assert each["imw"] == sum(pool.synchronous_pages for pool in measured)
+            assert each["tpw"] == each["imw"] + sum(pool.deferred_pages for pool in measured)
+            assert each["rio"] == sum(pool.read_pages for pool in measured)
+            assert each["sos"] == sum(pool.waits for pool in measured)
             assert (each["wio"] > 0) == (each["tpw"] > 0)
             assert each["wio"] <= each["tpw"]
             assert each["flags"] == 0xC0000000
@@ -95,18 +95,18 @@ def test_pools(told: SimpleNamespace) -> None:
 
 def test_pages_are_written_before_they_are_read_back(smf: SimpleNamespace) -> None:
     """What was written less what was read back is what lies on page sets alone, whenever it is counted."""
-    here = smf.world("buffer-pool-thrash")
+    here = smf.simulation("buffer-pool-thrash")
     pools = smf.fields(smf.read(smf.written(here, 3 * smf.MINUTE)), "QPST")
     there = sum(each[3]["tpw"] - each[3]["rio"] for each in pools)
     assert there == int(here._storage["QM01"]._written[3]) > 0
-    gone = smf.fields(smf.read(smf.written(smf.world("buffer-pool-thrash"), 6 * smf.MINUTE)), "QPST")
+    gone = smf.fields(smf.read(smf.written(smf.simulation("buffer-pool-thrash"), 6 * smf.MINUTE)), "QPST")
     assert sum(each[3]["tpw"] for each in gone) == sum(each[3]["rio"] for each in gone) > there
 
 
-def test_page_sets(told: SimpleNamespace) -> None:
+def test_page_sets(observed: SimpleNamespace) -> None:
     """Their pages are those of the state, and what was written to and read from them is what their pools wrote and read."""
-    for (_, last), sections, pools in zip(told.minutes, told.get("QIS1"), told.get("QPST"), strict=True):
-        expected = told.witness.at(last).page_sets
+    for (_, last), sections, pools in zip(observed.minutes, observed.get("QIS1"), observed.get("QPST"), strict=True):
+        expected = observed.witness.at(last).page_sets
         assert [each["psno"] for each in sections] == sorted(expected)
         for each in sections:
             page_set = expected[each["psno"]]
@@ -121,15 +121,15 @@ def test_page_sets(told: SimpleNamespace) -> None:
             assert sum(each["getp"] for each in mine) == pool["rio"]
 
 
-def test_messages(told: SimpleNamespace) -> None:
+def test_messages(observed: SimpleNamespace) -> None:
     """Puts and gets of private queues, to the message; of shared queues this member's part is between nothing and all."""
-    for (first, last), messages, data in zip(told.minutes, told.get("QMST"), told.get("QIST"), strict=True):
-        before, after = told.witness.at(first), told.witness.at(last)
+    for (first, last), messages, data in zip(observed.minutes, observed.get("QMST"), observed.get("QIST"), strict=True):
+        before, after = observed.witness.at(first), observed.witness.at(last)
         puts = sum(queue.put_total - before.queues[name].put_total for name, queue in after.queues.items())
         gets = sum(queue.got_total - before.queues[name].got_total for name, queue in after.queues.items())
         assert data[0]["getd"] + data[0]["getb"] == gets
-        shared = told.witness.seen[last].shared_queues
-        old = told.witness.seen[first].shared_queues
+        shared = observed.witness.seen[last].shared_queues
+        old = observed.witness.seen[first].shared_queues
         most_puts = sum(queue.put_total - old[name].put_total for name, queue in shared.items())
         most_gets = sum(queue.got_total - old[name].got_total for name, queue in shared.items())
         assert puts < messages[0]["put"] < puts + most_puts
@@ -138,11 +138,11 @@ def test_messages(told: SimpleNamespace) -> None:
         assert messages[0]["pbp"] > 1000 * puts
 
 
-def test_log(told: SimpleNamespace) -> None:
+def test_log(observed: SimpleNamespace) -> None:
     """Control intervals are those between two positions; the groups of I/Os add up to the totals; the writer is idle else."""
     checkpoints = 0
-    for (first, last), (each,) in zip(told.minutes, told.get("QJST"), strict=True):
-        before, after = told.witness.at(first).log, told.witness.at(last).log
+    for (first, last), (each,) in zip(observed.minutes, observed.get("QJST"), strict=True):
+        before, after = observed.witness.at(first).log, observed.witness.at(last).log
         assert each["bffl"] == after.rba // 4096 - before.rba // 4096
         assert each["llcp"] == after.rba // after.log_bytes - before.rba // after.log_bytes
         checkpoints += each["llcp"]
@@ -153,15 +153,19 @@ def test_log(told: SimpleNamespace) -> None:
         assert each["slptu"] == 60_000_000 - busy_us
         for group in range(4):
             assert each[f"iomaxio.{group}"] * each[f"iocount.{group}"] >= each[f"iototio.{group}"]
-            assert stamp(told.witness.seen[first].now) < each[f"iomaxiot.{group}"] <= stamp(told.witness.seen[last].now)
+            assert (
+                stamp(observed.witness.seen[first].now)
+                < each[f"iomaxiot.{group}"]
+                <= stamp(observed.witness.seen[last].now)
+            )
     assert checkpoints
 
 
-def test_structures(told: SimpleNamespace) -> None:
+def test_structures(observed: SimpleNamespace) -> None:
     """The most entries of any second, and this member's part of the requests; slots in order, the administration's first."""
-    for (first, last), (each,) in zip(told.minutes, told.get("QEST"), strict=True):
+    for (first, last), (each,) in zip(observed.minutes, observed.get("QEST"), strict=True):
         assert [each[f"str.{slot}"] for slot in range(4)] == ["CSQ_ADMIN", "APPL1", "APPL2", ""]
-        seen = told.witness.seen[first : last + 1]
+        seen = observed.witness.seen[first : last + 1]
         for slot, name in enumerate(("CSQ_ADMIN", "APPL1", "APPL2")):
             assert each[f"strn.{slot}"] == slot
             assert each[f"mnus.{slot}"] == max(group.structures[name].entries_used for group in seen)
@@ -174,28 +178,28 @@ def test_structures(told: SimpleNamespace) -> None:
         assert each["sstc.1"] > 0
 
 
-def test_shared_message_data_sets(told: SimpleNamespace) -> None:
+def test_shared_message_data_sets(observed: SimpleNamespace) -> None:
     """Blocks and messages now, and the most of any second."""
-    for (first, last), (each,) in zip(told.minutes, told.get("QESD"), strict=True):
-        seen = [group.structures["APPL2"] for group in told.witness.seen[first : last + 1]]
+    for (first, last), (each,) in zip(observed.minutes, observed.get("QESD"), strict=True):
+        seen = [group.structures["APPL2"] for group in observed.witness.seen[first : last + 1]]
         assert each["str"] == "APPL2"
         assert each["smbt"] == each["smbd"] == seen[-1].smds_total_blocks
         assert each["smbu"] == seen[-1].smds_used_blocks
         assert each["smbf"] == each["smbd"] - each["smbu"]
         assert each["smmu"] == max(structure.smds_used_blocks for structure in seen)
         assert each["smmf"] == each["smbd"] - each["smmu"]
-        queues = [group.shared_queues["APPL2.DOCUMENTS"] for group in told.witness.seen[first : last + 1]]
+        queues = [group.shared_queues["APPL2.DOCUMENTS"] for group in observed.witness.seen[first : last + 1]]
         assert each["smmc"] == queues[-1].depth
         assert each["smmm"] == max(queue.depth for queue in queues)
         assert each["bfto"] == each["bfus"] + each["bffs"] + each["bffe"] == SMDS_BUFFERS
 
 
-def test_channels(told: SimpleNamespace) -> None:
-    """Messages, batches, buffers and bytes are what the totals grew by; network times those that were told meanwhile."""
+def test_channels(observed: SimpleNamespace) -> None:
+    """Messages, batches, buffers and bytes are what the totals grew by; network times those that were reported meanwhile."""
     network = 0
-    for (first, last), sections in zip(told.minutes, told.get("QCST"), strict=True):
+    for (first, last), sections in zip(observed.minutes, observed.get("QCST"), strict=True):
         by_key = {(each["chnm"], each["cnnm"]): each for each in sections}
-        before, after = told.witness.at(first), told.witness.at(last)
+        before, after = observed.witness.at(first), observed.witness.at(last)
         assert len(by_key) == len(sections) == sum(len(each.instances) for each in after.channels.values())
         for name, channel in after.channels.items():
             for old, new in zip(before.channels[name].instances, channel.instances, strict=True):
@@ -211,34 +215,36 @@ def test_channels(told: SimpleNamespace) -> None:
                 assert each["strt"] <= stamp(new.started) < each["strt"] + (1 << 32)
                 if channel.kind == "SENDER" and each["batc"]:
                     network += 1
-                    lived = [
-                        told.witness.at(second).channels[name].instances[0].network_us[0]
+                    measured = [
+                        observed.witness.at(second).channels[name].instances[0].network_us[0]
                         for second in range(first + 1, last + 1)
-                        if told.witness.at(second).channels[name].instances[0].messages
-                        > told.witness.at(second - 1).channels[name].instances[0].messages
+                        if observed.witness.at(second).channels[name].instances[0].messages
+                        > observed.witness.at(second - 1).channels[name].instances[0].messages
                     ]
-                    assert (each["ntmn"], each["ntmx"]) == (min(lived), max(lived))
+                    assert (each["ntmn"], each["ntmx"]) == (min(measured), max(measured))
                     assert each["ntmn"] <= each["ntav"] <= each["ntmx"]
                 else:
                     assert (each["ntmn"], each["ntav"], each["ntmx"]) == (0x8FFFFFFF, 0, 0)
     assert network >= 10
 
 
-def test_a_channel_that_retries_asks_for_its_partner(told: SimpleNamespace) -> None:
+def test_a_channel_that_retries_asks_for_its_partner(observed: SimpleNamespace) -> None:
     """Each retry is a request to the DNS task, which says how long the longest took and when."""
     tries = []
-    for (first, last), (each,) in zip(told.minutes, told.get("QCTDNS"), strict=True):
-        left = [told.witness.at(second).channels["TO.PARTNER"].instances[0].short_left for second in (first, last)]
+    for (first, last), (each,) in zip(observed.minutes, observed.get("QCTDNS"), strict=True):
+        left = [observed.witness.at(second).channels["TO.PARTNER"].instances[0].short_left for second in (first, last)]
         tries.append(each["reqn"])
         assert each["reqn"] in (max(left[0] - left[1], 0), 1)
         assert (each["lgdu"] > 0) == (each["lgtm"] > 0) == (each["reqn"] > 0)
     assert sum(tries) == 2
 
 
-def test_the_channel_initiator(told: SimpleNamespace) -> None:
+def test_the_channel_initiator(observed: SimpleNamespace) -> None:
     """Channels and limits; the dispatchers together have all active channels."""
-    for (_, last), (each,), dispatchers in zip(told.minutes, told.get("QCCT"), told.get("QCTDSP"), strict=True):
-        member = told.witness.at(last)
+    for (_, last), (each,), dispatchers in zip(
+        observed.minutes, observed.get("QCCT"), observed.get("QCTDSP"), strict=True
+    ):
+        member = observed.witness.at(last)
         states = [instance.status for channel in member.channels.values() for instance in channel.instances]
         assert (each["jobn"], each["qsgn"]) == ("QM01CHIN", "PRDQ")
         assert (each["nocc"], each["noac"]) == (len(states), sum(state != "RETRYING" for state in states))
@@ -246,11 +252,11 @@ def test_the_channel_initiator(told: SimpleNamespace) -> None:
         assert sum(dispatcher["chln"] for dispatcher in dispatchers) == len(states)
 
 
-def test_tasks(told: SimpleNamespace) -> None:
+def test_tasks(observed: SimpleNamespace) -> None:
     """Busy and waiting make up the interval to the unit; all requests are some task's; the first adapter has most, the last none."""
     interval = 60_000_000 * 4096
     for adapters, dispatchers, ssl, dns, channels in zip(
-        *(told.get(name) for name in ("QCTADP", "QCTDSP", "QCTSSL", "QCTDNS", "QCST")), strict=True
+        *(observed.get(name) for name in ("QCTADP", "QCTDSP", "QCTSSL", "QCTDNS", "QCST")), strict=True
     ):
         assert (len(adapters), len(dispatchers), len(ssl), len(dns)) == (8, 5, 4, 1)
         for each in (*adapters, *dispatchers, *ssl, *dns):

@@ -1,4 +1,4 @@
-"""Intervals of the simulated group's records: they add up, nobody's looking changes them, a restart goes on with them."""
+"""Intervals of the simulated group's records: they add up, requests do not change them, a restart goes on with them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def written(here: SimulatedGroup, looks: list[int], interval_s: int) -> bytes:
 )
 @settings(max_examples=10, deadline=None)
 def test_who_looks_in_between_changes_no_byte(looks: list[int], name: str, interval_s: int, seed: int) -> None:
-    """The same scenario, seed and interval give the same records, whether the world is asked often or seldom."""
+    """The same scenario, seed and interval give the same records, whether the group is asked often or seldom."""
     once, often = (SimulatedGroup(load_scenario(name), BEGIN, seed=seed, queues=20, channels=8) for _ in range(2))
     end = BEGIN + 70 * _S
     expected = written(once, [end], interval_s)
@@ -61,7 +61,7 @@ def test_who_looks_in_between_changes_no_byte(looks: list[int], name: str, inter
 @given(st.sampled_from(SCENARIOS), st.integers(0, 99))
 @settings(max_examples=6, deadline=None)
 def test_watching_changes_nothing_in_the_group(name: str, seed: int) -> None:
-    """A group whose records are written lives as one whose are not."""
+    """A group whose records are written moves like one whose are not."""
     watched, alone = (SimulatedGroup(load_scenario(name), BEGIN, seed=seed, queues=5, channels=4) for _ in range(2))
     written(watched, [BEGIN + 50 * _S, BEGIN + 90 * _S], 10)
     assert watched.advance(BEGIN + 90 * _S) == alone.advance(BEGIN + 90 * _S)
@@ -69,19 +69,19 @@ def test_watching_changes_nothing_in_the_group(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("interval_s", [10, 60])
 def test_counters_of_intervals_add_up(smf: SimpleNamespace, interval_s: int) -> None:
-    """What the intervals say was put, sent, written and logged is what the totals grew by, in whatever pieces it is told."""
+    """What the intervals say was put, sent, written and logged is what the totals grew by, however it is divided."""
     here = SimulatedGroup(load_scenario("buffer-pool-thrash"), BEGIN, queues=30, channels=12)
     first = totals(here)
     end = (BEGIN // 60_000 + 4) * 60_000 + 123
     found = smf.read(written(here, [*range(BEGIN, end, 60_000), end], interval_s))
     last = totals(here)
-    told = [
+    reported = [
         sum(each["getb"] + each["getd"] for (each,) in smf.fields(found, "QIST")),
         sum(each["bffl"] for (each,) in smf.fields(found, "QJST")),
         sum(each["nmsg"] for channels in smf.fields(found, "QCST") for each in channels),
         sum(each["byst"] for channels in smf.fields(found, "QCST") for each in channels),
     ]
-    assert told == [after - before for before, after in zip(first, last, strict=True)]
+    assert reported == [after - before for before, after in zip(first, last, strict=True)]
 
 
 @pytest.mark.parametrize("section", ["QPST", "QCTADP", "QCST", "QJST"])
@@ -142,20 +142,20 @@ def test_a_queue_manager_that_is_down_writes_nothing(smf: SimpleNamespace) -> No
         restarts.note(each)
     assert [(each.queue_manager, each.since_us // 1000 - smf.BEGIN) for each in restarts.found] == [("QM04", 69_000)]
     puts = sum(queue.put_total - before[name] for name, queue in here.group.members["QM04"].queues.items())
-    told = sum(each["put"] for (each,) in smf.fields(found, "QMST", "QM04"))
-    assert puts <= told <= puts + sum(queue.put_total for queue in here.group.shared_queues.values())
+    reported = sum(each["put"] for (each,) in smf.fields(found, "QMST", "QM04"))
+    assert puts <= reported <= puts + sum(queue.put_total for queue in here.group.shared_queues.values())
 
 
 @given(st.integers(0, 500), st.sampled_from([4, 6, 10]), st.sampled_from([0, 60, 133]))
 @VERY_COSTLY
 def test_a_restart_goes_on_with_the_same_records(later_s: int, interval_s: int, more_s: int) -> None:
-    """Whoever begins later with the same group writes the same records as one who lived through all of it, leaps or not."""
+    """A writer that begins later with the same group writes the same records as one that saw all of it, leaps or not."""
     now = BEGIN + later_s * _S
     end, step = now + more_s * _S, interval_s * _S
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repetition, "whole_rounds", lambda *_: 0)
-        lived = SimulatedGroup(_SHORT, BEGIN, queues=10, channels=4)
-        expected = written(lived, [*range(BEGIN, end, step), end], interval_s)
+        stepped = SimulatedGroup(_SHORT, BEGIN, queues=10, channels=4)
+        expected = written(stepped, [*range(BEGIN, end, step), end], interval_s)
     anew = SimulatedGroup(_SHORT, BEGIN, queues=10, channels=4)
     found = written(anew, [*range(now, end, step), end], interval_s)
     assert expected.endswith(found)
@@ -170,7 +170,7 @@ def ends(data: bytes) -> list[int | None]:
 
 def test_many_intervals_that_nobody_asked_for_are_lost(smf: SimpleNamespace) -> None:
     """As many as are remembered are written, the last ones, each whole."""
-    here, same = smf.world(), smf.world()
+    here, same = smf.simulation(), smf.simulation()
     data = written(here, [smf.BEGIN + 300 * _S], 10)
     assert len(ends(data)) == KEPT
     assert written(same, list(range(smf.BEGIN, smf.BEGIN + 301 * _S, 10 * _S)), 10).endswith(data)
@@ -189,7 +189,7 @@ def test_requests_take_the_first_task_that_is_free(requests: int, busy_us: float
 def test_files_appear_whole_and_the_last_ones_stay(smf: SimpleNamespace, tmp_path: Path) -> None:
     """A file for each interval, named by its end; but for the last ten they go, and nothing else in the folder does."""
     (tmp_path / "other.dat").write_bytes(b"")
-    here, same = smf.world(), smf.world()
+    here, same = smf.simulation(), smf.simulation()
     writer = SmfWriter(here, tmp_path, 10 * _S)
     names = []
     for minute in range(1, 5):
@@ -205,17 +205,17 @@ def test_files_appear_whole_and_the_last_ones_stay(smf: SimpleNamespace, tmp_pat
 def test_a_restart_leaves_files_that_are_there(smf: SimpleNamespace, tmp_path: Path) -> None:
     """Only what is missing is written: the files that were read already do not change again."""
     now = smf.BEGIN + 2 * smf.MINUTE
-    first = SmfWriter(smf.world(), tmp_path, smf.MINUTE).write_due(now)
+    first = SmfWriter(smf.simulation(), tmp_path, smf.MINUTE).write_due(now)
     stamps = {path: path.stat().st_mtime_ns for path in first}
-    again = SmfWriter(smf.world(), tmp_path, smf.MINUTE).write_due(now + smf.MINUTE)
+    again = SmfWriter(smf.simulation(), tmp_path, smf.MINUTE).write_due(now + smf.MINUTE)
     assert len(first) == 2
     assert len(again) == 1
     assert {path: path.stat().st_mtime_ns for path in first} == stamps
 
 
 def test_a_folder_that_is_gone_is_an_error_of_the_system(smf: SimpleNamespace, tmp_path: Path) -> None:
-    """It is told as such, and the next interval is tried anew."""
-    writer = SmfWriter(smf.world(), tmp_path / "gone", smf.MINUTE)
+    """It is reported as such, and the next interval is tried anew."""
+    writer = SmfWriter(smf.simulation(), tmp_path / "gone", smf.MINUTE)
     with pytest.raises(FileNotFoundError):
         writer.write_due(smf.BEGIN + smf.MINUTE)
     (tmp_path / "gone").mkdir()

@@ -14,15 +14,15 @@ from mqvitals_agent.smf.section import sections
 
 def test_each_interval_has_the_records_of_every_member(smf: SimpleNamespace) -> None:
     """Statistics of classes 1 and 4 and channel accounting, one of each, for all four queue managers."""
-    found = smf.read(smf.written(smf.world(), 3 * smf.MINUTE))
+    found = smf.read(smf.written(smf.simulation(), 3 * smf.MINUTE))
     kinds = Counter((each.ssid, each.type, each.subtype) for each in found)
     expected = {(115, 1), (115, 2), (115, 201), (115, 215), (115, 231), (116, 10)}
     assert kinds == {(f"QM0{number}", *kind): 3 for number in range(1, 5) for kind in expected}
 
 
 def test_both_time_bases_give_the_interval(smf: SimpleNamespace) -> None:
-    """Start, end and length are right in queue manager and channel initiator records, and local time is told apart."""
-    found = smf.read(smf.written(smf.world(), 2 * smf.MINUTE))
+    """Start, end and length are right in queue manager and channel initiator records, and local time is distinguished."""
+    found = smf.read(smf.written(smf.simulation(), 2 * smf.MINUTE))
     for each in found:
         assert each.interval_us == 60_000_000
         assert each.utc_offset_us == 3_600_000_000
@@ -35,7 +35,7 @@ def test_both_time_bases_give_the_interval(smf: SimpleNamespace) -> None:
 
 def test_sequence_numbers_rise(smf: SimpleNamespace) -> None:
     """The queue manager numbers its records, one after another; the channel initiator does not."""
-    found = smf.read(smf.written(smf.world(), 3 * smf.MINUTE))
+    found = smf.read(smf.written(smf.simulation(), 3 * smf.MINUTE))
     for member in ("QM01", "QM04"):
         mine = [each for each in found if each.ssid == member]
         numbers = [each.sequence for each in mine if each.subtype not in (231, 10)]
@@ -45,12 +45,12 @@ def test_sequence_numbers_rise(smf: SimpleNamespace) -> None:
 
 def test_the_release_is_the_command_level(smf: SimpleNamespace) -> None:
     """Version 10 says its release and group in the extension, and has sections of its own lengths; 9.0 has shorter ones."""
-    here = smf.world()
+    here = smf.simulation()
     here.group.members["QM01"].command_level = 1000
     here.group.members["QM02"].command_level = 900
     found = smf.read(smf.written(here, smf.MINUTE))
-    told = {each.ssid: (each.release, each.qsg, each.data[24:27].decode("cp037")) for each in found}
-    assert told == {
+    reported = {each.ssid: (each.release, each.qsg, each.data[24:27].decode("cp037")) for each in found}
+    assert reported == {
         "QM01": (100_000, "PRDQ", "946"),
         "QM02": (900, None, "900"),
         "QM03": (940, None, "940"),
@@ -71,7 +71,7 @@ def test_the_release_is_the_command_level(smf: SimpleNamespace) -> None:
 
 def test_more_channels_than_a_record_holds(smf: SimpleNamespace) -> None:
     """They go to several records, all but the last of which say that more follow; none is lost and none told twice."""
-    here = smf.world(channels=800)
+    here = smf.simulation(channels=800)
     found = [each for each in smf.read(smf.written(here, smf.MINUTE)) if each.ssid == "QM01" and each.type == 116]
     assert [each.more for each in found] == [True, True, False]
     assert all(len(each.data) <= 32_756 + 4 for each in found)
@@ -82,7 +82,7 @@ def test_more_channels_than_a_record_holds(smf: SimpleNamespace) -> None:
 
 def test_a_channel_initiator_that_is_down_writes_nothing(smf: SimpleNamespace) -> None:
     """Its queue manager goes on to write its own records."""
-    here = smf.world()
+    here = smf.simulation()
     here.group.members["QM03"].chinit_running = False
     found = smf.read(smf.written(here, smf.MINUTE))
     assert {each.subtype for each in found if each.ssid == "QM03"} == {1, 2, 201, 215}
@@ -92,4 +92,4 @@ def test_a_channel_initiator_that_is_down_writes_nothing(smf: SimpleNamespace) -
 def test_an_interval_is_of_whole_seconds(smf: SimpleNamespace, interval_ms: int) -> None:
     """The group lives in seconds: no interval ends between two of them."""
     with pytest.raises(ValueError, match="whole seconds"):
-        SmfWriter(smf.world(), io.BytesIO(), interval_ms)
+        SmfWriter(smf.simulation(), io.BytesIO(), interval_ms)
