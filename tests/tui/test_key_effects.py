@@ -22,7 +22,7 @@ from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
-from mqvitals_tui.tabs import EVERYWHERE, ROW, TABS_BY_ID, next_sibling
+from mqvitals_tui.tabs import EVERYWHERE, ROW, TABS_BY_ID, next_sibling, siblings
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
@@ -186,8 +186,10 @@ async def goes_back_from_place(stage: Stage, key: str) -> None:
         await stage.press(key)
         await stage.see(lambda: not stage.main.filter_text and stage.main.tab.id == stage.screen)
     await stage.press(key)
-    wanted = "structures" if stage.screen == "data_sets" else "overview"
-    await stage.see(lambda: stage.main.tab.id == wanted)
+    tab = TABS_BY_ID[stage.screen]
+    first = siblings(tab)[0]
+    wanted = first if first is not tab else ROW[0]
+    await stage.see(lambda: stage.main.tab is wanted)
 
 
 async def goes_to_other_part(stage: Stage, key: str) -> None:
