@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from mqvitals_rules.expression.context import Context, enough
+from mqvitals_rules.expression.context import Context, Unplaced, enough
 from mqvitals_rules.expression.expression import compile_value
 from mqvitals_rules.expression.functions import delta
 from mqvitals_rules.history import MetricHistory, ObjectMessage, Point
@@ -29,7 +29,7 @@ class NoMembers:
     def __init__(self) -> None:
         self.notes: dict[object, Any] = {}
         self.doubt: Absence | None = None
-        self.unplaced: Sequence[Absence] = ()
+        self.unplaced: Sequence[Unplaced] = ()
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
         return iter(())

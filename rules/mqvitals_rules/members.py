@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from mqvitals_rules.expression.context import Unplaced
 from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.latest_state import RELATIONS, UNDECIDED, LatestState
 from mqvitals_rules.snapshot import ObjectName
@@ -15,27 +16,28 @@ _Relation = tuple[str, str]
 """A kind of members, and the kind of object to which they belong."""
 
 _NO_STATES: list[LatestState] = []
+_UNPLACED = Unplaced("queue_manager.qsg_name", Absence.NOT_ASKED)
 
 
 class MemberGroup:
     """The members of an object, or of several that have the same.
 
     ``notes`` caches results about them, and ``absence`` is the first reason of an absent value among them; both are
-    dropped when anything may have changed. ``doubt`` is why the members are not known; ``unplaced`` why it is not
-    known of others, one reason each, whether they are members too.
+    dropped when anything may have changed. ``doubt`` is why the members are not known; ``unplaced`` are other objects
+    that may be members too.
     """
 
     __slots__ = ("absence", "doubt", "notes", "states", "turn", "unplaced")
 
     def __init__(
-        self, states: list[LatestState], doubt: Absence | None = None, unplaced: Sequence[Absence] = ()
+        self, states: list[LatestState], doubt: Absence | None = None, unplaced: Sequence[Unplaced] = ()
     ) -> None:
         self.states = states
         self.doubt = doubt
         self.unplaced = unplaced
         self.turn: object = None
         self.notes: dict[object, Any] = {}
-        self.absence = doubt or (unplaced[0] if unplaced else None)
+        self.absence = doubt or (unplaced[0].absence if unplaced else None)
 
 
 class _Holders:
@@ -43,7 +45,7 @@ class _Holders:
 
     ``holders``: by member, a reason where it is not known. ``open``: why a member's holder is not known now, also of
     members that have the holder reported last. ``doubt``: the reason where it is known of no object now. ``unplaced``:
-    the reasons of objects whose holder was never reported.
+    the objects whose holder was never reported.
     """
 
     __slots__ = ("doubt", "holders", "members", "open", "signature", "turn", "unplaced")
@@ -54,7 +56,7 @@ class _Holders:
         self.members: dict[ObjectName, list[LatestState]] = {}
         self.open: dict[ObjectName, Absence] = {}
         self.doubt: Absence | None = None
-        self.unplaced: list[Absence] = []
+        self.unplaced: list[Unplaced] = []
         self.turn: object = None
 
 
@@ -94,7 +96,7 @@ class MemberIndex:
         doubt = None
         if not found:
             doubt = next((each.doubt for each in holders if each.doubt is not None), None) or self._never(kind, owners)
-        unplaced = [reason for each in holders for reason in each.unplaced]
+        unplaced = list(chain.from_iterable(each.unplaced for each in holders))
         if perhaps:
             unplaced += self._perhaps(kind, perhaps)
         return MemberGroup(found[0] if len(found) == 1 else list(chain.from_iterable(found)), doubt, unplaced)
@@ -113,9 +115,9 @@ class MemberIndex:
         self._owners[owner] = found
         return found
 
-    def _perhaps(self, kind: str, owners: Sequence[str]) -> list[Absence]:
-        """The reasons why it is not known whether objects of these owners are members."""
-        return [Absence.NOT_ASKED for owner in owners for _ in self._states(owner, kind)]
+    def _perhaps(self, kind: str, owners: Sequence[str]) -> list[Unplaced]:
+        """The objects of these owners, which are members if their queue manager is in the group."""
+        return [_UNPLACED for owner in owners for _ in self._states(owner, kind)]
 
     def _checked(self, kind: str, owners: tuple[str, ...], perhaps: tuple[str, ...]) -> MemberGroup:
         group = self._all(kind, owners, perhaps)
@@ -162,7 +164,7 @@ class MemberIndex:
         if group.turn is not self._turn:
             group.turn = self._turn
             group.notes = {}
-            group.absence = group.unplaced[0] if group.unplaced else None
+            group.absence = group.unplaced[0].absence if group.unplaced else None
         return group
 
     def _states(self, owner: str, kind: str) -> list[LatestState]:
@@ -214,7 +216,10 @@ class MemberIndex:
             if not isinstance(holder, Absence):
                 found.members.setdefault(holder, []).append(state)
             elif not declared:
-                found.unplaced.append(holder)
+                unknown = (
+                    RELATIONS[kind, between] if isinstance(link, Absence) and first is not None else (between, metric)
+                )
+                found.unplaced.append(Unplaced(".".join(unknown), holder))
         if decided:
             found.doubt = None
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from mqvitals_rules.history import ObjectMessage, Point
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -67,6 +67,15 @@ class Context(Protocol):
         ...
 
 
+class Unplaced(NamedTuple):
+    """An object of which it is not known whether it is a member: the metric (``queue.page_set``) that names where it
+    belongs, and why that is absent.
+    """
+
+    link: str
+    absence: Absence
+
+
 class MemberSet(Protocol):
     """The members of an object, each a context with its values of the member itself.
 
@@ -77,8 +86,8 @@ class MemberSet(Protocol):
     """A cache of results about them, kept until something about them may have changed."""
     doubt: Absence | None
     """Why it is not known who they are; None when it is known."""
-    unplaced: Sequence[Absence]
-    """Why it is not known of other objects whether they are members too, one reason each."""
+    unplaced: Sequence[Unplaced]
+    """Other objects that may be members too."""
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]: ...
 

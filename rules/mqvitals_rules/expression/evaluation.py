@@ -211,8 +211,8 @@ class ExpressionEvaluation:
                 yield MemberOutcome(member.name, None, missing)
             else:
                 yield MemberOutcome(member.name, found)
-        for reason in members.unplaced:
-            yield MemberOutcome("", None, (Missing(node.kind, reason),))
+        for each in members.unplaced:
+            yield MemberOutcome("", None, (Missing(*each),))
 
     def _of_term(self, node: Comparison | Membership | Affix) -> tuple[Missing, ...]:
         optional = self._parts.optional(node)

@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.expression import Context, Expression, compile_expression
-from mqvitals_rules.expression.context import MemberSet
+from mqvitals_rules.expression.context import MemberSet, Unplaced
 from mqvitals_rules.history import ObjectMessage, Point
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported, Value
 
@@ -121,7 +121,7 @@ class _Members:
         self.contexts = contexts
         self.notes: dict[object, Any] = {}
         self.doubt: Absence | None = None
-        self.unplaced: Sequence[Absence] = ()
+        self.unplaced: Sequence[Unplaced] = ()
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
         for context in self.contexts:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mqvitals_rules.expression import Context, Expression, Missing
+from mqvitals_rules.expression.context import Unplaced
 from mqvitals_rules.expression.expression import MemberUse
 from mqvitals_rules.history import ObjectMessage
 from mqvitals_rules.snapshot import ObjectName
@@ -119,13 +120,13 @@ def test_members_of_whom_nothing_is_known(compiled: Compile, context: Make) -> N
 def test_an_object_that_may_be_a_member(
     compiled: Compile, context: Make, text: str, depths: Sequence[Reported], expected: bool | None
 ) -> None:
-    """It counts as a member that is unknown, and the explanation names its kind."""
+    """It counts as a member that is unknown, and the explanation names the metric that says where it belongs."""
     page_set: Any = context({"used_pct": 50}, company={"queue": queues(context, *depths)})
-    page_set.members("queue").unplaced = [Absence.NOT_AUTHORISED]
+    page_set.members("queue").unplaced = [Unplaced("queue.page_set", Absence.NOT_AUTHORISED)]
     expression = compiled(text, "page_set")
     assert judged(expression, page_set) is expected
     missing = expression.explain(page_set).missing
-    assert (Missing("queue", Absence.NOT_AUTHORISED) in missing) is (expected is None)
+    assert (Missing("queue.page_set", Absence.NOT_AUTHORISED) in missing) is (expected is None)
 
 
 def test_the_judged_objects_own_values(compiled: Compile, context: Make) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mqvitals_config.problem import Problem
 from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression, functions
-from mqvitals_rules.expression.context import MemberSet
+from mqvitals_rules.expression.context import MemberSet, Unplaced
 from mqvitals_rules.history import ObjectMessage, Point
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
@@ -250,7 +250,7 @@ class Members:
         self.worlds = worlds
         self.notes = notes
         self.doubt: Absence | None = None if len(worlds) < 6 else Absence.NOT_ASKED
-        self.unplaced: Sequence[Absence] = (Absence.STALE,) if len(worlds) == 4 else ()
+        self.unplaced: Sequence[Unplaced] = (Unplaced("queue.page_set", Absence.STALE),) if len(worlds) == 4 else ()
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
         for world in self.worlds:
