@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli import rules_show, rules_test
+from mqvitals_agent.cli import rules_show, rules_testing
 from mqvitals_agent.commandline.arguments import add_zone_argument
 from mqvitals_agent.commandline.settings import explained, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
@@ -171,8 +171,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = actions.add_parser("check", help="report the problems of rule files", description=CHECK_DESCRIPTION)
     add_check_arguments(check)
-    test = actions.add_parser("test", help="run tests of rules", description=rules_test.DESCRIPTION)
-    rules_test.add_arguments(test)
+    test = actions.add_parser("test", help="run tests of rules", description=rules_testing.DESCRIPTION)
+    rules_testing.add_arguments(test)
     listing = actions.add_parser("list", help="list the rules in force", description=rules_show.LIST_DESCRIPTION)
     rules_show.add_list_arguments(listing)
     explain = actions.add_parser("explain", help="explain a rule, or its verdict about an object", description=_EXPLAIN)
@@ -195,5 +195,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
         return rules_show.run_list(arguments)
     if arguments.action == "test":
-        return rules_test.run(arguments)
+        return rules_testing.run(arguments)
     return rules_show.run_explain(arguments)

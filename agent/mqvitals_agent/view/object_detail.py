@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -284,14 +284,7 @@ def read_object_detail(
     begun = [alert.started for alert in all_of_it if alert.started is not None and health_of(alert.severity) is health]
     chartable = _chartable(name.kind, values)
     object_rules = _object_rules(reader, rules, name, alerts)
-    usual = MAIN_METRIC.get(name.kind, "")
-    # A chart of states adds little to their words: prefer a metric in the summary of a firing rule.
-    rather = (
-        _summary_metrics(object_rules, name.kind)
-        if usual and metric_of(name.kind, usual).type is MetricType.STATE
-        else ()
-    )
-    shown = next((each for each in (metric, *rather, usual, *chartable) if each in chartable), "")
+    shown = _charted(name.kind, metric, chartable, object_rules)
     return ObjectDetail(
         name=name,
         gone=None if row is None else row.gone,
@@ -316,6 +309,14 @@ def read_object_detail(
         metric=shown,
         trend=_trend(reader, name, shown, values, TimeRange(data.now - span_ms, data.now)) if shown else None,
     )
+
+
+def _charted(kind: str, chosen: str, chartable: Sequence[str], rules: Sequence[ObjectRule]) -> str:
+    """The metric to chart: the chosen one, else the usual one of the kind; empty when there is none."""
+    usual = MAIN_METRIC.get(kind, "")
+    # A chart of states adds little to their words: prefer a metric in the summary of a firing rule.
+    rather = _summary_metrics(rules, kind) if usual and metric_of(kind, usual).type is MetricType.STATE else ()
+    return next((each for each in (chosen, *rather, usual, *chartable) if each in chartable), "")
 
 
 def _belongs(alert: Alert, name: ObjectName, related: Iterable[RelatedObjects]) -> bool:
