@@ -329,7 +329,7 @@ def read_rules(
 def _is_pack(path: str, name: str) -> bool:
     """Whether ``path`` is the file of the shipped pack with this file name."""
     pack = _shipped_folder() / name
-    return PurePath(path).name == name and isinstance(pack, Path) and pack.samefile(path)
+    return PurePath(path).name == name and isinstance(pack, Path) and pack.is_file() and pack.samefile(path)
 
 
 def decode_packs(

@@ -141,6 +141,19 @@ def test_files_of_the_site_add_to_the_shipped_rules(tmp_path: Path) -> None:
         load_rules(KINDS, [str(file)])
 
 
+def test_files_of_one_name_in_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are two files, also where the first is named without its folder; one file named twice has its rules twice."""
+    monkeypatch.chdir(tmp_path)
+    Path("ours.yaml").write_text(GOOD, "utf-8")
+    Path("more").mkdir()
+    Path("more/ours.yaml").write_text(GOOD.replace("MY-01", "MY-02"), "utf-8")
+    rules, problems = read_rules(KINDS, ["ours.yaml", "more/ours.yaml"])
+    assert not problems
+    assert {"MY-01", "MY-02"} <= {str(rule.id) for rule in rules}
+    _, problems = read_rules(KINDS, ["ours.yaml", "ours.yaml"])
+    assert [problem.message for problem in problems] == ["the rule MY-01 exists already, at ours.yaml:2:9"]
+
+
 def test_a_cause_must_be_a_rule(tmp_path: Path) -> None:
     """A rule of the shipped packs or of any other file; what is misspelt is told at its place."""
     ours = tmp_path / "ours.yaml"
