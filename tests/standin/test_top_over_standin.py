@@ -112,7 +112,7 @@ def test_the_agent_comes_and_goes_with_the_screen(terminal: Terminal, group: Sta
     if how == "key":
         terminal.press(b"q")
         assert terminal.process.wait(PATIENCE_S) == 0
-        until(lambda: b"what was seen is gone with the screen" in terminal.drawn, lambda: terminal.drawn[-500:])
+        until(lambda: b"the temporary store is deleted" in terminal.drawn, lambda: terminal.drawn[-500:])
         assert not agents(config)
         assert not list(temporary.iterdir())
     else:
