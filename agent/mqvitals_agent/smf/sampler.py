@@ -42,7 +42,7 @@ from mqvitals_agent.smf.layout.field import SectionLayout, SectionShape, Value
 from mqvitals_agent.smf.layout.log_and_storage import QSRS
 from mqvitals_agent.smf.metric_mapping import AHEAD, UNSET, MetricMapping, filled
 from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample, Recency, merged
-from mqvitals_agent.smf.record import Record, SmfError
+from mqvitals_agent.smf.record import Record, SmfError, identity_of
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.smf.section import Section, sections
 from mqvitals_rules.snapshot import ObjectName
@@ -116,6 +116,7 @@ class Sampler:
         self._restarts = restarts
         self._groups = groups
         self._places: dict[tuple[str, str, int], dict[str, int]] = {}
+        self._counted: dict[tuple[str, str, int], set[bytes]] = {}
         self._statistics_before: dict[str, Record] = {}
 
     def partial_samples(self, record: Record) -> Iterator[PartialSample]:
@@ -218,9 +219,16 @@ class Sampler:
         return _group_sample(_sample(record, QUEUE, name, fields, rank=0 if flags & _PARTIAL else 1))
 
     def _channel_initiator(self, record: Record) -> Iterator[PartialSample]:
-        """The initiator and its tasks, which are numbered in their order over all records of an interval."""
+        """The initiator and its tasks, which are numbered in their order over all records of an interval.
+
+        Nothing for a record that comes once more before the last of its interval, as where dumps overlap.
+        """
         assert record.end_us is not None
         key = record.sysid, record.ssid, record.end_us
+        identity, counted = identity_of(record), self._counted.setdefault(key, set())
+        if identity in counted:
+            return
+        counted.add(identity)
         places = self._places.setdefault(key, {})
         fields: dict[str, Value | None] = {}
         initiator = filled(CHANNEL_INITIATOR.wanted, {})
@@ -238,9 +246,10 @@ class Sampler:
                 fields[total] = merged(CHANNEL_INITIATOR.overrides[total], fields.get(total), value)
             yield _sample(record, mapping, str(place), task)
         if not record.more:
-            self._places.pop(key, None)
+            del self._places[key], self._counted[key]
         elif len(self._places) > _PLACES:
-            self._places.pop(next(iter(self._places)))
+            oldest = next(iter(self._places))
+            del self._places[oldest], self._counted[oldest]
         yield replace(_sample(record, CHANNEL_INITIATOR, "", initiator | fields), joint=True)
 
     def _applications(self, record: Record) -> Iterator[PartialSample]:

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqsamples.smf import readings
+from mqvitals_agent.review.smf_input import read_files, temporary_store
+from mqvitals_agent.smf.ingest import stored_snapshots
 from mqvitals_agent.smf.kinds import CHANNEL, transaction
 from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
@@ -131,6 +133,18 @@ def test_tasks_of_two_records_are_counted_on(smf: Any) -> None:
     assert sorted(each.object.name for each in found if each.object.kind == "adapter") == ["0", "1", "2"]
     assert values(found, "channel_initiator")["adapters_unused"] == 2
     assert values(found, "channel_initiator")["adapter_requests"] == 1
+
+
+def test_a_repeated_record_is_counted_on_once(smf: Any, tmp_path: Path) -> None:
+    """A dump ends between the records of an interval, and the next one begins with the same record again."""
+    first = chinit(smf, [task(smf, 32, 1, 1, 1), task(smf, 32, 0, 0, 0)], [], flags=0x80)
+    last = chinit(smf, [task(smf, 32, 0, 0, 0)], [])
+    (tmp_path / "one.smf").write_bytes(first)
+    (tmp_path / "other.smf").write_bytes(first + last)
+    with temporary_store() as store:
+        read_files([str(tmp_path / "one.smf"), str(tmp_path / "other.smf")], store, GroupNames())
+        found = {each.object.name for shown in stored_snapshots(store) for each in shown.readings}
+    assert found == {"", "0", "1", "2"}
 
 
 def instance(
