@@ -405,7 +405,7 @@ def check_snapshot_time(snapshot: Snapshot) -> None:
     if not 0 < snapshot.ts <= LAST_MOMENT:
         raise StoreError(
             f"a snapshot of {snapshot.owner} is dated {snapshot.ts} ms since 1970, which is no time: it is not stored",
-            "check the clock, or to the records that it comes from",
+            "check the clock, or the records that it comes from",
             StoreErrorKind.REFUSED,
         )
 

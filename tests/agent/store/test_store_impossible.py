@@ -96,8 +96,9 @@ def test_a_reading_without_a_time_is_left_out(path: Path, make: Any, ts: int) ->
     with Store.open(path, kinds=make.kinds) as store:
         store.write(make.snapshot(1, make.status(1, "A", depth=1), record(make, ts)), make.verdict())
         assert store.refused[INVALID_TIMES] == 1
-        with pytest.raises(StoreError, match="which is no time"):
+        with pytest.raises(StoreError, match="which is no time") as refused:
             store.write(replace(make.snapshot(2, make.status(2, "A", depth=2)), ts=ts), make.verdict())
+        assert refused.value.hint == "check the clock, or the records that it comes from"
         store.write(make.snapshot(3, make.status(3, "A", depth=3)), make.verdict())
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert [value for _, value in reader.trend(make.queue("A"), "depth").points] == [1, 3]
