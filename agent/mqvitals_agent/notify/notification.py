@@ -121,7 +121,7 @@ def notification_from(pending: PendingNotification) -> Notification:
         else:
             alert, starts, ends = kept, moment(kept["starts"]), moment_or_none(kept["ends"])
         return Notification(_texts(alert["labels"]), _texts(alert["annotations"]), pending.fingerprint, starts, ends)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("the notification in the store is damaged") from error
 
 

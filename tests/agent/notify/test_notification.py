@@ -254,6 +254,7 @@ def test_rows_of_earlier_versions_are_sent_as_they_would_have_been(pool: Pool, s
         '{"labels": {"a": 1}, "annotations": {}, "starts": 1, "ends": null}',
         '{"labels": {}, "annotations": {}, "starts": "x", "ends": null}',
         '{"labels": {}, "annotations": {}, "starts": 1, "ends": 1e400}',
+        pytest.param("[" * 100_000, id="nested too deeply"),
     ],
 )
 def test_a_damaged_row_is_no_notification(payload: str) -> None:
