@@ -17,8 +17,9 @@ from typing import Final, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.console.follower import FileFollower, FollowProgress, FollowStep
-from mqvitals_agent.console.message import ONE_SYSTEM_IDS, ConsoleMessage, MessageReader
+from mqvitals_agent.console.message import ConsoleMessage, MessageReader
 from mqvitals_agent.console.tail import FilePosition
+from mqvitals_agent.console.template import ONE_SYSTEM_IDS
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.store.deletion_clock import trusted_now
 from mqvitals_agent.store.error import StoreError

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from mqvitals_agent.console.line import LineCalendar, LineTime, begins_message, day_of, parse_line
 from mqvitals_agent.console.message import (
     MOST_TEXT,
-    ZOS_IDS,
     ConsoleMessage,
     JoinedMessage,
     MessageJoiner,
     MessageReader,
     wanted,
 )
+from mqvitals_agent.console.template import ZOS_IDS
 from mqvitals_config.collection import Carrier
 from mqvitals_rules.expression.operands import _MESSAGE
 
@@ -96,7 +96,7 @@ def recognised(
         ),
         (
             "CSQE239I ZQS2 SMDS(ZQS2) CFSTRUCT(APPL1) data set X.Y has become full so new large messages can no longer be stored in it",
-            "CSQE239I", "ZQS2", "cf_structure", "APPL1", "stored in it",
+            "CSQE239I", "ZQS2", "smds", "APPL1/ZQS2", "stored in it",
         ),
         ("CSQR003I ZQS2 CSQRSTRT RESTART - PRIOR CHECKPOINT RBA=0000", "CSQR003I", "ZQS2", "", "", "RBA=0000"),
     ],
