@@ -11,7 +11,7 @@ from typing import Any
 def test_a_recorded_morning_replays_to_the_same_alerts(mqvitals: Callable[..., Any], tmp_path: Path) -> None:
     """Rule, object, severity and both moments of each alert are those of the agent that recorded."""
     file, lived, replayed = tmp_path / "x.jsonl.gz", tmp_path / "lived.db", tmp_path / "replayed.db"
-    run = ("--scenario", "busy-morning", "--seed", "3", "--for", "5m", "--speed", "max", "--interval", "10s")
+    run = ("--scenario", "busy-morning", "--seed", "3", "--for", "5m", "--speed", "max", "--interval", "20s")
     mqvitals("record", file, "--store", lived, *run)
     mqvitals("replay", file, "--store", replayed, "--speed", "max")
     told = [

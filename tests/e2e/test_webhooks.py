@@ -424,8 +424,8 @@ def test_killed_agent_loses_nothing(tmp_path: Path, soak: bool) -> None:
 
     phases = set()
     with receiving(answer) as receiver:
-        options = ("--webhook", receiver.url, "--interval", "10s", "--speed", "max", "--for")
-        kills, longest = (20, 5) if soak else (5, 18)
+        options = ("--webhook", receiver.url, "--interval", "10s" if soak else "30s", "--speed", "max", "--for")
+        kills, longest = (20, 5) if soak else (5, 6)
         while len(agent) < kills or len(receiver.posts) <= 3:
             after = last_cycle(store) + dice.randint(1, longest)
             # The first one goes back far enough for all.

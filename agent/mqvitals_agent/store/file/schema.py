@@ -13,7 +13,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -49,11 +49,10 @@ class ForeignObject(NamedTuple):
 
 def foreign_objects(connection: sqlite3.Connection) -> list[ForeignObject]:
     """What stands in a store that mqvitals does not make. Raises sqlite3.Error."""
-    known = _known()
     return [
         ForeignObject(str(kind), str(name), str(table))
         for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
-        if not _ours(str(kind), str(name), sql, known)
+        if not _ours(str(kind), str(name), sql)
     ]
 
 
@@ -69,7 +68,10 @@ def refuse_foreign_objects(path: Path, connection: sqlite3.Connection) -> None:
         )
 
 
-def _ours(kind: str, name: str, sql: object, known: Mapping[tuple[str, str], str]) -> bool:
+@lru_cache(maxsize=256)
+def _ours(kind: str, name: str, sql: object) -> bool:
+    """Every store holds the same, and is looked through each time it is opened: what was judged once is remembered."""
+    known = _known()
     if _OF_LIBRARIES.fullmatch(name) and kind in {"table", "index"}:
         plain = sql is None or _EXPRESSION.search(str(sql)) is None
         # An index on columns alone has one pair of parentheses.
