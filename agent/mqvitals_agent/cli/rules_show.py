@@ -93,6 +93,7 @@ def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
         "family": rule.family.name if rule.family else None,
         "caused_by": [str(cause) for cause in rule.caused_by],
         "caused_by_partner": [str(cause) for cause in rule.caused_by_partner],
+        "same_incident": [str(other) for other in rule.same_incident],
         "enabled": rule.id not in settings.rules.disabled,
         "severity": rule.severity.name.lower(),
         "severity_if": [
@@ -234,6 +235,7 @@ def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
     yield from _labelled(
         "Caused by", ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)])
     )
+    yield from _labelled("Same incident as", ", ".join(rule.same_incident))
     yield from _labelled("Needs", ", ".join(rule.needs))
     yield from _fact_lines(rule)
     yield from _advice_lines(rule)

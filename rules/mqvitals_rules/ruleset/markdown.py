@@ -135,6 +135,7 @@ def _section(rule: Rule) -> Iterator[str]:
         "Hold": hold_text(rule),
         "Clears": clear_text(rule),
         "Explained by": ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)]),
+        "Same incident as": ", ".join(rule.same_incident),
         "Needs": ", ".join(rule.needs),
         "Advice": one_line(rule.advice),
         "Caveat": one_line(rule.caveat),

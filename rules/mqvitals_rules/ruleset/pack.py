@@ -138,6 +138,7 @@ class RuleEntry:
     tier: Tier = ""
     caused_by: tuple[LocatedText, ...] = ()
     caused_by_partner: tuple[LocatedText, ...] = ()
+    same_incident: tuple[LocatedText, ...] = ()
 
     def __post_init__(self) -> None:
         if self.mqsc_if and self.mqsc is None:
@@ -200,6 +201,7 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         tier=entry.tier,
         caused_by=entry.caused_by,
         caused_by_partner=entry.caused_by_partner,
+        same_incident=entry.same_incident,
     )
 
 
@@ -364,7 +366,11 @@ def unknown_causes(rules: Sequence[Rule]) -> list[Problem]:
     return [
         Problem(cause.place, key, f"there is no rule {str(cause)!r}{did_you_mean(cause, ids)}")
         for rule in rules
-        for key, causes in (("caused_by", rule.caused_by), ("caused_by_partner", rule.caused_by_partner))
+        for key, causes in (
+            ("caused_by", rule.caused_by),
+            ("caused_by_partner", rule.caused_by_partner),
+            ("same_incident", rule.same_incident),
+        )
         for cause in causes
         if cause not in ids
     ]

@@ -113,7 +113,8 @@ class Rule:
       records, M for console messages, D for declared facts, A for the agent itself, with ``>`` (better with), ``+``
       (and) or ``|`` (or) between.
     - ``caused_by``: the rules whose alert, about the same object or one it depends on, explains this one's;
-      ``caused_by_partner``: those whose alert about the queue manager at the other end of the channel does.
+      ``caused_by_partner``: those whose alert about the queue manager at the other end of the channel does;
+      ``same_incident``: those that report the same from other data, so that either may explain the other.
     """
 
     id: LocatedText
@@ -139,8 +140,9 @@ class Rule:
     tier: str = ""
     caused_by: tuple[LocatedText, ...] = ()
     caused_by_partner: tuple[LocatedText, ...] = ()
+    same_incident: tuple[LocatedText, ...] = ()
 
     @property
     def causes(self) -> tuple[LocatedText, ...]:
         """Every rule whose alert can explain this one's."""
-        return self.caused_by + self.caused_by_partner
+        return self.caused_by + self.caused_by_partner + self.same_incident

@@ -90,8 +90,14 @@ class RuleSet:
 
     @property
     def causes(self) -> Mapping[str, frozenset[str]]:
-        """Rule id -> the rules whose alerts explain its own."""
-        return {str(rule.id): frozenset(map(str, rule.caused_by)) for rule in self.rules if rule.caused_by}
+        """Rule id -> the rules whose alerts explain its own; of the same incident each explains the other."""
+        found: dict[str, set[str]] = {}
+        for rule in self.rules:
+            for cause in (*rule.caused_by, *rule.same_incident):
+                found.setdefault(str(rule.id), set()).add(str(cause))
+            for other in rule.same_incident:
+                found.setdefault(str(other), set()).add(str(rule.id))
+        return {rule: frozenset(causes) for rule, causes in found.items()}
 
     @property
     def partner_causes(self) -> Mapping[str, frozenset[str]]:

@@ -216,7 +216,7 @@ class ExpectationCheck:
     def _why_not(self, each: FiringEntry, alert: Alert) -> str:
         """Why no alert of the rule that should explain this one does."""
         rule = self._run.rules.rule(each.rule)
-        if rule is not None and each.cause not in rule.causes:
+        if rule is not None and each.cause not in {*rule.causes, *self._run.rules.causes.get(each.rule, ())}:
             return f"{each.rule} does not name {each.cause} under caused_by"
         firing = {other.key.rule for other in self._run.alerts if other.state is AlertState.FIRING}
         if each.cause not in firing:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState, overshadowed
@@ -87,6 +89,41 @@ def test_a_chain_over_related_objects() -> None:
         "PAGES": False,
         "DEPTH": False,
     }
+
+
+MESSAGE_AND_FIGURE = """
+rules:
+  - {id: MESSAGE, title: t, kind: operational, scope: log, when: used_pct > 90, severity: critical, summary: s, hold: {polls: 1},
+     advice: a, caveat: c, source: {document: d, section: s}, same_incident: [FIGURE]}
+  - {id: FIGURE, title: t, kind: operational, scope: log, when: full_logs >= 3, severity: warning, summary: s, hold: {polls: 1},
+     severity_if: [{when: full_logs >= 4, severity: critical}], advice: a, caveat: c, source: {document: d, section: s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("polls", "explained"),
+    [
+        ([(95, 4)], "MESSAGE"),  # equal, and at the same poll: by name
+        ([(95, 0), (95, 4)], "FIGURE"),  # equal: the message was first
+        ([(50, 4), (95, 4)], "MESSAGE"),  # equal: the figure was first
+        ([(50, 3), (95, 3)], "FIGURE"),  # the message is more severe
+    ],
+)
+def test_of_two_reports_of_an_incident_one_explains_the_other(polls: list[tuple[int, int]], explained: str) -> None:
+    """The more severe one, of equally severe ones the first, though only one of the rules names the other."""
+    decoded, problems = decode_packs([("own.yaml", MESSAGE_AND_FIGURE)], KINDS)
+    assert not problems
+    history = MemoryHistory()
+    engine = Engine(RuleSet(decoded, KINDS), Facts(KINDS), history)
+    for cycle, (used, full) in enumerate(polls, 1):
+        reading = Reading(
+            ObjectName("QM01", "log"), "INQUIRE_LOG", cycle, {"used_pct": used, "full_logs": full}, 10_000
+        )
+        snapshot = Snapshot("QM01", False, cycle, cycle, (reading,))
+        history.add(snapshot)
+        engine.evaluate(snapshot)
+    causes = {alert.key.rule: alert.cause and alert.cause.rule for alert in engine.open_alerts}
+    assert causes == {"MESSAGE": None, "FIGURE": None} | {explained: next(iter({"MESSAGE", "FIGURE"} - {explained}))}
 
 
 def test_causes_outlive_a_restart() -> None:
