@@ -275,6 +275,16 @@ class EvalContext:
         self._note(group.absence)
         return ContextMembers(group, self)
 
+    def member_values(self, kind: str) -> Sequence[tuple[ObjectName, Mapping[str, Reported]]] | Absence:
+        """The members of a kind with their latest values; the reason where it is not known which they are."""
+        group = self._index.of(self._entered(), kind, self.now)
+        if group.doubt is not None or (group.unplaced and not group.states):
+            return group.doubt or group.unplaced[0].absence
+        for state in group.states:
+            if self.now > state.deadline:
+                state.expire(self.now)
+        return [(state.name, state.values) for state in group.states]
+
     def total(self, kind: str, metric: str, window_ms: int) -> float | None:
         """The sum of a metric, or of its increases over a window, over all objects of the kind and owner.
 

@@ -12,7 +12,7 @@ A channel is one object, whatever its restarts and instances. Of several current
 * the starts: see ``ChannelStarts``.
 
 A value that only some instances report is taken from those. An inactive channel has no figures except those that are
-added up over channels: these are 0.
+added up over channels: these are 0. Its type and its transmission queue are those of its definition.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.columns import LocalTime, MetricValues, ParameterPicker, ParameterValues, columns_by_platform
 from mqvitals_agent.poll.probe import (
+    ChannelDefinition,
     CycleRows,
     InstanceRow,
     MemberReport,
@@ -240,7 +241,7 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
 def read_definition(answer: MemberReport, rows: CycleRows) -> None:
     """One row a channel that can run here: client definitions and templates are left out."""
     columns = _DEFINITION[answer.distributed]
-    types = rows.channel_types.setdefault(answer.queue_manager, {})
+    defined = rows.channels_defined.setdefault(answer.queue_manager, {})
     for item in answer.items:
         values = item.values
         name = values.get(mq.MQCACH_CHANNEL_NAME)
@@ -252,7 +253,8 @@ def read_definition(answer: MemberReport, rows: CycleRows) -> None:
             or kind == mq.MQCHT_CLNTCONN
         ):
             continue
-        types[name] = kind if type(kind) is int else 0
+        xmitq = values.get(mq.MQCACH_XMIT_Q_NAME)
+        defined[name] = ChannelDefinition(kind if type(kind) is int else 0, xmitq if type(xmitq) is str else "")
         metrics = columns.read(values)
         metrics["exits"] = _exits(values)
         rows.put(DEFINITION, answer.queue_manager, name, answer.row(metrics, columns.read_times(values, metrics)))
@@ -334,13 +336,18 @@ def traffic_metrics(values: Mapping[str, Reported]) -> MetricValues:
     return {"carried_bytes": _added(values["bytes_sent"], values["bytes_rcvd"]), "batch_ends": batches}
 
 
-def inactive_metrics(kind: int | None) -> Mapping[str, Reported]:
-    """The metrics of a channel without a current instance; ``kind`` is its type, where a definition holds it."""
+def inactive_metrics(defined: ChannelDefinition | None) -> Mapping[str, Reported]:
+    """The metrics of a channel without a current instance; ``defined``: its definition, where it is known.
+
+    Its transmission queue is the defined one: messages wait there for it to start.
+    """
     values: dict[str, Reported] = dict.fromkeys(STATUS.metrics, Absence.INACTIVE)
     values["status"] = mq.MQCHS_INACTIVE
     values.update(dict.fromkeys(("instances", "tls_instances", "carried_bytes", "batch_ends"), 0))
-    if kind:
-        values["type"] = kind
+    if defined is not None and defined.type:
+        values["type"] = defined.type
+    if defined is not None and defined.xmitq:
+        values["xmitq"] = defined.xmitq
     return values
 
 
@@ -365,6 +372,7 @@ DEFINITION_PROBE = Probe(
     wanted_parameters(
         mq.MQCACH_CHANNEL_NAME,
         mq.MQIACH_CHANNEL_TYPE,
+        mq.MQCACH_XMIT_Q_NAME,
         mq.MQIA_QSG_DISP,
         *_EXITS,
         columns=[c.wanted for c in _DEFINITION.values()],

@@ -238,6 +238,15 @@ class MemberReport:
         return ObjectRow(values, whole, self.own, self.at, self.now, self.queue_manager, local, totals)
 
 
+class ChannelDefinition(NamedTuple):
+    """What a channel has of its definition while it is inactive: its type (MQCHT; 0: not reported) and transmission
+    queue.
+    """
+
+    type: int
+    xmitq: str = ""
+
+
 @dataclass(slots=True)
 class CycleRows:
     """The rows of one cycle by part, owner and name; rows of shared queues by part, name and member."""
@@ -250,8 +259,8 @@ class CycleRows:
     """By queue manager: the name of its dead-letter queue, blank when it has none."""
     distributed: dict[str, bool] = field(default_factory=dict)
     """By queue manager: that it does not run on z/OS."""
-    channel_types: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By queue manager: the channels it defines and their types."""
+    channels_defined: dict[str, dict[str, ChannelDefinition]] = field(default_factory=dict)
+    """By queue manager: the channels it defines."""
     altered: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
     """By kind and name: member and local time of a definition's last alteration."""
     group: str = ""

@@ -11,7 +11,7 @@ from mqvitals_agent.poll import channel, log, queue, statistics, storage
 from mqvitals_agent.poll.channel import ChannelStarts
 from mqvitals_agent.poll.cycle import NO_INTERVAL, SATURATED_AT, Counters, CycleData, display_command, missing_reason
 from mqvitals_agent.poll.local_time import QueueManagerClock
-from mqvitals_agent.poll.probe import GROUP, ObjectRow, ProbePart
+from mqvitals_agent.poll.probe import GROUP, ChannelDefinition, ObjectRow, ProbePart
 from mqvitals_agent.poll.qsg import CHANGES, AlterationCounter
 from mqvitals_agent.poll.queue_manager import ATTRIBUTES
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
@@ -79,7 +79,7 @@ class SnapshotBuilder:
         self._with_statistics: set[str] = set()
         self._dead_letter_queues: dict[str, str] = {}
         self._storage_classes: dict[str, dict[str, int]] = {}
-        self._channel_types: dict[str, dict[str, int]] = {}
+        self._channels_defined: dict[str, dict[str, ChannelDefinition]] = {}
         self._undefined: dict[str, set[str]] = {}
         self._undefined_unless_reported: dict[str, set[str]] = {}
         self._pools: dict[str, dict[int, int]] = {}
@@ -220,20 +220,20 @@ class SnapshotBuilder:
         for (part, owner), questions in cycle.asked.items():
             if part is not channel.DEFINITION:
                 continue
-            defined = self._channel_types.setdefault(owner, {})
+            defined = self._channels_defined.setdefault(owner, {})
             undefined = self._undefined.setdefault(owner, set())
-            types = cycle.rows.channel_types.get(owner, {})
+            reported = cycle.rows.channels_defined.get(owner, {})
             for asked in questions:
                 if asked.absence is None:
-                    for name in [n for n in defined if n not in types and asked.selection.selects(n)]:
+                    for name in [n for n in defined if n not in reported and asked.selection.selects(n)]:
                         del defined[name]
                         undefined.add(name)
                     before = self._undefined_unless_reported.get(owner, set())
                     settled = {name for name in before if asked.selection.selects(name)}
                     undefined.update(settled)
                     before -= settled
-            defined.update(types)
-            undefined.difference_update(types)
+            defined.update(reported)
+            undefined.difference_update(reported)
 
     def _clock(self, queue_manager: str) -> QueueManagerClock:
         clock = self._clocks.get(queue_manager)
@@ -382,7 +382,7 @@ class SnapshotBuilder:
         lost = self._lost(cycle, self._via.get(part, "") if owner == GROUP else owner)
         default = Absence.UNREACHABLE if lost and part.poll else None
         if part is channel.STATUS:
-            for name in self._channel_types.get(owner, {}):
+            for name in self._channels_defined.get(owner, {}):
                 if name not in known and name not in reported:
                     known[name] = KnownObject(ObjectName(owner, part.kind.name, name))
         if len(reported) >= len(known) and known.keys() <= reported.keys():
@@ -411,8 +411,8 @@ class SnapshotBuilder:
         if part is channel.STATUS and name not in undefined:
             assert counters is not None
             counters.increases(before.object, {})
-            kind = self._channel_types.get(owner, {}).get(name)
-            values = {**channel.inactive_metrics(kind), **self._starts.count(before.object, ())}
+            defined = self._channels_defined.get(owner, {}).get(name)
+            values = {**channel.inactive_metrics(defined), **self._starts.count(before.object, ())}
             return Reading(before.object, part.probe, ts, values, interval, part.poll)
         if counters is not None:
             counters.forget(before.object)

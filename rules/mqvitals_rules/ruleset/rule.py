@@ -108,7 +108,7 @@ class Rule:
       kind of the same owner).
     - ``when``, the clear condition and the conditions of the severity and MQSC cases are expressions.
     - ``summary`` and ``mqsc`` are templates: ``{metric}``, ``{kind.metric}``, ``{parameter}``, ``{name}``, ``{owner}``;
-      in ``mqsc`` the two names are quoted where MQ would fold them.
+      in ``mqsc`` the two names are quoted where MQ would fold them. A summary can name members (``ruleset/template.py``).
     - ``needs``: the replies and records it is evaluated from. ``tier``: their sort, P for PCF replies, S for SMF
       records, M for console messages, D for declared facts, A for the agent itself, with ``>`` (better with), ``+``
       (and) or ``|`` (or) between.

@@ -2,18 +2,20 @@
 
 ``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first that
 has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the parts of the object's name. ``[[...,
-{metric}]]`` is left out unless it shows a value that differs from those before it. The result is plain text without
+{metric}]]`` is left out unless it shows a value that differs from those before it. ``{any channel: <name> is
+<status>|WORDS}`` shows the object's members of a kind, or WORDS where it has none. The result is plain text without
 control characters; in an MQSC command names are quoted where MQSC needs it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
 from mqvitals_rules.latest import relates
+from mqvitals_rules.members import has_members
 from mqvitals_rules.ruleset.rule import RuleParameter
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
@@ -27,6 +29,16 @@ _NAMES = ("{name}", "{owner}")
 
 Lookup = Callable[[str, str], Reported]
 """(kind, metric) -> the value now."""
+
+MemberValues = Sequence[tuple[ObjectName, Mapping[str, Reported]]]
+Members = Callable[[str], MemberValues | Absence]
+"""Kind -> the object's members of it with their values, or why they are not known."""
+
+_MEMBERS = re.compile(r"any (\w+): ([^|]+)\|([^|]+)")
+"""``any channel: <name> is <status>|no channel serves it``."""
+_MEMBER_FIELD = re.compile(r"<(\w+)>")
+_MOST_MEMBERS = 3
+"""Members that are shown; of more there is a number."""
 
 _TWO_DAYS_S = 172_800
 _SIZES = {"TiB": 1024**4, "GiB": 1024**3, "MiB": 1024**2}
@@ -44,10 +56,22 @@ class _MetricField(NamedTuple):
     """Metrics of the object to show instead, where the first has no value."""
 
 
+class _MembersField(NamedTuple):
+    """The members of a kind. ``parts`` is the text of one, with metrics of its own; None stands for its name."""
+
+    kind: str
+    parts: tuple[str | Metric | None, ...]
+    without: str
+    """The text where there are none."""
+
+
+_Part = str | _MetricField | _MembersField
+
+
 class _Aside(NamedTuple):
     """A part that is shown only where a value in it differs from those before it."""
 
-    parts: tuple[str | _MetricField, ...]
+    parts: tuple[_Part, ...]
 
 
 class Template:
@@ -55,7 +79,7 @@ class Template:
 
     __slots__ = ("_mqsc", "_parts", "_places")
 
-    def __init__(self, parts: tuple[str | _MetricField | _Aside, ...], *, mqsc: bool = False) -> None:
+    def __init__(self, parts: tuple[_Part | _Aside, ...], *, mqsc: bool = False) -> None:
         self._parts = parts
         self._mqsc = mqsc
         every = [inner for part in parts for inner in (part.parts if isinstance(part, _Aside) else (part,))]
@@ -71,22 +95,25 @@ class Template:
         """The metrics it shows, each with its kind of object, in the order of the text."""
         return tuple((place.kind, metric) for place in self._places for metric in (place.metric, *place.others))
 
-    def fill(self, name: ObjectName, lookup: Lookup) -> str:
+    def fill(self, name: ObjectName, lookup: Lookup, members: Members = lambda _: Absence.NOT_ASKED) -> str:
         """The text for one object."""
         words: list[str] = []
         seen: set[str] = set()
         for part in self._parts:
             if isinstance(part, _Aside):
                 words += self._aside(part, name, lookup, seen)
+            elif isinstance(part, _MembersField):
+                words.append(_members_text(part, name, members(part.kind)))
             else:
                 words.append(self._word(part, name, lookup, seen))
         return printable("".join(words))
 
-    def _word(self, part: str | _MetricField, name: ObjectName, lookup: Lookup, seen: set[str]) -> str:
+    def _word(self, part: _Part, name: ObjectName, lookup: Lookup, seen: set[str]) -> str:
         if isinstance(part, _MetricField):
             word = _field_text(part, lookup)
             seen.add(word)
             return word
+        assert isinstance(part, str), "members stand in no aside"
         if part in _NAMES:
             text = name.name if part == "{name}" else name.owner
             return mqsc_name(text) if self._mqsc else text
@@ -113,8 +140,8 @@ def compile_template(
 
     ``values`` are the values of the parameters; ``mqsc``: the text is a command.
     """
-    whole: list[str | _MetricField | _Aside] = []
-    within: list[str | _MetricField] = []
+    whole: list[_Part | _Aside] = []
+    within: list[_Part] = []
     # Of the whole text, or of the aside under way, which begins at ``begun``.
     parts: list[Any] = whole
     begun = None
@@ -147,7 +174,9 @@ def compile_template(
         elif field in parameters:
             parts.append(format_quantity(values[field], parameters[field].unit))
         else:
-            shown = _metric_field(field, scope, kinds)
+            shown: _Part | None = _metric_field(field, scope, kinds)
+            if shown is None and begun is None and not mqsc:
+                shown = _members_field(field, scope, kinds)
             if shown is not None:
                 parts.append(shown)
             else:
@@ -160,6 +189,10 @@ def compile_template(
 
 
 def _unknown_field(field: str, scope: Kind, parameters: Mapping[str, RuleParameter]) -> str:
+    if field.startswith("any "):
+        return (
+            f"{field!r} shows no members of a {scope.name}: write {{any KIND: <name> is <METRIC>|TEXT WITHOUT MEMBERS}}"
+        )
     known = [*(metric.name for metric in scope.metrics), *parameters, "name", "owner"]
     meant = did_you_mean(field, known)
     return f"{field!r} is no metric of {scope.name} and no parameter of this rule{meant}"
@@ -182,6 +215,42 @@ def _metric_field(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _Metric
     if kind is None or metric is None or len(found) < len(instead) or (others and kind is not scope):
         return None
     return _MetricField(kind.name, metric, found)
+
+
+def _members_field(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _MembersField | None:
+    match = _MEMBERS.fullmatch(field)
+    kind = kinds.get(match[1]) if match else None
+    if match is None or kind is None or not has_members(scope, kind):
+        return None
+    words = _MEMBER_FIELD.split(match[2])
+    metrics = [kind.metric(name) for name in words[1::2]]
+    if any(metric is None and name != "name" for metric, name in zip(metrics, words[1::2], strict=True)):
+        return None
+    parts: list[str | Metric | None] = list(words)
+    parts[1::2] = metrics
+    return _MembersField(kind.name, tuple(parts), match[3])
+
+
+def _members_text(place: _MembersField, of: ObjectName, members: MemberValues | Absence) -> str:
+    if isinstance(members, Absence):
+        return f"{place.kind} unknown ({members.value})"
+    ordered = sorted(members, key=lambda member: member[0])
+    texts = [_member_text(place, of, *member) for member in ordered[:_MOST_MEMBERS]]
+    if len(ordered) > _MOST_MEMBERS:
+        texts.append(f"{len(ordered) - _MOST_MEMBERS} more")
+    return ", ".join(texts) or place.without
+
+
+def _member_text(place: _MembersField, of: ObjectName, name: ObjectName, values: Mapping[str, Reported]) -> str:
+    # A member of a shared object belongs to one queue manager.
+    own = name.name if name.owner == of.owner else f"{name.name} of {name.owner}"
+    words = []
+    for part in place.parts:
+        if isinstance(part, Metric):
+            words.append(format_value(part, values.get(part.name, Absence.NOT_ASKED)))
+        else:
+            words.append(own if part is None else part)
+    return "".join(words)
 
 
 def _field_text(place: _MetricField, lookup: Lookup) -> str:

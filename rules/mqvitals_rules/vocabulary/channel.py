@@ -162,7 +162,7 @@ _WHO = answer(
     "INQUIRE_CHANNEL_STATUS",
     text("conname", "address of the partner",
          pcf="MQCACH_CONNECTION_NAME", smf="QCSTCNNM", mqsc="CONNAME"),
-    text("xmitq", "transmission queue the channel sends from",
+    text("xmitq", "transmission queue the channel sends from; of an inactive channel, as defined",
          pcf="MQCACH_XMIT_Q_NAME", mqsc="XMITQ"),
     text("remote_queue_manager", "queue manager at the other end; blank until it is known",
          pcf="MQCA_REMOTE_Q_MGR_NAME", smf="QCSTRQMN", mqsc="RQMNAME"),

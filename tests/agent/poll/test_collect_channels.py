@@ -236,6 +236,19 @@ def test_defined_channel_is_inactive_from_its_first_cycle(talk: Talk) -> None:
     assert talk.end().reading("QM01/channel/IDLE", "INQUIRE_CHANNEL_STATUS").values["status"] == mq.MQCHS_INACTIVE
 
 
+def test_an_inactive_channel_names_the_queue_where_messages_wait_for_it(talk: Talk) -> None:
+    """From its definition; while it has a status, from that; a cluster-sender's definition names none."""
+    sender = definition("IDLE") | {mq.MQCACH_XMIT_Q_NAME: "QM09.XMIT"}
+    cluster = definition("TO.QM02", mq.MQCHT_CLUSSDR) | {mq.MQCACH_XMIT_Q_NAME: ""}
+    talk.ask(DEFINITION, [sender, cluster])
+    talk.ask(STATUS, [status("IDLE") | {mq.MQCACH_XMIT_Q_NAME: "OTHER.XMIT"}])
+    told = talk.end()
+    assert told.value("QM01/channel/IDLE", "xmitq") == "OTHER.XMIT"
+    assert told.value("QM01/channel/TO.QM02", "xmitq") is Absence.INACTIVE
+    talk.ask(STATUS, reason=mq.MQRCCF_CHL_STATUS_NOT_FOUND)
+    assert talk.end().value("QM01/channel/IDLE", "xmitq") == "QM09.XMIT"
+
+
 def test_client_definitions_and_templates_do_not_run_here(talk: Talk) -> None:
     """CLNTCONN definitions are for clients, GROUP ones are templates."""
     talk.ask(DEFINITION, [definition("C", mq.MQCHT_CLNTCONN), definition("G", disposition=mq.MQQSGD_GROUP)])

@@ -9,7 +9,7 @@ from mqvitals_rules.compiled_rule import compile_rule
 from mqvitals_rules.ruleset.pack import load_rules
 from mqvitals_rules.ruleset.template import compile_template, format_quantity, mqsc_name, with_unit
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.metric import CHANNEL_STATUS, Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
 
@@ -148,6 +148,54 @@ def test_an_aside_out_of_place_is_refused(text: str, column: int) -> None:
     _, problems = compile_template(LocatedText(text, Place("ours.yaml", 1, 1)), KINDS["buffer_pool"], KINDS, {}, {})
     assert column in [problem.place.column for problem in problems]
     assert all("aside" in problem.message for problem in problems)
+
+
+SERVED = "queue {name}: {any channel: <name> is <status>, <xmitq_msgs> wait|no channel serves it}"
+STATUSES = {name: float(number) for name, number in CHANNEL_STATUS.items()}
+
+
+def served(owner: str, members: list[tuple[ObjectName, dict[str, Reported]]] | Absence) -> str:
+    template, problems = compile_template(LocatedText(SERVED, Place("ours.yaml", 1, 1)), KINDS["queue"], KINDS, {}, {})
+    assert problems == []
+    return template.fill(ObjectName(owner, "queue", "X"), lambda *_: Absence.NOT_ASKED, lambda _: members)
+
+
+def a_channel(owner: str, name: str, status: str) -> tuple[ObjectName, dict[str, Reported]]:
+    return ObjectName(owner, "channel", name), {"status": STATUSES[status], "xmitq_msgs": 3}
+
+
+def test_members_are_named_with_their_metrics() -> None:
+    """In the order of their names; of a shared object with the queue manager; a value that is absent says why."""
+    one = a_channel("QM01", "TO.B", "STOPPED")
+    assert served("QM01", [one]) == "queue X: TO.B is STOPPED, 3 messages wait"
+    assert served("PRDQ", [one]) == "queue X: TO.B of QM01 is STOPPED, 3 messages wait"
+    other: tuple[ObjectName, dict[str, Reported]]
+    other = ObjectName("QM01", "channel", "TO.A"), {"status": Absence.NO_ANSWER}
+    assert served("QM01", [one, other]) == served("QM01", [other, one])
+    assert served("QM01", [one, other]).startswith("queue X: TO.A is unknown (no answer), unknown (not asked) wait, TO")
+
+
+def test_a_text_without_members_and_with_many() -> None:
+    """The words for none, a reason where they are not known, and a number beyond three."""
+    assert served("QM01", []) == "queue X: no channel serves it"
+    assert served("QM01", Absence.NOT_ASKED) == "queue X: channel unknown (not asked)"
+    many = [a_channel("QM01", f"TO.{place}", "BINDING") for place in range(7)]
+    assert served("QM01", many).endswith("TO.2 is BINDING, 3 messages wait, 4 more")
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["any channel: <nmae>|none", "any chanel: <name>|none", "any channel: <name>", "any log: <name>|none"],
+)
+def test_members_are_checked(field: str) -> None:
+    """The kind must have members here, and the metrics be theirs; in a command there are none."""
+    located = LocatedText(f"{{{field}}}", Place("ours.yaml", 1, 1))
+    _, [problem] = compile_template(located, KINDS["queue"], KINDS, {}, {})
+    assert "shows no members of a queue" in problem.message
+    _, [problem] = compile_template(
+        LocatedText(SERVED, Place("ours.yaml", 1, 1)), KINDS["queue"], KINDS, {}, {}, mqsc=True
+    )
+    assert "shows no members" in problem.message
 
 
 def test_the_figure_of_each_shipped_rule_is_one_of_its_conditions() -> None:
