@@ -254,6 +254,13 @@ class QueueManagerFact(OptionalFacts):
     shared_queues: Annotated[NotNegative | None, fact("How many shared queues its group has, where they are many.")] = (
         None
     )
+    test: Annotated[
+        LocatedText | None,
+        Doc(
+            "YES where it serves tests: nothing is said of what protects production, such as archive logs.",
+            default="NO",
+        ),
+    ] = None
     smf_read: Annotated[
         LocatedText | None,
         Doc(

@@ -6,7 +6,7 @@ group's definitions are counted over a day; a deleted definition counts until it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from mqvitals_agent.pcf import constants as mq
@@ -95,12 +95,25 @@ def read_members(answer: MemberReport, rows: CycleRows) -> None:
         "name": name or Absence.NOT_RETURNED,
         "qmgr_count": len(members),
         "members_active": states.count(mq.MQQSGS_ACTIVE),
+        "members_inactive": states.count(mq.MQQSGS_INACTIVE),
         "members_failed": states.count(mq.MQQSGS_FAILED),
+        "inactive_members": _names(members, mq.MQIACF_Q_MGR_STATUS, mq.MQQSGS_INACTIVE),
+        "failed_members": _names(members, mq.MQIACF_Q_MGR_STATUS, mq.MQQSGS_FAILED),
         "db2_active": sum(values.get(mq.MQIACF_DB2_CONN_STATUS) == mq.MQQSGS_ACTIVE for values in members),
+        "members_without_db2": _names(
+            [each for each in members if each.get(mq.MQIACF_DB2_CONN_STATUS) != mq.MQQSGS_ACTIVE],
+            mq.MQIACF_Q_MGR_STATUS,
+            mq.MQQSGS_ACTIVE,
+        ),
         "lowest_command_level": min(levels) if levels else Absence.NOT_RETURNED,
         "members": ", ".join(sorted(map(_member, members))),
     }
     rows.put(MEMBERS, GROUP, "", answer.row(metrics))
+
+
+def _names(members: Iterable[ParameterValues], metric: int, wanted: int) -> str:
+    """The names of the members with that state, in their order."""
+    return ", ".join(sorted(str(each[mq.MQCA_Q_MGR_NAME]) for each in members if each.get(metric) == wanted))
 
 
 def _member(values: ParameterValues) -> str:

@@ -288,6 +288,8 @@ _DECLARED = (
     state("chinit_ams", NO_YES, "its channel initiator's user is set up for message protection",
           platform="zos", declared=True, needed=True),
     gauge("shared_queues", "count", "shared queues of its group", platform="zos", declared=True, needed=True),
+    state("test", NO_YES, "it serves tests, and may do without what protects production", declared=True,
+          default=NO_YES["NO"]),
     state("smf_read", NO_YES, "its SMF statistics are to arrive here", platform="zos", declared=True,
           default=NO_YES["NO"]),
     gauge("memlimit_mb", "MB", "MEMLIMIT of its address space", declared=True, needed=True),

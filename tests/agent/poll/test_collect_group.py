@@ -141,6 +141,20 @@ def test_group_and_its_members(talk: Talk) -> None:
     assert values["members"] == "QM01 ACTIVE, QM02 FAILED"
 
 
+def test_members_that_are_away_are_named(talk: Talk) -> None:
+    """Those that failed, those stopped in order, and the active ones that lost Db2; blank where there is none."""
+    cut_off = member("QM03") | {mq.MQIACF_DB2_CONN_STATUS: mq.MQQSGS_INACTIVE}
+    members = [cut_off, member("QM05", mq.MQQSGS_FAILED), member("QM01"), member("QM02", mq.MQQSGS_FAILED)]
+    talk.ask(mq.MQCMD_INQUIRE_QSG, [*members, member("QM04", mq.MQQSGS_INACTIVE)])
+    values = talk.end().reading("PRDQSG/qsg").values
+    assert (values["members_failed"], values["failed_members"]) == (2, "QM02, QM05")
+    assert (values["members_inactive"], values["inactive_members"]) == (1, "QM04")
+    assert (values["members_active"], values["db2_active"], values["members_without_db2"]) == (2, 1, "QM03")
+    talk.ask(mq.MQCMD_INQUIRE_QSG, [member("QM01")])
+    values = talk.end().reading("PRDQSG/qsg").values
+    assert [values[name] for name in ("failed_members", "inactive_members", "members_without_db2")] == ["", "", ""]
+
+
 def test_shared_message_data_sets(talk: Talk) -> None:
     """Each member's data set of a structure is an object, named by both."""
     talk.ask(
