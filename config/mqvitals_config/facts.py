@@ -81,8 +81,9 @@ class BufferPoolFact:
         LocatedText,
         Doc(
             "What kind of messages they hold: system, system_shallow, system_deep, cluster_xmitq, short_lived, online,"
-            " long_lived, batch, mixed or unclassified. Undeclared, pools 0, 1 and 2 are system, system_shallow and"
-            " system_deep, and the others unclassified."
+            " long_lived, batch, mixed or unclassified. It overrides the queue manager's `pool_layout`. Without either, pool"
+            " 0 is system, a pool whose queues are all known and all SYSTEM queues is system_shallow, and every other pool is"
+            " unclassified."
         ),
     ]
 
@@ -226,6 +227,14 @@ class QueueManagerFact(OptionalFacts):
     """What is known of queue managers' systems, storage and users. At least one of the facts must be given."""
 
     objects: Annotated[LocatedText, Doc("A pattern of queue managers, such as `QM01/queue_manager`.")]
+    pool_layout: Annotated[
+        LocatedText | None,
+        Doc(
+            "Which published arrangement its buffer pools follow: ibm (pool 1 long_lived, 2 short_lived, 3 mixed), gse2017"
+            " (pool 1 system_shallow, 2 system_deep) or none.",
+            default="none",
+        ),
+    ] = None
     processors: Annotated[Positive | None, fact("How many processors its LPAR has.")] = None
     cpu_busy_pct: Annotated[
         Percentage | None, fact("How busy the processors of its LPAR are at peak, in percent, as RMF says.")

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from mqvitals_rules.snapshot import ObjectName, Reading, fresh_until
-from mqvitals_rules.vocabulary.metric import Absence, Reported, Value
+from mqvitals_rules.vocabulary.metric import NO_YES, Absence, Reported, Value
+from mqvitals_rules.vocabulary.storage import PURPOSES
 
 STALE_AFTER = 3
 """A value is stale once it is older than this many of its usual intervals."""
@@ -18,6 +19,9 @@ LOST = frozenset({Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
 
 _LOWEST = ("worst_free_pct", ("free_pct", "low_pct"))
 """A metric that is the lowest of others: of polls now, and of the interval of records."""
+
+_PURPOSE, _SYSTEM_QUEUES = "purpose", "system_queues_only"
+"""A pool without a declared purpose whose queues are all SYSTEM queues counts as one for shallow SYSTEM queues."""
 
 RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("channel", "queue"): ("channel", "xmitq"),
@@ -86,6 +90,7 @@ class LatestState:
     __slots__ = (
         "_linked",
         "_links",
+        "_presumes",
         "_records",
         "_together",
         "deadline",
@@ -102,6 +107,7 @@ class LatestState:
     def __init__(self, name: ObjectName, declared: Mapping[str, Value]) -> None:
         self.name = name
         self.declared = declared
+        self._presumes = declared.get(_PURPOSE) == PURPOSES["unclassified"]
         self.values: dict[str, Reported] = dict(declared)
         self.stamps: dict[str, Stamp] = {}
         self._together: tuple[str, ...] = ()
@@ -145,7 +151,7 @@ class LatestState:
         stamp = Stamp(ts, usual)
         self.values.update(values)
         if self.declared:
-            self.values.update(self.declared)
+            self._take_declared()
         self.stamps.update(dict.fromkeys(values, stamp))
         self._together = metrics
         if self._links:
@@ -170,10 +176,18 @@ class LatestState:
         self.deadline = min(self.deadline, ts + STALE_AFTER * usual)
         self.values.update(values)
         if self.declared:
-            self.values.update(self.declared)
+            self._take_declared()
         if self._links:
             self._note_links(values)
         return True
+
+    def _take_declared(self) -> None:
+        """Declared facts take precedence over what is reported; an undeclared purpose is presumed from the queues."""
+        values = self.values
+        values.update(self.declared)
+        if self._presumes:
+            only_system = values.get(_SYSTEM_QUEUES) == NO_YES["YES"]
+            values[_PURPOSE] = PURPOSES["system_shallow" if only_system else "unclassified"]
 
     def link(self, metric: str) -> Reported | None:
         """The value of a metric that names another object; while it is not known, the one reported last.

@@ -87,6 +87,11 @@ class RequestSelection:
         return name.startswith(self.name[:-1]) if self.name.endswith("*") else name == self.name
 
     @property
+    def selects_all(self) -> bool:
+        """True when every object was asked for."""
+        return self.name == "*" and not self.partial
+
+    @property
     def shared_queues(self) -> bool:
         """True when shared queues were asked for."""
         return self.disposition in _SHARED_TOO

@@ -110,12 +110,27 @@ def read_definition(answer: MemberReport, rows: CycleRows) -> None:
 
 def relate_storage(values: MetricValues, storage_classes: Mapping[str, int], buffer_pools: Mapping[int, int]) -> None:
     """Add a private queue's page set, by its storage class, and that page set's buffer pool, as far as known."""
-    name = values.get("storage_class")
-    if type(name) is str and name in storage_classes:
-        values["page_set"] = storage_classes[name]
-    page_set = values["page_set"]
+    page_set = values["page_set"] = _page_set(values, storage_classes)
     if type(page_set) is int and page_set in buffer_pools:
         values["buffer_pool"] = buffer_pools[page_set]
+
+
+def _page_set(values: Mapping[str, Reported], storage_classes: Mapping[str, int]) -> Reported:
+    name = values.get("storage_class")
+    return storage_classes[name] if type(name) is str and name in storage_classes else values["page_set"]
+
+
+def system_page_sets(
+    definitions: Mapping[str, ObjectRow], storage_classes: Mapping[str, int]
+) -> Mapping[int, bool] | None:
+    """Of each page set with queues whether all of them are SYSTEM queues; None where a queue's page set is not known."""
+    found: dict[int, bool] = {}
+    for name, row in definitions.items():
+        page_set = _page_set(row.values, storage_classes)
+        if type(page_set) is not int:
+            return None
+        found[page_set] = found.get(page_set, True) and name.startswith("SYSTEM.")
+    return found
 
 
 def _indexed(values: ParameterValues) -> Reported:

@@ -83,6 +83,7 @@ class SnapshotBuilder:
         self._undefined: dict[str, set[str]] = {}
         self._undefined_unless_reported: dict[str, set[str]] = {}
         self._pools: dict[str, dict[int, int]] = {}
+        self._system_page_sets: dict[str, Mapping[int, bool]] = {}
         self._starts = ChannelStarts()
         self._alterations = AlterationCounter()
         self._counters = {
@@ -202,6 +203,7 @@ class SnapshotBuilder:
             clash = self._site_name in self.owners
             self._group_name = (rows.group if clash or not self._site_name else self._site_name) or _NAMELESS_GROUP
         self._learn_channels(cycle)
+        self._learn_page_sets(cycle)
         self._count_alterations(cycle)
 
     def _count_alterations(self, cycle: CycleData) -> None:
@@ -234,6 +236,30 @@ class SnapshotBuilder:
                     before -= settled
             defined.update(reported)
             undefined.difference_update(reported)
+
+    def _learn_page_sets(self, cycle: CycleData) -> None:
+        """Which page sets hold SYSTEM queues only; not known unless a whole answer has every private queue."""
+        for (part, owner), questions in cycle.asked.items():
+            if part is not queue.DEFINITION or owner == GROUP:
+                continue
+            found = None
+            if any(each.absence is None and each.selection.selects_all for each in questions):
+                definitions = cycle.rows.reported.get(part, {}).get(owner, {})
+                found = queue.system_page_sets(definitions, self._storage_classes.get(owner, {}))
+            if found is None:
+                self._system_page_sets.pop(owner, None)
+            else:
+                self._system_page_sets[owner] = found
+
+    def _system_queues_only(self, owner: str, pool: str) -> Reported:
+        """Whether all queues in a buffer pool are SYSTEM queues, or why that is not known."""
+        page_sets = self._system_page_sets.get(owner)
+        if page_sets is None:
+            return Absence.NOT_ASKED
+        found = [
+            page_sets[each] for each, of in self._pools.get(owner, {}).items() if str(of) == pool and each in page_sets
+        ]
+        return int(all(found)) if found else Absence.NOTHING_TO_TELL
 
     def _clock(self, queue_manager: str) -> QueueManagerClock:
         clock = self._clocks.get(queue_manager)
@@ -311,6 +337,8 @@ class SnapshotBuilder:
                 )
             elif part is queue.DEFINITION and owner != GROUP:
                 queue.relate_storage(values, self._storage_classes.get(owner, {}), self._pools.get(owner, {}))
+            elif part is storage.BUFFER_POOL:
+                values["system_queues_only"] = self._system_queues_only(owner, name)
             elsewhere = _ELSEWHERE.get((part, self._distributed.get(owner, False)))
             if elsewhere is not None:
                 read = owner in self._with_statistics

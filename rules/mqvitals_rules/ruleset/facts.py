@@ -50,6 +50,11 @@ class Facts:
             for metric in kind.metrics:
                 for name, value in metric.defaults.items():
                     self._defaults_by_name.setdefault((kind.name, name), {})[metric.name] = value
+        self._layouts: dict[str, dict[str, Mapping[Value, Mapping[str, Value]]]] = {}
+        for kind in kinds.values():
+            for metric in kind.metrics:
+                if metric.layouts:
+                    self._layouts.setdefault(kind.name, {})[metric.name] = metric.layouts
         self._derived = {
             kind.name: tuple((metric.name, metric.derive) for metric in kind.metrics if metric.derive is not None)
             for kind in kinds.values()
@@ -62,11 +67,19 @@ class Facts:
         special = self._defaults_by_name.get((name.kind, name.name))
         if special is not None:
             defaults = defaults | special
+        if name.kind in self._layouts:
+            defaults = defaults | self._by_layout(name)
         if not facts:
             return defaults  # shared by all objects of the kind: there may be very many
         found = defaults | {fact.metric: fact.value for fact in facts if fact.objects.matches(name)}
         derived = {metric: derive(found) for metric, derive in self._derived[name.kind]}
         return found | {metric: value for metric, value in derived.items() if value is not None}
+
+    def _by_layout(self, name: ObjectName) -> dict[str, Value]:
+        """The defaults that the declared layout of the queue manager gives to an object."""
+        layout = self.of(ObjectName(name.owner, "queue_manager")).get("pool_layout", 0)
+        found = {metric: layouts.get(layout, {}).get(name.name) for metric, layouts in self._layouts[name.kind].items()}
+        return {metric: value for metric, value in found.items() if value is not None}
 
 
 def declared_facts(settings: FactSettings) -> tuple[list[Fact], list[Problem]]:

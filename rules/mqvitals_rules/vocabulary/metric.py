@@ -79,8 +79,9 @@ class Metric:
     - ``values``: the names of a state. ``special``: reported numbers that mean absence.
     - ``computed``: how the product derives it, in words; a probe has code for it, ``pcf`` names what it starts from.
     - ``declared``: it comes from the configuration, with ``default`` when undeclared (a state's number; None: absent as
-      "not declared") and ``defaults`` of single objects by name. ``needed``: a comparison with it is unknown until it
-      is declared; with other facts that have no default it is left out.
+      "not declared") and ``defaults`` of single objects by name; ``layouts``: such defaults by the declared
+      ``pool_layout`` of the queue manager. ``needed``: a comparison with it is unknown until it is declared; with other
+      facts that have no default it is left out.
     - ``derived_from``: a fact that is never declared itself; ``derive`` returns it from the declared values of an
       object, None where they are too few.
     """
@@ -102,6 +103,7 @@ class Metric:
     declared: bool = False
     default: Value | None = None
     defaults: Mapping[str, Value] = field(default_factory=dict)
+    layouts: Mapping[Value, Mapping[str, Value]] = field(default_factory=dict)
     needed: bool = False
     derived_from: tuple[str, ...] = ()
     derive: Callable[[Mapping[str, Value]], Value | None] | None = None
@@ -183,6 +185,7 @@ class MetricSource(TypedDict, total=False):
     declared: bool
     default: Value | None
     defaults: Mapping[str, Value]
+    layouts: Mapping[Value, Mapping[str, Value]]
     needed: bool
     derived_from: tuple[str, ...]
     derive: Callable[[Mapping[str, Value]], Value | None]

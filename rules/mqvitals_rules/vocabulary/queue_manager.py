@@ -18,6 +18,7 @@ from mqvitals_rules.vocabulary.metric import (
     state,
     text,
 )
+from mqvitals_rules.vocabulary.storage import POOL_LAYOUT
 
 _CONNECTION = answer(
     "CONNECTION",
@@ -276,6 +277,8 @@ _STORAGE = records(
 )
 
 _DECLARED = (
+    state("pool_layout", POOL_LAYOUT, "which published arrangement its buffer pools follow",
+          platform="zos", declared=True, default=POOL_LAYOUT["none"]),
     gauge("processors", "count", "processors of its LPAR", declared=True, needed=True),
     gauge("cpu_busy_pct", "pct", "how busy the processors of its LPAR are at peak", declared=True, needed=True),
     gauge("crypto_busy_pct", "pct", "how busy its cryptographic processors are at peak", declared=True),

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.metric import NO_YES, Kind, answer, counter, gauge, records, state, text
+from collections.abc import Mapping
+
+from mqvitals_rules.vocabulary.metric import NO_YES, Kind, Value, answer, counter, gauge, records, state, text
 
 # fmt: off
 
 PURPOSES = {
     "system": 0, "system_shallow": 1, "system_deep": 2, "cluster_xmitq": 3, "short_lived": 4, "online": 5,
     "long_lived": 6, "batch": 7, "mixed": 8, "unclassified": 9,
+}
+POOL_LAYOUT = {"none": 0, "ibm": 1, "gse2017": 2}
+"""Published arrangements of buffer pools: IBM's documentation, and the presentation of 2017. They contradict each other."""
+_LAYOUTS: Mapping[Value, Mapping[str, Value]] = {
+    POOL_LAYOUT["ibm"]: {"1": PURPOSES["long_lived"], "2": PURPOSES["short_lived"], "3": PURPOSES["mixed"]},
+    POOL_LAYOUT["gse2017"]: {"1": PURPOSES["system_shallow"], "2": PURPOSES["system_deep"]},
 }
 
 _BUFFER_POOL_NOW = answer(
@@ -27,6 +35,8 @@ _BUFFER_POOL_NOW = answer(
     state("page_class", {"PAGE4KB": 0, "FIXED4KB": 1},
           "whether z/OS may page the pool out (PAGE4KB) or it is fixed in storage",
           pcf="MQIACF_PAGECLAS", smf="QPSTFLAGS", mqsc="PAGECLAS", since=800),
+    state("system_queues_only", NO_YES, "every queue of its page sets is known, and all are SYSTEM queues",
+          computed="from the definitions of all private queues; absent while any is not known, and for a pool without queues"),
 )
 
 _BUFFER_POOL_INTERVAL = records(
@@ -50,7 +60,7 @@ _BUFFER_POOL_INTERVAL = records(
 _BUFFER_POOL_DECLARED = (
     state("purpose", PURPOSES, "what the pool is for; decides whether a full pool is a fault",
           platform="zos", declared=True, default=PURPOSES["unclassified"],
-          defaults={"0": PURPOSES["system"], "1": PURPOSES["system_shallow"], "2": PURPOSES["system_deep"]}),
+          defaults={"0": PURPOSES["system"]}, layouts=_LAYOUTS),
 )
 
 BUFFER_POOL_KIND = Kind(

@@ -14,7 +14,7 @@ from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
 if TYPE_CHECKING:
-    from tests.agent.poll.conftest import Talk
+    from tests.agent.poll.conftest import Talk, Told
 
 STATUS, DEFINITION = mq.MQCMD_INQUIRE_Q_STATUS, mq.MQCMD_INQUIRE_Q
 SHARED = mq.MQQSGD_SHARED
@@ -264,6 +264,57 @@ def test_definition_finds_page_set_and_buffer_pool(talk: Talk) -> None:
     assert told.value("QM01/queue/B", "page_set") == 4
     assert told.value("QM01/queue/B", "buffer_pool") is Absence.NOT_ASKED
     assert told.value("PRDQSG/queue/S", "page_set") is Absence.NOTHING_TO_TELL
+
+
+def _pools(talk: Talk, *page_sets: tuple[int, int]) -> Told:
+    """The end of a cycle whose last answer is about page sets, each with its pool."""
+    usage = [
+        {mq.MQIACF_USAGE_TYPE: mq.MQIACF_USAGE_PAGESET, mq.MQIA_PAGESET_ID: number, mq.MQIACF_BUFFER_POOL_ID: pool}
+        for number, pool in page_sets
+    ]
+    usage += [
+        {mq.MQIACF_USAGE_TYPE: mq.MQIACF_USAGE_BUFFER_POOL, mq.MQIACF_BUFFER_POOL_ID: pool}
+        for pool in sorted({pool for _, pool in page_sets})
+    ]
+    talk.ask(mq.MQCMD_INQUIRE_USAGE, usage)
+    return talk.end()
+
+
+def test_pools_tell_whether_all_their_queues_are_system_queues(talk: Talk) -> None:
+    """Queues of every page set of a pool count, shared ones do not; a pool without queues has none to tell of."""
+    at_4 = {"storage_class": "?"}
+    found = [
+        definition("SYSTEM.A", page_set=1, **at_4),
+        definition("SYSTEM.B", page_set=2, **at_4),
+        definition("PAY.IN", page_set=4, **at_4),
+        definition("SYSTEM.C", page_set=5, **at_4),
+        definition("PAY.SHARED", disposition=SHARED),
+    ]
+    page_sets = (1, 1), (2, 1), (3, 1), (4, 2), (5, 2), (6, 3)
+    assert _pools(talk, *page_sets).value("QM01/buffer_pool/1", "system_queues_only") is Absence.NOT_ASKED
+    talk.ask(DEFINITION, found)
+    told = _pools(talk, *page_sets)
+    only = [told.value(f"QM01/buffer_pool/{pool}", "system_queues_only") for pool in (1, 2, 3)]
+    assert only == [1, 0, Absence.NOTHING_TO_TELL]
+    talk.ask(DEFINITION, [*found, definition("PAY.OUT", page_set=3, **at_4)])
+    assert _pools(talk, *page_sets).value("QM01/buffer_pool/1", "system_queues_only") == 0
+
+
+def test_pools_tell_nothing_while_a_queue_is_not_known(talk: Talk) -> None:
+    """A queue whose page set is not known, an incomplete answer, and a query for some queues only, leave it open."""
+    system = definition("SYSTEM.A", storage_class="?", page_set=1)
+    talk.ask(DEFINITION, [system])
+    assert _pools(talk, (1, 1)).value("QM01/buffer_pool/1", "system_queues_only") == 1
+    unplaced = definition("PAY.IN", storage_class="UNKNOWN")
+    del unplaced[mq.MQIA_PAGESET_ID]
+    talk.ask(DEFINITION, [system, unplaced])
+    assert _pools(talk, (1, 1)).value("QM01/buffer_pool/1", "system_queues_only") is Absence.NOT_ASKED
+    talk.ask(DEFINITION, [system])
+    assert _pools(talk, (1, 1)).value("QM01/buffer_pool/1", "system_queues_only") == 1
+    talk.ask(DEFINITION, [system], keep=1)
+    assert _pools(talk, (1, 1)).value("QM01/buffer_pool/1", "system_queues_only") is Absence.NOT_ASKED
+    talk.ask(DEFINITION, [system], question=QueryOptions(name="SYSTEM.*"))
+    assert _pools(talk, (1, 1)).value("QM01/buffer_pool/1", "system_queues_only") is Absence.NOT_ASKED
 
 
 def test_dead_letter_queue_is_known_by_name(talk: Talk) -> None:

@@ -73,7 +73,6 @@ def test_one_judge_for_all(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
     found = found_by_review(capsys, store)
     assert {
         ("APP-07", "MQ01/application/PAYJOB/PAY.IN"),
-        ("CFG-02", "MQ01/queue_manager"),
         ("BP-22", "MQ01/buffer_pool/3"),
     } <= found
     assert found_by_alerts(capsys, store) == found

@@ -12,6 +12,7 @@ from mqvitals_config.settings import RuleSettings, Settings
 from mqvitals_rules.ruleset.config import check_settings, impossible_value, load_rule_config, readable_rule_config
 from mqvitals_rules.ruleset.rule import Origin, RuleParameter
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.tables import KINDS
 
 GOOD = """\
 rules:
@@ -57,11 +58,40 @@ def test_good_settings(tmp_path: Path) -> None:
     assert all(form.id != "CHL-07" for form in judging.rules.rules_for(ObjectName("QM01", "channel", "X")))
 
 
-def test_without_settings_the_first_pools_have_a_purpose() -> None:
-    """Undeclared, pools 0, 1 and 2 are system pools and the others unclassified; a queue's role is not batch."""
+def test_without_settings_only_pool_0_has_a_purpose() -> None:
+    """Undeclared, pool 0 is a system pool and every other one unclassified; a queue's role is not batch."""
     facts = load_rule_config(Settings()).facts
-    assert [facts.of(ObjectName("QM01", "buffer_pool", number))["purpose"] for number in "0123"] == [0, 1, 2, 9]
+    assert [facts.of(ObjectName("QM01", "buffer_pool", number))["purpose"] for number in "0123"] == [0, 9, 9, 9]
     assert facts.of(ObjectName("QM01", "queue", "ANY"))["role"] == 0
+
+
+def test_layout_of_pools_is_one_fact_of_a_queue_manager(tmp_path: Path) -> None:
+    """It gives pools a purpose by their number; a declared purpose of a pool overrides it, in any order."""
+    facts = load_rule_config(
+        settings_of(
+            """\
+facts:
+  buffer_pools:
+    - {objects: QM01/buffer_pool/2, purpose: batch}
+  queue_managers:
+    - {objects: "*/queue_manager", pool_layout: ibm}
+    - {objects: QM02/queue_manager, pool_layout: gse2017}
+    - {objects: QM03/queue_manager, pool_layout: none}
+""",
+            tmp_path,
+        )
+    ).facts
+    purposes = KINDS["buffer_pool"].metric("purpose")
+    assert purposes is not None
+    names = {number: name for name, number in purposes.values.items()}
+
+    def found(owner: str) -> list[str]:
+        return [names[int(facts.of(ObjectName(owner, "buffer_pool", number))["purpose"])] for number in "01234"]
+
+    assert found("QM01") == ["system", "long_lived", "batch", "mixed", "unclassified"]
+    assert found("QM02") == ["system", "system_shallow", "system_deep", "unclassified", "unclassified"]
+    assert found("QM03") == ["system", *4 * ["unclassified"]]
+    assert found("QM04") == ["system", "long_lived", "short_lived", "mixed", "unclassified"]
 
 
 @pytest.mark.parametrize(

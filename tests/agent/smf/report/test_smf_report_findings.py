@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -176,13 +177,34 @@ def test_many_objects_are_told_in_part(
     assert all(len(line) <= width for line in text.splitlines())
 
 
-def test_a_rule_about_members_is_a_finding(report: Run, file: Make, pools: Make, smf: Any) -> None:
+ABOUT_MEMBERS = """\
+rules:
+  - id: OUR-01
+    title: A pool is half empty
+    tier: S
+    kind: data_quality
+    scope: queue_manager
+    when: any(buffer_pool, low_pct > 50)
+    severity: info
+    summary: "queue manager {owner}: a pool of it is half empty"
+    advice: Nothing to do.
+    caveat: None.
+    source: {document: Operations handbook, section: Pools}
+"""
+
+
+def test_a_rule_about_members_is_a_finding(
+    report: Run, file: Make, pools: Make, smf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A rule that looks at nothing of the object itself fires at its record: it is told as a finding, with the records it held in."""
+    (tmp_path / "ours.yaml").write_text(ABOUT_MEMBERS, "utf-8")
+    (tmp_path / "mqvitals.yaml").write_text("rules:\n  files: [ours.yaml]\n", "utf-8")
+    monkeypatch.setenv("MQVITALS_CONFIG", str(tmp_path / "mqvitals.yaml"))
     calls = smf.record(115, 2, {5: [smf.section(672)]}, number=9, start_us=smf.NOON_US + 1)
     code, text = report(file(pools(0, smf.pool(low=45_000, free=46_000)), calls))
     words = flat(text)
     assert code == 1
-    assert "INFO CFG-02: Purposes of buffer pools not declared" in words
+    assert "INFO OUR-01: A pool is half empty" in words
     assert "in 1 of 1 evaluated interval" in words
     assert "But: None." not in words
 
