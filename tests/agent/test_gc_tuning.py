@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.gc_tuning import THRESHOLDS, fewer_collections, freeze_long_lived
+from mqvitals_agent.gc_tuning import AGENT_THRESHOLDS, THRESHOLDS, fewer_collections, freeze_long_lived
 from mqvitals_agent.service import run
 
 
@@ -36,9 +36,9 @@ def test_afterwards_all_is_collected_again() -> None:
     """Whoever goes on in the same process, after a mistake too, finds the collector as it was."""
     before = gc.get_threshold()
     with suppress(KeyError), fewer_collections():
-        assert gc.get_threshold() == THRESHOLDS
+        assert gc.get_threshold() == AGENT_THRESHOLDS
         freeze_long_lived()
-        assert gc.get_threshold() == THRESHOLDS
+        assert gc.get_threshold() == AGENT_THRESHOLDS
         raise KeyError
     assert gc.get_freeze_count() == 0
     assert gc.get_threshold() == before
