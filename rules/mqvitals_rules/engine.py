@@ -83,6 +83,8 @@ class Engine:
         self._shifted: dict[str, list[Transition]] = {}
         """By owner: alerts whose dates were shifted, for its next evaluation."""
         self._unknown: dict[str, Counter[tuple[str, Absence]]] = {}
+        self._unknown_pairs: dict[tuple[Absence | None, Absence], tuple[Absence | None, Absence]] = {}
+        """Each once: thousands of objects have the same."""
         self._causes = rules.causes
         self._partner_causes = rules.partner_causes
         self._reaching = frozenset[str]().union(*self._partner_causes.values())
@@ -297,7 +299,7 @@ class Engine:
         if before is not None:
             counts[compiled.id, before[1]] -= 1
         reason = self._reason(compiled, met, values)
-        unknown[compiled.id] = (met, reason)
+        unknown[compiled.id] = self._unknown_pairs.setdefault((met, reason), (met, reason))
         counts[compiled.id, reason] += 1
 
     def _reason(self, compiled: CompiledRule, met: Absence | None, values: Mapping[str, Reported]) -> Absence:

@@ -14,6 +14,8 @@ STALE_AFTER = 3
 
 _NEVER = 1 << 62
 
+_NO_METRICS: frozenset[str] = frozenset()
+
 LOST = frozenset({Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
 """A metric of polls that is absent for these reasons is absent to a rule, whatever an older record has."""
 
@@ -117,7 +119,7 @@ class LatestState:
         """Link metric -> the value reported last."""
         self._records: dict[str, Reading] = {}
         self.recorded: dict[str, Recorded] = {}
-        self.from_records: frozenset[str] = frozenset()
+        self.from_records = _NO_METRICS
         self.turn = 0
         """Counts what changes ``recorded`` or ``from_records``."""
         self.deadline = _NEVER
