@@ -6,13 +6,14 @@ they name, for all objects that are evaluated at the same moment.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 from mqvitals_rules.expression.context import Context, Unplaced, enough
 from mqvitals_rules.expression.expression import compile_value
-from mqvitals_rules.expression.functions import delta
+from mqvitals_rules.expression.functions import EVER, delta
 from mqvitals_rules.history import MetricHistory, ObjectMessage, Point
 from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.latest_state import LatestState
@@ -124,6 +125,7 @@ class MessageIndex:
         self._windows = windows
         self._now = -1
         self._known: dict[tuple[str, frozenset[str], int], _About] = {}
+        self._lasting: dict[tuple[str, frozenset[str]], tuple[list[Sequence[ObjectMessage]], _About]] = {}
 
     def about(self, name: ObjectName, ids: frozenset[str], since: int, now: int) -> Sequence[ObjectMessage] | None:
         """The messages after ``since`` and up to ``now`` that name the object, oldest first; of a single kind all of
@@ -154,11 +156,27 @@ class MessageIndex:
         return (each for each in self._latest.owners() if self._latest.group_of(each) == owner)
 
     def _sorted(self, owner: str, ids: frozenset[str], since: int) -> _About | None:
-        by_owner = [self._windows.messages(each, ids, since) for each in self._owners(owner)]
-        if by_owner.count(None) == len(by_owner):
+        by_owner = [
+            messages
+            for each in self._owners(owner)
+            if (messages := self._windows.messages(each, ids, since)) is not None
+        ]
+        if not by_owner:
             return None
+        if since != EVER:
+            return self._by_object(by_owner)
+        # What lasts is mostly what it was at the poll before.
+        before = self._lasting.get((owner, ids))
+        if before is not None and len(before[0]) == len(by_owner) and all(map(operator.is_, before[0], by_owner)):
+            return before[1]
+        found = self._by_object(by_owner)
+        if all(messages[-1].ts <= self._now for messages in by_owner if messages):
+            self._lasting[owner, ids] = by_owner, found
+        return found
+
+    def _by_object(self, by_owner: Iterable[Sequence[ObjectMessage]]) -> _About:
         # The group and its members may have the same message.
-        found = dict.fromkeys(each for messages in by_owner for each in messages or () if each.ts <= self._now)
+        found = dict.fromkeys(each for messages in by_owner for each in messages if each.ts <= self._now)
         ordered = sorted(found, key=_when)
         about: dict[tuple[str, ...], list[ObjectMessage]] = {_EVERY: ordered}
         for each in ordered:

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar, overload
 
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, Value
 
 
 class Point(NamedTuple):
@@ -32,11 +32,28 @@ class Point(NamedTuple):
 class ObjectMessage:
     """A console message of a queue manager: when (ms UTC), its id (``CSQP020E``), and the object that it names, if it
     names one.
+
+    ``times``: so often the same was written then. ``inserts`` are (name, text) of what its words name.
     """
 
     ts: int
     id: str
     object: ObjectName | None = None
+    times: int = 1
+    inserts: tuple[tuple[str, str], ...] = ()
+
+    def insert(self, name: str) -> str | None:
+        """The text of an insert; None: the message has no such insert."""
+        return next((text for insert, text in self.inserts if insert == name), None)
+
+
+_SPARE_BITS = 11
+"""A double holds 53 of the 64 bits of a hash."""
+
+
+def comparable(value: Value) -> float:
+    """A number as it is, and of a text one that only the same text has: enough to see that it did not change."""
+    return float(hash(value) >> _SPARE_BITS) if isinstance(value, str) else float(value)
 
 
 class MetricHistory(Protocol):
@@ -276,8 +293,7 @@ class MemoryHistory:
                 if interval == 0:
                     points.pop()  # a second reading of the same cycle belongs to the same point
                     interval = snapshot.ts - points[-1].ts if points else None
-                if not isinstance(value, str):
-                    points.append(Point(snapshot.ts, None if isinstance(value, Absence) else float(value), interval))
+                points.append(Point(snapshot.ts, None if isinstance(value, Absence) else comparable(value), interval))
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
         """Every poll, or record, with ts > ``since``, oldest first."""
@@ -325,9 +341,9 @@ class MemoryHistory:
 
 def _insert(metrics: _Points, record: Reading) -> None:
     for metric, value in record.values.items():
-        if isinstance(value, str | Absence):
+        if isinstance(value, Absence):
             continue
         points = metrics.setdefault(metric, [])
         place = bisect_left(points, record.ts, key=lambda point: point.ts)
         same = place < len(points) and points[place].ts == record.ts
-        points[place : place + same] = [Point(record.ts, float(value), record.interval_ms)]
+        points[place : place + same] = [Point(record.ts, comparable(value), record.interval_ms)]

@@ -196,6 +196,15 @@ class ConsoleMessage:
     system: str = ""
 
 
+def message_inserts(words: str) -> Mapping[str, str]:
+    """The inserts by name of a whole message, as it is stored; empty where its words are not as expected."""
+    found = _ID.fullmatch(words)
+    if found is None:
+        return {}
+    code, rest = found["id"], found["rest"] or ""
+    return inserts(code, _split(code, rest)[1] if code.startswith("CSQ") else rest) or {}
+
+
 def wanted(text: str) -> bool:
     """Whether a message with this first line is kept."""
     found = _ID.match(text)

@@ -9,11 +9,12 @@ from math import nan
 from typing import NamedTuple
 
 from mqvitals_agent.ingest.memory import BEGINNING as _BEGINNING
-from mqvitals_agent.ingest.memory import UNKNOWN_INTERVAL, HourlyBaselines, MessageWindow, RecordTrack, Track
+from mqvitals_agent.ingest.memory import UNKNOWN_INTERVAL, HourlyBaselines, RecordTrack, Track
+from mqvitals_agent.ingest.messages import MessageWindow
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.history import HourMean, Poll, Sample
 from mqvitals_rules.expression import WindowUse
-from mqvitals_rules.history import ObjectMessage, Point, Polls, covering, newest
+from mqvitals_rules.history import ObjectMessage, Point, Polls, comparable, covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -46,7 +47,7 @@ class WindowedMetric(NamedTuple):
 class _WindowPlan:
     """What to keep of the objects of one kind."""
 
-    __slots__ = ("counters", "index", "metrics", "polls", "span_ms", "usual")
+    __slots__ = ("counters", "index", "metrics", "polls", "span_ms", "stored", "texts", "usual")
 
     def __init__(self, kind: Kind, wanted: Sequence[WindowedMetric]) -> None:
         self.metrics = tuple(dict.fromkeys(each.metric for each in wanted))
@@ -54,13 +55,25 @@ class _WindowPlan:
         self.span_ms = max(each.span_ms for each in wanted)
         self.polls = max(each.polls for each in wanted)
         types = {metric.name: metric.type for metric in kind.metrics}
-        for metric in self.metrics:
-            if types[metric] is MetricType.TEXT:
-                raise ValueError(f"{kind.name}.{metric} is a text: only numbers and states have a history")
         self.usual = tuple(
             (self.index[metric], metric) for metric in sorted({each.metric for each in wanted if each.baseline})
         )
+        # Of a text it is noted only whether it changed; the store has no past of it.
+        self.texts = tuple(self.index[metric] for metric in self.metrics if types[metric] is MetricType.TEXT)
+        self.stored = tuple(metric for metric in self.metrics if types[metric] is not MetricType.TEXT)
         self.counters = frozenset(metric for metric in self.metrics if types[metric] is MetricType.COUNTER)
+
+    def make_comparable(self, values: list[float]) -> None:
+        """Put a number in the place of each text."""
+        for place in self.texts:
+            values[place] = comparable(values[place])
+
+    def from_store(self, values: Iterable[float | None]) -> list[float]:
+        """The values of ``stored`` metrics as those of all ``metrics``."""
+        found = [nan if value is None else value for value in values]
+        for place in self.texts:
+            found.insert(place, nan)
+        return found
 
 
 class PollTrack(Track):
@@ -109,7 +122,7 @@ class WindowHistory:
     ) -> None:
         """``wanted`` may name a metric several times.
 
-        Raises KeyError for a kind or metric that the vocabulary does not have, ValueError for a text, StoreError.
+        Raises KeyError for a kind or metric that the vocabulary does not have, StoreError.
         """
         by_kind: dict[str, list[WindowedMetric]] = {}
         for each in wanted:
@@ -167,6 +180,8 @@ class WindowHistory:
             values = [_number(value) for value in map(reading.values.get, plan.metrics)]
             if name in beside:
                 _fill(values, plan, beside[name])
+            if plan.texts:
+                plan.make_comparable(values)
             interval = reading.interval_ms
             track.append(ts, UNKNOWN_INTERVAL if interval is None else interval, values)
             if plan.usual:
@@ -226,7 +241,7 @@ class WindowHistory:
         times = track.ts
         start = bisect_right(times, since)
         points = _points(track, column, start, counter=metric in plan.counters)
-        if start == 0 and since < track.floor and self._older is not None:
+        if start == 0 and since < track.floor and self._older is not None and column not in plan.texts:
             return [*self._from_store(plan, object_name, metric, first=since + 1, last=track.floor), *points]
         return points
 
@@ -253,8 +268,9 @@ class WindowHistory:
     def _records(
         self, name: ObjectName, metric: str, source: Source, track: RecordTrack, since: int
     ) -> Sequence[Point]:
-        points = track.after(since, self._plans[name.kind].index[metric])
-        if since >= track.floor or self._older is None:
+        plan = self._plans[name.kind]
+        points = track.after(since, plan.index[metric])
+        if since >= track.floor or self._older is None or plan.index[metric] in plan.texts:
             return points
         older = self._older.samples(name, metric, source, first=since + 1, last=track.floor)
         return [*_as_points(older), *points]
@@ -274,6 +290,7 @@ class WindowHistory:
     def _add_record(self, record: Reading, plan: _WindowPlan, now: int) -> None:
         track = self._record_track(record, plan)
         values = [_number(value) for value in map(record.values.get, plan.metrics)]
+        plan.make_comparable(values)
         track.put(record.ts, record.interval_ms, values)
         if plan.usual:
             self._note_usual(plan, record.object, record.ts, record.interval_ms, values)
@@ -361,7 +378,7 @@ class WindowHistory:
                 if first[owner.name] < begin:
                     first[owner.name] = owner.last_ts + 1
             self._floors.update({(owner, kind): since - 1 for owner, since in first.items()})
-            for poll in older.polls(kind, plan.metrics, begin):
+            for poll in older.polls(kind, plan.stored, begin):
                 since = first[poll.object.owner]
                 if poll.ts < since:
                     continue
@@ -369,11 +386,11 @@ class WindowHistory:
                 if track is None:
                     track = self._tracks[poll.object] = PollTrack(len(plan.metrics), since - 1)
                 interval = UNKNOWN_INTERVAL if poll.interval_ms is None else poll.interval_ms
-                track.append(poll.ts, interval, [nan if value is None else value for value in poll.values])
+                track.append(poll.ts, interval, plan.from_store(poll.values))
             since = newest - plan.span_ms - _RECORDS_MS
-            for record in older.records(kind, plan.metrics, since):
-                values = [nan if value is None else value for value in record.values]
-                self._record_track(record, plan, since - 1).put(record.ts, record.interval_ms, values)
+            for record in older.records(kind, plan.stored, since):
+                recorded = self._record_track(record, plan, since - 1)
+                recorded.put(record.ts, record.interval_ms, plan.from_store(record.values))
 
 
 def _as_points(samples: Iterable[Sample]) -> list[Point]:

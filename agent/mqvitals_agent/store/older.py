@@ -9,7 +9,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import Owner
 from mqvitals_agent.store.rows.history import FIRST, LAST, Poll, Sample
-from mqvitals_agent.store.rows.messages import StoredMessage
+from mqvitals_agent.store.rows.messages import NewMessages, StoredMessage
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 
 _T = TypeVar("_T")
@@ -26,7 +26,8 @@ class ResilientReader:
         self.error: StoreError | None = None
         self._owners: tuple[Owner, ...] = ()
         self._followed: frozenset[str] = frozenset()
-        self._messages: dict[tuple[tuple[str, ...] | None, frozenset[str]], tuple[StoredMessage, ...]] = {}
+        self.generation = 0
+        """Counts the exchanges of the file."""
 
     @property
     def failing(self) -> bool:
@@ -37,6 +38,7 @@ class ResilientReader:
         """Read from this file from now on; None: there is none for the time being."""
         self._reader = reader
         self.error = None
+        self.generation += 1
 
     def close(self) -> None:
         """Let go of the file; a second call does nothing."""
@@ -89,16 +91,17 @@ class ResilientReader:
         self._followed = self._read(lambda reader: reader.consoles_followed(), self._followed)
         return self._followed
 
-    def messages(
-        self, *, owners: Sequence[str] | None, codes: Collection[str], since: int
-    ) -> tuple[StoredMessage, ...]:
-        """As of ``StoreReader``; what was last read while the file fails."""
-        key = None if owners is None else tuple(owners), frozenset(codes)
-        before = tuple(each for each in self._messages.get(key, ()) if each.last_ts > since)
-        found = self._messages[key] = self._read(
-            lambda reader: reader.messages(owners=owners, codes=codes, since=since), before
-        )
-        return found
+    def messages(self, *, owners: Sequence[str], codes: Collection[str], limit: int) -> tuple[StoredMessage, ...]:
+        """As of ``StoreReader``."""
+        return self._read(lambda reader: reader.messages(owners=owners, codes=codes, limit=limit), ())
+
+    def newest_messages(self, owner: str, code: str) -> tuple[StoredMessage, ...]:
+        """As of ``StoreReader``."""
+        return self._read(lambda reader: reader.newest_messages(owner, code), ())
+
+    def new_messages(self, number: int, since: int) -> NewMessages:
+        """As of ``StoreReader``; nothing while the file fails."""
+        return self._read(lambda reader: reader.new_messages(number, since), NewMessages(number))
 
     def _read(self, question: Callable[[StoreReader], _T], otherwise: _T) -> _T:
         if self._reader is None:

@@ -29,7 +29,15 @@ from mqvitals_agent.store.result import LIVE, CurrentValue, Owner, Series, Store
 from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
 from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import FIRST, LAST, HistoryQuery, Poll, Sample, read_means
-from mqvitals_agent.store.rows.messages import StoredMessage, read_failing, read_followed, read_messages
+from mqvitals_agent.store.rows.messages import (
+    NewMessages,
+    StoredMessage,
+    read_failing,
+    read_followed,
+    read_messages,
+    read_new_messages,
+    read_newest_messages,
+)
 from mqvitals_agent.store.rows.notifications import (
     ReceiverRow,
     read_receivers,
@@ -55,6 +63,7 @@ class StoreReader:
     """
 
     failing = False
+    generation = 0
     """What cannot be read raises."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, kinds: Mapping[str, Kind], limit_s: float) -> None:
@@ -389,6 +398,18 @@ class StoreReader:
                     connection, owners=owners, codes=codes, since=since, until=until, about=about, limit=limit
                 )
             )
+
+    def new_messages(self, number: int, since: int) -> NewMessages:
+        """The console messages in rows with a higher number than ``number``, and those that came last after ``since``
+        (ms UTC).
+        """
+        with self._query() as connection:
+            return read_new_messages(connection, number, since)
+
+    def newest_messages(self, owner: str, code: str) -> tuple[StoredMessage, ...]:
+        """The newest console message of a queue manager with an id about each object."""
+        with self._query() as connection:
+            return read_newest_messages(connection, owner, code)
 
     def unknown_counts(self) -> tuple[UnknownRow, ...]:
         """For how many objects of each owner's last snapshot a rule is unknown, by reason."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from mqvitals_agent.ingest.memory import MessageWindow
+from mqvitals_agent.ingest.messages import MessageWindow
 from mqvitals_agent.store.result import CurrentValue, Owner
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation, explain_rule
@@ -191,7 +191,9 @@ class StoredPast:
         self._now = now
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
-        """Every poll with ts > ``since``, oldest first."""
+        """Every poll with ts > ``since``, oldest first. The store has no past of a text."""
+        if not metric_of(object_name.kind, metric).in_history:
+            return ()
         # From further back, so that the first point has one before it, from which its interval is measured.
         begin = since - max(self._now - since, _HOUR_MS)
         return [point for point in self._samples(object_name, metric, first=begin) if point.ts > since]

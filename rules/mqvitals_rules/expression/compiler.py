@@ -23,7 +23,18 @@ from typing import Any as Whatever
 from typing import NamedTuple, Protocol
 
 from mqvitals_rules.expression.context import Context, any_member, tally
-from mqvitals_rules.expression.functions import EXTREMES, WINDOW_FUNCTIONS, elapsed, rising, seen
+from mqvitals_rules.expression.functions import (
+    EXTREMES,
+    WINDOW_FUNCTIONS,
+    elapsed,
+    is_open,
+    latest,
+    latest_text,
+    rising,
+    seen,
+    times,
+    unchanged,
+)
 from mqvitals_rules.expression.names import Type, type_of
 from mqvitals_rules.expression.node import (
     Absolute,
@@ -37,6 +48,7 @@ from mqvitals_rules.expression.node import (
     Constant,
     Elapsed,
     Extreme,
+    Latest,
     Membership,
     MembersKnown,
     MemberTally,
@@ -44,10 +56,13 @@ from mqvitals_rules.expression.node import (
     NameText,
     Negation,
     Not,
+    Open,
     Operand,
     Present,
     Rising,
     Seen,
+    Times,
+    Unchanged,
     Window,
     limit_metrics,
     read_now,
@@ -179,6 +194,11 @@ class _Writer:
             "tally": tally,
             "seen": seen,
             "elapsed": elapsed,
+            "is_open": is_open,
+            "times": times,
+            "latest": latest,
+            "latest_text": latest_text,
+            "unchanged": unchanged,
         }
         self._constants: dict[tuple[type, object], str] = {}
         self._metrics: dict[tuple[str, str, str], str] = {}
@@ -206,8 +226,14 @@ class _Writer:
                 text = f"any_member(c, {self._constant(node.kind)}, {body}, {self._constant(node.alike)})"
                 return _Code(text, leaves=False, read=read)
             case Seen():
-                text = f"seen(c, {self._constant(frozenset((node.message,)))}, {self._constant(node.window_ms)})"
+                text = f"seen(c, {self._constant(frozenset(node.messages))}, {self._constant(node.window_ms)})"
                 return _Code(text, leaves=False, read=read)
+            case Open():
+                text = f"is_open(c, {self._constant(node.begin)}, {self._constant(frozenset(node.ends))})"
+                return _Code(text, leaves=False, read=read)
+            case Unchanged():
+                address = f"{_whose(node.metric)}, {self._address(node.metric)}"
+                return _Code(f"unchanged({address}, {self._constant(node.window_ms)})", leaves=False, read=read)
             case Comparison() | Membership() | Affix():
                 return self._term(node, read)
 
@@ -301,6 +327,13 @@ class _Writer:
             case Elapsed():
                 first, second, window = map(self._constant, (node.first, node.second, node.window_ms))
                 return self._found(f"elapsed(c, {first}, {second}, {window})", tests)
+            case Times():
+                ids, window = self._constant(frozenset(node.messages)), self._constant(node.window_ms)
+                return self._found(f"times(c, {ids}, {window})", tests)
+            case Latest():
+                function = "latest_text" if node.as_text else "latest"
+                code, insert = self._constant(node.message), self._constant(node.insert)
+                return self._found(f"{function}(c, {code}, {insert})", tests)
 
     def _looked_back(self, node: Window, tests: _Tests) -> str:
         limit = ""
@@ -366,7 +399,7 @@ class _Writer:
         uses: Counter[str] = Counter()
         metrics: dict[str, MetricValue] = {}
         for root in roots:
-            looked_back = {id(each.metric) for each in walk(root) if isinstance(each, Window | Rising)}
+            looked_back = {id(each.metric) for each in walk(root) if isinstance(each, Window | Rising | Unchanged)}
             own = {
                 self._metric(each): each
                 for each in walk_outside(root)

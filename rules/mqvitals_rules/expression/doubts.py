@@ -27,6 +27,7 @@ from mqvitals_rules.expression.node import (
     Node,
     Not,
     Operand,
+    Times,
     Window,
     walk,
 )
@@ -197,7 +198,7 @@ def span(node: Node) -> ValueRange:
         case Negation():
             inner = span(node.operand)
             return ValueRange(-inner.greatest, -inner.least)
-        case Absolute() | Elapsed():
+        case Absolute() | Elapsed() | Times():
             return _NOT_NEGATIVE
         case MetricValue():
             return _of_metric(node.metric)

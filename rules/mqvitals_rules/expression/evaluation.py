@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any as Whatever
 from typing import NamedTuple, cast
 
-from mqvitals_rules.expression.compiler import LEFT_OUT, NUMBERS, TEXTS, compile_operand, compile_part
+from mqvitals_rules.expression.compiler import LEFT_OUT, NUMBERS, PRESENT, TEXTS, compile_operand, compile_part
 from mqvitals_rules.expression.context import Context, enough
 from mqvitals_rules.expression.node import (
     PAIR,
@@ -26,6 +26,7 @@ from mqvitals_rules.expression.node import (
     Constant,
     Elapsed,
     Extreme,
+    Latest,
     Membership,
     MemberTally,
     MetricValue,
@@ -33,10 +34,14 @@ from mqvitals_rules.expression.node import (
     Negation,
     Node,
     Not,
+    Open,
     Operand,
     Rising,
     Seen,
+    Times,
+    Unchanged,
     Window,
+    messages_of,
     read_now,
 )
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Reported, Value
@@ -179,11 +184,11 @@ class ExpressionEvaluation:
                 return _merged(self.missing(each) for each in unknown)
             case Not():
                 return self.missing(node.operand)
-            case Rising():
+            case Rising() | Unchanged():
                 return self._of_past(node.metric)
             case AnyMember() | MemberTally():
                 return self._of_members(node)
-            case Seen():
+            case Seen() | Open():
                 return self._of_text(node, Absence.NEEDS_CONSOLE)
         return self._of_operand(node)
 
@@ -246,8 +251,8 @@ class ExpressionEvaluation:
                 return limit or self._of_unknown(node, lambda: self._of_past(node.metric))
             case MemberTally():
                 return self._of_unknown(node, lambda: self._of_members(node))
-            case Elapsed():
-                return self._of_unknown(node, lambda: self._of_text(node, self._no_pair(node)))
+            case Elapsed() | Times() | Latest():
+                return self._of_unknown(node, lambda: self._of_text(node, self._no_message(node)))
         return ()
 
     def _of_unknown(self, node: Operand, missing: Callable[[], tuple[Missing, ...]]) -> tuple[Missing, ...]:
@@ -265,15 +270,14 @@ class ExpressionEvaluation:
     def _of_past(self, metric: MetricValue) -> tuple[Missing, ...]:
         """Why a window has no result: the metric has no value now either, or its history is too short."""
         now = self._reported(metric)
-        return (self._missing(metric, Absence.WINDOW if now.__class__ in NUMBERS else _absence(now)),)
+        return (self._missing(metric, Absence.WINDOW if now.__class__ in PRESENT else _absence(now)),)
 
     def _of_text(self, node: Node, absence: Absence) -> tuple[Missing, ...]:
         return (Missing(self._text[node.start : node.end], absence),)
 
-    def _no_pair(self, node: Elapsed) -> Absence:
-        """Why there is no pair of messages: none was seen, or no console is followed."""
-        context = self._context
-        followed = context.messages(frozenset((node.first,)), context.now - node.window_ms) is not None
+    def _no_message(self, node: Elapsed | Times | Latest) -> Absence:
+        """Why there is no such message or pair: none was seen, or no console is followed."""
+        followed = self._context.messages(messages_of(node), self._context.now) is not None
         return Absence.NOTHING_TO_TELL if followed else Absence.NEEDS_CONSOLE
 
     def _reported(self, metric: MetricValue) -> object:

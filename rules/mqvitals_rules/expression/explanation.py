@@ -21,6 +21,7 @@ from mqvitals_rules.expression.node import (
     Condition,
     Constant,
     Elapsed,
+    Latest,
     MemberTally,
     MetricValue,
     NameText,
@@ -30,6 +31,8 @@ from mqvitals_rules.expression.node import (
     Present,
     Rising,
     Term,
+    Times,
+    Unchanged,
     Window,
     children,
     walk_outside,
@@ -125,13 +128,13 @@ def _fill(text: str, root: Node, evaluation: ExpressionEvaluation, start: int, e
     return "".join([*parts, text[start:end]])
 
 
-_Shown = Constant | MetricValue | NameText | Window | MemberTally | Elapsed | AnyMember
+_Shown = Constant | MetricValue | NameText | Window | MemberTally | Elapsed | Times | Latest | AnyMember
 
 
 def _shown(node: Node) -> list[_Shown]:
     """The parts whose values are shown, each once, in the order of the text.
 
-    Inside ``rising`` and ``present`` nothing is.
+    Inside ``rising``, ``unchanged`` and ``present`` nothing is.
 
     Inside a function of members only what is the same for all members.
     """
@@ -144,10 +147,10 @@ def _shown(node: Node) -> list[_Shown]:
             case MetricValue() | NameText():
                 if not inside:
                     found[node.end] = node  # a chain's middle operand stands in two comparisons
-            case Window() | Elapsed():
+            case Window() | Elapsed() | Times() | Latest():
                 if not inside:
                     found[node.end] = node
-            case Present() | Rising():
+            case Present() | Rising() | Unchanged():
                 return
             case AnyMember() | MemberTally():
                 visit(node.body, inside=True)

@@ -28,7 +28,7 @@ from mqvitals_rules.expression.node import (
     Comparison,
     Condition,
     Constant,
-    Elapsed,
+    Latest,
     Membership,
     MembersKnown,
     MemberTally,
@@ -38,9 +38,10 @@ from mqvitals_rules.expression.node import (
     Not,
     Operand,
     Rising,
-    Seen,
+    Unchanged,
     Window,
     limit_metrics,
+    messages_of,
     walk,
     walk_outside,
 )
@@ -183,12 +184,24 @@ class Expression:
 
     ``source`` is its text. ``names`` are the (kind, metric) it reads of the object and what belongs to it, ``windows``
     those it reads of the past, ``members`` what it reads of members, ``messages`` the ids of console messages,
-    ``pairs`` the metrics of the object's pair, ``shares`` the kinds of which it takes the sum over all objects.
+    ``inserts`` the (id, insert) that it reads of them, ``pairs`` the metrics of the object's pair, ``shares`` the kinds of which it takes the sum over all objects.
     ``evaluate`` is the compiled condition, for thousands of objects: as ``truth`` with the ``get`` of its values, but it
     raises ArithmeticError where a calculation overflows; ``truth`` handles that.
     """
 
-    __slots__ = ("_parts", "evaluate", "members", "messages", "names", "pairs", "root", "shares", "source", "windows")
+    __slots__ = (
+        "_parts",
+        "evaluate",
+        "inserts",
+        "members",
+        "messages",
+        "names",
+        "pairs",
+        "root",
+        "shares",
+        "source",
+        "windows",
+    )
 
     def __init__(self, source: LocatedText, root: Condition) -> None:
         self.source = source
@@ -199,6 +212,7 @@ class Expression:
         self.pairs = pairs_of(root)
         self.members = members_of(root)
         self.messages = messages_of(root)
+        self.inserts = inserts_of(root)
         self.shares = shares_of(root)
         self.windows = windows_of(root)
 
@@ -395,15 +409,9 @@ def members_of(root: Node) -> tuple[MemberUse, ...]:
     return tuple(found)
 
 
-def messages_of(root: Node) -> frozenset[str]:
-    """The ids of the console messages that a tree looks for."""
-    found: set[str] = set()
-    for node in walk(root):
-        if isinstance(node, Seen):
-            found.add(node.message)
-        elif isinstance(node, Elapsed):
-            found.update((node.first, node.second))
-    return frozenset(found)
+def inserts_of(root: Node) -> frozenset[tuple[str, str]]:
+    """The (id, insert) of the console messages that a tree reads an insert of."""
+    return frozenset((node.message, node.insert) for node in walk(root) if isinstance(node, Latest))
 
 
 def shares_of(root: Node) -> frozenset[str]:
@@ -423,4 +431,7 @@ def windows_of(root: Node) -> tuple[WindowUse, ...]:
         elif isinstance(node, Rising):
             metric = node.metric
             found[WindowUse("rising", metric.kind, metric.metric.name, 0, node.rises + 1)] = None
+        elif isinstance(node, Unchanged):
+            metric = node.metric
+            found[WindowUse("unchanged", metric.kind, metric.metric.name, node.window_ms, 0)] = None
     return tuple(found)

@@ -5,6 +5,7 @@ Points come oldest first: counters as the increase of each interval, gauges as a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
@@ -57,6 +58,18 @@ def delta(points: Sequence[Point]) -> float | None:
         return _number(sum(known)) if known else None
     increases = [point.value for point in points if point.value is not None]
     return _number(sum(increases)) if increases else None
+
+
+def is_unchanged(points: Sequence[Point], since: int, window_ms: int) -> bool | None:
+    """Whether there was one value in a window that began at ``since``.
+
+    None where the values do not cover the window, unless two of them differ.
+    """
+    values = points.known if points.__class__ is Polls else [point.value for point in points]
+    known = {value for value in values if value is not None}
+    if len(known) > 1:
+        return False
+    return True if _covering(points, since, window_ms) else None
 
 
 Calculate = Callable[[Sequence[float]], float | None]
@@ -294,6 +307,12 @@ def rising(context: Context, kind: str, metric: str, rises: int) -> bool | None:
     return is_rising(context.last(kind, metric, rises + 1), rises)
 
 
+def unchanged(context: Context, kind: str, metric: str, window_ms: int) -> bool | None:
+    """Whether a metric had one value over the whole window."""
+    since = context.now - window_ms
+    return is_unchanged(context.points(kind, metric, since), since, window_ms)
+
+
 _GAUGE, _COUNTER = MetricType.GAUGE, MetricType.COUNTER
 
 WINDOW_FUNCTIONS: Mapping[str, WindowFunction] = {
@@ -333,15 +352,20 @@ MEMBER_FUNCTIONS: Mapping[str, str] = {
 }
 """Functions of members, and how each is written."""
 
-CONDITION_FUNCTIONS = ("present", "rising", "any", "seen", "startswith", "endswith")
+CONDITION_FUNCTIONS = ("present", "rising", "unchanged", "any", "seen", "open", "startswith", "endswith")
 """Functions that are true or false, not a number."""
 
 FUNCTIONS = (
     *WINDOW_FUNCTIONS,
     *MEMBER_FUNCTIONS,
     "seen",
+    "open",
+    "times",
+    "latest",
+    "latest_text",
     "elapsed",
     "rising",
+    "unchanged",
     "startswith",
     "endswith",
     "abs",
@@ -354,6 +378,42 @@ def seen(context: Context, ids: frozenset[str], window_ms: int) -> bool | None:
     """Whether there was a message with one of these ids in the window; None: no console is followed."""
     found = context.messages(ids, context.now - window_ms)
     return None if found is None else bool(found)
+
+
+EVER = -1
+"""A moment (ms UTC) before every message."""
+
+
+def is_open(context: Context, begin: str, ends: frozenset[str]) -> bool | None:
+    """Whether the newest message ``begin`` is newer than all messages ``ends``; None: no console is followed."""
+    found = context.messages(ends | {begin}, EVER)
+    if found is None:
+        return None
+    began = max((message.ts for message in found if message.id == begin), default=EVER)
+    return began > max((message.ts for message in found if message.id in ends), default=EVER)
+
+
+def times(context: Context, ids: frozenset[str], window_ms: int) -> int | None:
+    """How many messages with one of these ids there were in the window; None: no console is followed."""
+    found = context.messages(ids, context.now - window_ms)
+    return None if found is None else sum(message.times for message in found)
+
+
+_NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?")
+
+
+def latest(context: Context, code: str, insert: str) -> float | None:
+    """An insert of the newest message with this id as a number; None: there is none, or it is no decimal number."""
+    found = latest_text(context, code, insert)
+    if found is None or not _NUMBER.fullmatch(found):
+        return None
+    return float(found) if "." in found else int(found)
+
+
+def latest_text(context: Context, code: str, insert: str) -> str | None:
+    """An insert of the newest message with this id as it was written; None: there is none."""
+    found = context.messages(frozenset((code,)), EVER)
+    return found[-1].insert(insert) if found else None
 
 
 def elapsed(context: Context, first: str, second: str, window_ms: int) -> float | None:

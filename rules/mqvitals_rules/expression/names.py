@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from mqvitals_config.problem import did_you_mean, shown
-from mqvitals_rules.expression.node import PAIR, THIS, Constant, MetricValue, NameText, Operand, Window
+from mqvitals_rules.expression.node import PAIR, THIS, Constant, Latest, MetricValue, NameText, Operand, Window
 from mqvitals_rules.expression.syntax import LARGEST_NUMBER, RefusedExpressionError
 from mqvitals_rules.vocabulary.metric import Kind, MetricType
 
@@ -149,7 +149,7 @@ def type_of(operand: Operand) -> Type:
     if values_of(operand) is not None:
         return Type.STATE
     match operand:
-        case Constant(value=str()) | NameText():
+        case Constant(value=str()) | NameText() | Latest(as_text=True):
             return Type.TEXT
         case MetricValue() if operand.metric.type is MetricType.TEXT:
             return Type.TEXT
@@ -169,6 +169,8 @@ def described(operand: Operand) -> str:
             return f"the {operand.metric.type.value if kind is Type.NUMBER else kind.value} {operand.name}"
         case NameText():
             return "the text name"
+        case Latest(as_text=True):
+            return f"the text {operand.insert} of {operand.message}"
         case Window(values=values) if values is not None:
             return f"the state {operand.metric.name}"
         case Constant(value=str(text)):

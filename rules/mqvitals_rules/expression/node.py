@@ -153,6 +153,27 @@ class Elapsed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Times:
+    """``times("CSQX777E", "10m")``: how many console messages with one of these ids there were."""
+
+    start: int
+    end: int
+    messages: tuple[str, ...]
+    window_ms: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Latest:
+    """``latest("CSQJ110E", "pct")``: an insert of the newest console message with this id, as number or ``as_text``."""
+
+    start: int
+    end: int
+    message: str
+    insert: str
+    as_text: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """``left operator right`` with ``== != < <= > >=``. A chain becomes several of them."""
 
@@ -194,6 +215,16 @@ class Rising:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Unchanged:
+    """``unchanged(metric, "5m")``: the metric had one value over the whole window."""
+
+    start: int
+    end: int
+    metric: MetricValue
+    window_ms: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Affix:
     """``startswith(text, affix)`` or ``endswith``."""
 
@@ -226,12 +257,22 @@ class MembersKnown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """``seen("CSQP020E", "10m")``: there was such a console message."""
+    """``seen("CSQP020E", "10m")``: there was a console message with one of these ids."""
 
     start: int
     end: int
-    message: str
+    messages: tuple[str, ...]
     window_ms: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Open:
+    """``open("CSQJ004I", "CSQJ005I")``: no message of ``ends`` came after the newest message ``begin``."""
+
+    start: int
+    end: int
+    begin: str
+    ends: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,9 +303,20 @@ class Any:
 
 
 Operand = (
-    Constant | MetricValue | NameText | Negation | Absolute | Arithmetic | Extreme | Window | MemberTally | Elapsed
+    Constant
+    | MetricValue
+    | NameText
+    | Negation
+    | Absolute
+    | Arithmetic
+    | Extreme
+    | Window
+    | MemberTally
+    | Elapsed
+    | Times
+    | Latest
 )
-Term = Comparison | Membership | Present | Rising | Affix | AnyMember | MembersKnown | Seen
+Term = Comparison | Membership | Present | Rising | Unchanged | Affix | AnyMember | MembersKnown | Seen | Open
 Condition = Term | Not | All | Any
 Node = Operand | Condition
 
@@ -272,7 +324,9 @@ Node = Operand | Condition
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes directly below, in the order of the text."""
     match node:
-        case Constant() | MetricValue() | NameText() | Elapsed() | MembersKnown() | Seen():
+        case Constant() | MetricValue() | NameText() | MembersKnown():
+            return ()
+        case Elapsed() | Times() | Latest() | Seen() | Open():
             return ()
         case Negation() | Absolute() | Not() | Membership():
             return (node.operand,)
@@ -284,7 +338,7 @@ def children(node: Node) -> tuple[Node, ...]:
             return node.operands
         case Window():
             return (node.metric,) if node.limit is None else (node.metric, node.limit)
-        case Present() | Rising():
+        case Present() | Rising() | Unchanged():
             return (node.metric,)
         case AnyMember() | MemberTally():
             return (node.body,)
@@ -317,11 +371,26 @@ def read_now(term: Node) -> Iterator[MetricValue]:
         case Window():
             if term.limit is not None:
                 yield from read_now(term.limit)
-        case Present() | Rising() | AnyMember() | MemberTally():
+        case Present() | Rising() | Unchanged() | AnyMember() | MemberTally():
             return
         case _:
             for child in children(term):
                 yield from read_now(child)
+
+
+def messages_of(root: Node) -> frozenset[str]:
+    """The ids of the console messages that a tree looks for."""
+    found: set[str] = set()
+    for node in walk(root):
+        if isinstance(node, Seen | Times):
+            found.update(node.messages)
+        elif isinstance(node, Open):
+            found.update((node.begin, *node.ends))
+        elif isinstance(node, Latest):
+            found.add(node.message)
+        elif isinstance(node, Elapsed):
+            found.update((node.first, node.second))
+    return frozenset(found)
 
 
 def limit_metrics(limit: Operand) -> tuple[MetricValue, ...]:

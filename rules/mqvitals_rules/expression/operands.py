@@ -33,16 +33,20 @@ from mqvitals_rules.expression.node import (
     Constant,
     Elapsed,
     Extreme,
+    Latest,
     MembersKnown,
     MemberTally,
     MetricValue,
     NameText,
     Negation,
     Node,
+    Open,
     Operand,
     Present,
     Rising,
     Seen,
+    Times,
+    Unchanged,
     Window,
     walk,
 )
@@ -170,8 +174,11 @@ class OperandChecker(ABC):
             raise self.refused(node, "a name has letters a to z, digits and _ only")
 
 
-# Of the messages of z/OS itself, those that the agent keeps.
-_MESSAGE = re.compile(r"CSQ[0-9A-Z][0-9]{3}[A-Z]|ICH408I|IEC070I|IRA200E|IVT5592I|IXC585E|IXC586I|IXL013I|IXL014I")
+_INSERT = re.compile(r"[a-z][a-z0-9_]{0,40}")
+# Of the messages of z/OS itself, those that the agent keeps. ``event:2283:8``: an event message, by reason and qualifier.
+_MESSAGE = re.compile(
+    r"event:[0-9]{4}(?::[0-9]{1,4})?|CSQ[0-9A-Z][0-9]{3}[A-Z]|ICH408I|IEC070I|IRA200E|IVT5592I|IXC585E|IXC586I|IXL013I|IXL014I"
+)
 
 
 class CallChecker(OperandChecker):
@@ -193,6 +200,10 @@ class CallChecker(OperandChecker):
             if first == second:
                 raise self.refused(node.args[1], "elapsed is about two different messages")
             return Elapsed(*self.span(node), first, second, window_ms)
+        if name == "times":
+            return Times(*self.span(node), *self._any_messages(node, 'times("CSQX777E", "10m")'))
+        if name in ("latest", "latest_text"):
+            return self._latest(node, name)
         if name == "abs":
             if len(node.args) != 1:
                 raise self.refused(node, "abs takes one number: abs(x)")
@@ -210,7 +221,9 @@ class CallChecker(OperandChecker):
             "present": self._present,
             "rising": self._rising,
             "any": self._any,
+            "unchanged": self._unchanged,
             "seen": self._seen,
+            "open": self._open,
             "startswith": self._affix,
             "endswith": self._affix,
         }
@@ -252,6 +265,18 @@ class CallChecker(OperandChecker):
         if type(value) is not int or not 1 <= value <= MOST_RISES:
             raise self.refused(rises, f"expected {usage}, written out")
         return Rising(*self.span(node), metric, value)
+
+    def _unchanged(self, node: ast.Call, _: str) -> Unchanged:
+        usage = 'unchanged(metric, "5m")'
+        if not 1 <= len(node.args) <= 2:
+            raise self.refused(node, f"expected {usage}")
+        metric = self._metric(node.args[0], usage)
+        if metric.metric.type is MetricType.COUNTER:
+            raise RefusedExpressionError.at(
+                metric.start, f"{metric.name} is a counter, so it counts on; write delta({metric.name}) == 0"
+            )
+        _check_past(metric)
+        return Unchanged(*self.span(node), metric, self._duration(node, 1, usage))
 
     def _affix(self, node: ast.Call, name: str) -> Affix:
         if len(node.args) != 2:
@@ -335,8 +360,33 @@ class CallChecker(OperandChecker):
     # Console messages
 
     def _seen(self, node: ast.Call, _: str) -> Seen:
-        (message,), window_ms = self._messages(node, 'seen("CSQP020E", "10m")', 1)
-        return Seen(*self.span(node), message, window_ms)
+        return Seen(*self.span(node), *self._any_messages(node, 'seen("CSQP020E", "10m")'))
+
+    def _open(self, node: ast.Call, _: str) -> Open:
+        if len(node.args) < 2:
+            raise self.refused(node, 'expected open("CSQJ004I", "CSQJ005I"): a message, and those that end it')
+        begin, *ends = every(self._message, node.args)
+        if begin in ends:
+            raise self.refused(node.args[0], "open is about a message and others that end it")
+        return Open(*self.span(node), begin, tuple(ends))
+
+    def _latest(self, node: ast.Call, name: str) -> Latest:
+        if len(node.args) != 2:
+            raise self.refused(node, f'expected {name}("CSQJ110E", "pct"): a message, and one of its inserts')
+        insert = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
+        if not isinstance(insert, str) or not _INSERT.fullmatch(insert):
+            raise self.refused(node.args[1], f'expected the name of an insert, as in {name}("CSQJ110E", "pct")')
+        return Latest(*self.span(node), self._message(node.args[0]), insert, name == "latest_text")
+
+    def _any_messages(self, node: ast.Call, usage: str) -> tuple[tuple[str, ...], int]:
+        """The ids of messages that are all of a call's arguments, but for the window after them."""
+        if not node.args:
+            raise self.refused(node, f"expected {usage}")
+        last = node.args[-1].value if isinstance(node.args[-1], ast.Constant) else None
+        has_window = len(node.args) > 1 and not (isinstance(last, str) and not last[:1].isdigit())
+        count = len(node.args) - has_window
+        window_ms = self._duration(node, count, usage)
+        return every(self._message, node.args[:count]), window_ms
 
     def _messages(self, node: ast.Call, usage: str, count: int) -> tuple[tuple[str, ...], int]:
         """The ids of messages that are a call's first ``count`` arguments, and the window after them."""

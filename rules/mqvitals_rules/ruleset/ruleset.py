@@ -108,8 +108,8 @@ class RuleSet:
 
     @property
     def listens(self) -> bool:
-        """Whether the condition of any rule needs console messages."""
-        return any(self._compiled(rule, {}).when.messages for rule in self.rules)
+        """Whether a condition of any rule needs console messages."""
+        return any(expression.messages for rule in self.rules for expression in self._compiled(rule, {}).expressions)
 
     @property
     def windows(self) -> frozenset[WindowUse]:

@@ -25,6 +25,7 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 MOST_POLLS = 10_000
+MOST_TIMES = 10_000
 
 _BLANK = "''"
 
@@ -102,6 +103,7 @@ def _as_written(text: LocatedText) -> LocatedText:
 
 
 At = Annotated[Moment, Convert(_moment, expected=DURATION_FORM)]
+Insert = Annotated[LocatedText, Convert(_as_written, expected="the text of an insert", raw=True)]
 Series = Annotated[LocatedText, Convert(_as_written, expected="a series of values", raw=True)]
 
 
@@ -148,14 +150,20 @@ class ExpectEntry:
 
 @dataclass(frozen=True, slots=True)
 class MessageEntry:
-    """A console message: ``{at: 20s, id: CSQP020E, object: QM01/buffer_pool/3}``.
+    """A console message: ``{at: 20s, id: CSQE213I, object: QSG1/cf_structure/APPL1, inserts: {pct: 90}}``.
 
-    ``object``: what it names, if anything.
+    ``object``: what it names, if anything. ``times``: so many of them at that time. ``inserts``: what its words name.
     """
 
     at: At
     id: LocatedText
     object: LocatedText | None = None
+    times: int = 1
+    inserts: Mapping[LocatedText, Insert] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.times <= MOST_TIMES:
+            raise ValueError(f"times must be 1 to {MOST_TIMES}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +337,8 @@ class _Reader:
             name = self._object(entry.object, f"{self._key}.console")
             if name is None:
                 return None
-        return ObjectMessage(BEGIN + entry.at.ms, str(entry.id), name)
+        inserts = tuple((str(insert), str(text)) for insert, text in entry.inserts.items())
+        return ObjectMessage(BEGIN + entry.at.ms, str(entry.id), name, entry.times, inserts)
 
     def _expectations(self, entry: TestEntry, *, exact: bool) -> Iterator[Expectation]:
         for index, expected in enumerate(entry.expect):

@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from mqvitals_agent.ingest.memory import MessageWindow
+from mqvitals_agent.ingest.messages import MessageWindow
+from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.messages import FREQUENT, ConsoleRow, delete_old_messages, message
 from mqvitals_agent.store.writer import Store
@@ -136,3 +137,95 @@ def test_the_window_of_rules(path: Path) -> None:
         assert window.messages("QM01", ids, NOW - 9) == every
         assert window.messages("QSG1", ids, 0) == every
         assert window.messages("QM02", ids, 0) is None
+
+
+def test_the_window_follows_the_store(path: Path) -> None:
+    """What is new, what is counted on, also in a burst that went on, and what came late; a restart knows the same."""
+    ids = frozenset({"CSQX777E", "CSQE213I"})
+    full = "CSQE213I !QM01 CSQESTE  SMDS(QM01) CFSTRUCT(APPL1) data set A.B is now {}% full"
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        store.write(Snapshot("QM01", False, 1, NOW, ()), Evaluation((), ()))
+        window = MessageWindow(reader)
+        keep(store, message("QM01", "CSQE213I", NOW, full.format(75)))
+
+        def look(since: int = -1) -> list[tuple[str, int, int, str | None]]:
+            window.renew()
+            found = window.messages("QM01", ids, since) or ()
+            return [(each.id, each.ts - NOW, each.times, each.insert("pct")) for each in found]
+
+        assert look() == [("CSQE213I", 0, 1, "75")]
+        first = window.messages("QM01", ids, -1)
+        window.renew()
+        assert window.messages("QM01", ids, -1) is first
+        keep(store, *(message("QM01", "CSQX777E", NOW + ms, "blocked") for ms in (2_000, 2_500)))
+        assert look(NOW) == [("CSQX777E", 2_000, 1, None), ("CSQX777E", 2_500, 1, None)]
+        keep(store, *(message("QM01", "CSQX777E", NOW + ms, "blocked") for ms in (2_600, 2_900, 2_100)))
+        keep(store, message("QM01", "CSQJ111A", NOW + 2_700, "not asked for"))
+        assert look(NOW) == [("CSQX777E", 2_000, 2, None), ("CSQX777E", 2_900, 3, None)]
+        keep(store, message("QM01", "CSQE213I", NOW - 86_400_000, full.format(60)))
+        keep(store, message("QM01", "CSQE213I", NOW + 9_000, full.format(80)))
+        expected = [
+            ("CSQE213I", -86_400_000, 1, "60"),
+            ("CSQE213I", 0, 1, "75"),
+            ("CSQX777E", 2_000, 2, None),
+            ("CSQX777E", 2_900, 3, None),
+            ("CSQE213I", 9_000, 1, "80"),
+        ]
+        assert look() == expected
+        window = MessageWindow(reader)
+        assert look() == expected
+
+
+def test_rows_whose_numbers_are_given_again(path: Path) -> None:
+    """Where the last rows were deleted, a new row has a number that was read before."""
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        window = MessageWindow(reader)
+        ids = frozenset({"CSQJ111A"})
+        keep(store, message("QM01", "CSQJ111A", NOW, "a"))
+        assert len(window.messages("QM01", ids, -1) or ()) == 1
+        keep(store, *(message("QM01", "CSQJ111A", NOW - n * 3_600_000, "old") for n in range(1, 9)))
+        window.renew()
+        assert len(window.messages("QM01", ids, -1) or ()) == 9
+        store.messages.delete_old(NOW)
+        keep(store, message("QM01", "CSQJ111A", NOW - 500_000, "late"))
+        window.renew()
+        assert NOW - 500_000 in [each.ts for each in window.messages("QM01", ids, -1) or ()]
+
+
+def test_a_storm_does_not_fill_the_memory(path: Path, monkeypatch: Any) -> None:
+    """The newest rows are kept, and of each object the newest message, in a storm and after a restart."""
+    monkeypatch.setattr("mqvitals_agent.ingest.messages.MOST_KEPT", 20)
+    monkeypatch.setattr("mqvitals_agent.ingest.messages._SLACK", 5)
+    ids = frozenset({"CSQX777E"})
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        window = MessageWindow(reader)
+        assert window.messages("QM01", ids, -1) is None
+        for n in range(40):
+            name = "OLD" if n < 3 else "STORM"
+            keep(store, message("QM01", "CSQX777E", NOW + n * 1000, f"{n}", kind="channel", name=name))
+            window.renew()
+            window.messages("QM01", ids, -1)
+        for known in (window, MessageWindow(reader)):
+            found = known.messages("QM01", ids, -1) or ()
+            assert 20 < len(found) <= 26
+            assert found[0] == ObjectMessage(NOW + 2000, "CSQX777E", ObjectName("QM01", "channel", "OLD"))
+            assert found[-1].ts == NOW + 39_000
+
+
+def test_while_the_file_fails_and_after_another_took_its_place(path: Path, tmp_path: Path) -> None:
+    """What was read stays known; a new file, which counts its rows from 1, adds to it."""
+    ids = frozenset({"CSQJ111A", "CSQJ115E"})
+    other = tmp_path / "other.db"
+    with Store.open(path) as store, StoreReader.open(path) as reader, Store.open(other) as second:
+        past = ResilientReader(reader)
+        window = MessageWindow(past)
+        keep(store, *(message("QM01", "CSQJ111A", NOW + n * 1000, f"{n}") for n in range(5)))
+        assert len(window.messages("QM01", ids, -1) or ()) == 5
+        past.exchange(None)
+        window.renew()
+        assert len(window.messages("QM01", ids, -1) or ()) == 5
+        keep(second, message("QM01", "CSQJ115E", NOW + 9000, "a"))
+        with StoreReader.open(other) as another:
+            past.exchange(another)
+            window.renew()
+            assert [each.id for each in window.messages("QM01", ids, -1) or ()] == ["CSQJ111A"] * 5 + ["CSQJ115E"]

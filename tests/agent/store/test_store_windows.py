@@ -14,8 +14,9 @@ from mqsamples.examples import COSTLY
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.history import MetricHistory, Point
-from mqvitals_rules.snapshot import Reading, Snapshot
+from mqvitals_rules.snapshot import Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
 
 WANTED = (
@@ -57,13 +58,39 @@ def test_points_are_polls(make: Any) -> None:
 
 
 def test_what_was_not_wanted_is_refused(make: Any) -> None:
-    """A metric nobody named at the start, and a text, are mistakes of the caller."""
+    """A metric nobody named at the start is a mistake of the caller."""
     history = WindowHistory(WANTED, kinds=make.kinds)
     history.add(make.snapshot(1, make.status(1, depth=5)))
     with pytest.raises(KeyError):
         history.points(make.queue(), "usage", 0)
-    with pytest.raises(ValueError, match="is a text"):
-        WindowHistory((WindowedMetric("queue", "description"),), kinds=make.kinds)
+
+
+def test_of_a_text_it_is_known_whether_it_changed(path: Path, make: Any) -> None:
+    """Equal texts are equal points, beside the numbers of the same object; a restart forgets them, and only them."""
+    wanted = (*WANTED, WindowedMetric("queue", "description", 60_000))
+    history = WindowHistory(wanted, kinds=make.kinds)
+    readings = [
+        make.status(1, depth=5, description="one"),
+        make.status(2, depth=5, description="one"),
+        make.status(3, depth=5, description="two"),
+        make.status(4, depth=5, description=Absence.NOT_RETURNED),
+        make.status(5, depth=5, description="two"),
+    ]
+    with Store.open(path, kinds=make.kinds) as store:
+        for cycle, reading in enumerate(readings, 1):
+            history.add(make.snapshot(cycle, reading))
+            store.write(make.snapshot(cycle, reading), Evaluation((), ()))
+    values = [point.value for point in history.points(make.queue(), "description", 0)]
+    assert values[0] == values[1] != values[2] == values[4]
+    assert (values[0] is None, values[3]) == (False, None)
+    assert [point.value for point in history.points(make.queue(), "depth", 0)] == [5.0] * 5
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        again = WindowHistory(wanted, older=reader, kinds=make.kinds)
+        assert [point.value for point in again.points(make.queue(), "description", 0)] == [None] * 5
+        assert [point.value for point in again.points(make.queue(), "depth", 0)] == [5.0] * 5
+        record = replace(make.status(6, depth=7, description="two"), source=Source.SMF, poll=False)
+        again.add(make.snapshot(6, record))
+        assert again.points(make.queue(), "description", make.ts(5))[-1].value == values[4]
 
 
 def test_gone_objects_leave_the_memory(make: Any) -> None:

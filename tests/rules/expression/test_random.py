@@ -78,6 +78,9 @@ def numbers() -> st.SearchStrategy[str]:
                 "most(thing, g1 + o1)",
                 "least(thing, pair.g1 - this.d1)",
                 'elapsed("CSQR003I", "CSQR006I", "1h")',
+                'times("CSQR003I", "30m")',
+                'times("CSQR003I", "CSQP020E", "1h")',
+                'latest("CSQP020E", "pct")',
             ]
         ),
     )
@@ -136,6 +139,16 @@ def terms() -> st.SearchStrategy[str]:
                 "startswith(t1, t2)",
                 'endswith(name, "1") and g1 > g2',
                 'seen("CSQR003I", "30m")',
+                'seen("CSQR006I", "CSQP020E", "30m")',
+                'open("CSQR003I", "CSQR006I")',
+                'open("CSQP020E", "CSQR006I", "CSQR003I")',
+                'latest_text("CSQP020E", "pct") == t1',
+                'latest_text("CSQP020E", "pct") in ("x", "7")',
+                'unchanged(g1, "5m")',
+                'unchanged(s1, "2m")',
+                'unchanged(t1, "3m")',
+                'unchanged(pair.t1, "3m")',
+                "unchanged(other.r1)",
             ]
         ),
     )
@@ -178,7 +191,15 @@ THINGS = st.fixed_dictionaries(
         **{name: sample(st.sampled_from(["x", "y", ""])) for name in ("t1", "t2")},
     }
 )
-TOLD = st.lists(st.tuples(st.integers(0, 4_000), st.sampled_from(["CSQR003I", "CSQR006I", "CSQP020E"])), max_size=6)
+TOLD = st.lists(
+    st.tuples(
+        st.integers(0, 4_000),
+        st.sampled_from(["CSQR003I", "CSQR006I", "CSQP020E"]),
+        st.sampled_from([1, 1, 3]),
+        st.sampled_from([(), (("pct", "7"),), (("pct", "2.5"),), (("pct", "x"), ("rc", "1"))]),
+    ),
+    max_size=6,
+)
 WORLDS = st.builds(
     lambda own, members, pair, usual, told: {**own, "": (members, pair, usual, told)},
     THINGS,
@@ -187,7 +208,7 @@ WORLDS = st.builds(
     st.dictionaries(st.sampled_from(["g1", "c1", "total"]), st.sampled_from([0, 2.5, 7, 10**400, float("inf")])),
     st.one_of(st.none(), TOLD),
 )
-HISTORY = ("g1", "g2", "g3", "c1", "c2", "r1", "w1")
+HISTORY = ("g1", "g2", "g3", "c1", "c2", "r1", "w1", "s1", "t1")
 HISTORIES = st.fixed_dictionaries(dict.fromkeys(HISTORY, PASTS))
 
 
@@ -207,7 +228,10 @@ class World:
         self.told = (
             None
             if told is None
-            else [ObjectMessage(NOW - 1000 * ago, code) for ago, code in sorted(told, reverse=True)]
+            else [
+                ObjectMessage(NOW - 1000 * ago, code, None, count, inserts)
+                for ago, code, count, inserts in sorted(told, reverse=True)
+            ]
         )
         self.beside = None if pair is None else World(pair, past)
         self.past = {
@@ -286,11 +310,20 @@ class Reference:
         if function == "seen":
             told = self.told(node.args)
             return None if told is None else bool(told)
+        if function == "open":
+            return self.open([ast.literal_eval(each) for each in node.args])
         if function in ("startswith", "endswith"):
             text, affix = (self.operand(each) for each in node.args)
             return None if text is None or affix is None else getattr(text, function)(affix)
         name = self.name(node.args[0])
         world = self.whose(node.args[0])
+        if function == "unchanged":
+            minutes = int(ast.literal_eval(node.args[1])[:-1]) if len(node.args) > 1 else 5
+            since = NOW - minutes * 60_000
+            points = world.points("", name, since)
+            if len({point.value for point in points} - {None}) > 1:
+                return False
+            return True if functions.over_window(len, points, since, minutes * 60_000) else None
         if function == "present":
             return not isinstance(world.value("", name), Absence)
         rises = ast.literal_eval(node.args[1])
@@ -312,6 +345,14 @@ class Reference:
             condition = ast.unparse(node.func) in ("any", "count")
             found.append(member.condition(body) if condition else member.operand(body))
         return found
+
+    def open(self, ids: list[str]) -> bool | None:
+        """Whether nothing that ends the first message came at its time or later."""
+        told = self.world.messages(frozenset(ids), -1)
+        if told is None:
+            return None
+        last = {each.id: each.ts for each in told}
+        return ids[0] in last and all(last.get(end, -1) < last[ids[0]] for end in ids[1:])
 
     def told(self, arguments: list[ast.expr]) -> Sequence[ObjectMessage] | None:
         """The messages of the ids, in the window after them."""
@@ -420,6 +461,14 @@ class Reference:
                 if (told[place - 1][0], told[place][0]) == ("CSQR003I", "CSQR006I"):
                     return (told[place][1] - told[place - 1][1]) / 1000
             return None
+        if function == "times":
+            counted = self.told(arguments)
+            return None if counted is None else sum(each.times for each in counted)
+        if function in ("latest", "latest_text"):
+            code, insert = map(ast.literal_eval, arguments)
+            inserts = [each.inserts for each in self.world.messages(frozenset((code,)), -1) or ()]
+            found = dict(inserts[-1]).get(insert) if inserts else None
+            return found if function == "latest_text" else {None: None, "x": None, "7": 7, "2.5": 2.5}[found]
         if function == "baseline":
             return self.world.usual.get(self.name(arguments[0]))
         if function == "share" and len(arguments) == 1:
@@ -486,7 +535,7 @@ def test_compiled_as_defined(text: str, values: Mapping[str, Any], past: Mapping
 
 WORDS = """
     g1 g2 c1 s1 w1 o1 t1 A B YES SET p1 other thing other.r1 thing.g1 rate delta avg min max eta rising abs present
-    any count sum most least this pair name startswith endswith seen elapsed median baseline share "CSQP020E" this.g1
+    any count sum most least this pair name startswith endswith seen open times latest latest_text unchanged elapsed median baseline share "CSQP020E" this.g1
     and or not in is if else lambda for None True __import__ print < <= > >= == != = := + - * / // ** % ~ & | ^ ( ) [ ]
     { } , . ; : # ' " 0 1 5 1.5 1e999 2j '5m' "1h" '30s' 'x' b'x' f'{g1}' 99999999999999999999 é ∞
 """

@@ -94,7 +94,7 @@ REFUSED: tuple[tuple[str, int, str], ...] = (
     (
         "foo(depth) > 3",
         1,
-        "there is no function 'foo'; there are rate, delta, avg, median, min, max, eta, baseline, share, any, count, sum, most, least, seen, elapsed, rising, startswith, endswith, abs, present",
+        "there is no function 'foo'; there are rate, delta, avg, median, min, max, eta, baseline, share, any, count, sum, most, least, seen, open, times, latest, latest_text, elapsed, rising, unchanged, startswith, endswith, abs, present",
     ),
     ("average(depth) > 3", 1, "there is no function 'average'; did you mean 'avg'?"),
     ("risin(depth, 3)", 1, "there is no function 'risin'; did you mean 'rising'?"),

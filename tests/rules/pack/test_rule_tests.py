@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mqvitals_config.problem import ConfigError
@@ -288,6 +290,107 @@ def test_messages_of_a_console(with_console: RuleSet) -> None:
     )
     (failure,) = run_tests("own.test.yaml", without, with_console)
     assert failure.expected == "OWN-01 unknown for some object"
+
+
+LASTING = """\
+rules:
+  - id: OWN-01
+    title: A structure fills
+    kind: operational
+    scope: cf_structure
+    when: open("CSQE213I", "CSQE239I", "CSQE121I")
+    severity: info
+    severity_if:
+      - when: latest_text("CSQE213I", "dsname") == "DS2"
+        severity: critical
+      - when: latest("CSQE213I", "pct") >= 85 or times("CSQE213I", "1h") >= limit
+        severity: warning
+    hold: {polls: 1}
+    clear: {polls: 1}
+    parameters:
+      limit: {value: 3, unit: count, origin: default, meaning: So many are too many}
+    summary: "{name}"
+    advice: Look at it.
+    caveat: None.
+    source: {document: Our own handbook, section: Messages}
+  - id: OWN-02
+    title: In doubt on the same batch
+    kind: operational
+    scope: channel
+    when: indoubt == YES and unchanged(current_luwid, "2m")
+    severity: warning
+    hold: {polls: 1}
+    clear: {polls: 1}
+    summary: "{name}"
+    advice: Look at it.
+    caveat: None.
+    source: {document: Our own handbook, section: Messages}
+"""
+
+LASTING_TESTS = """\
+exact: true
+tests:
+  - name: A message lasts until another ends it, and says how much
+    interval: 1h
+    console:
+      QM01:
+        - {at: 30m, id: CSQE213I, object: QSG1/cf_structure/A, inserts: {pct: 75, dsname: DS1}}
+        - {at: 300h, id: CSQE121I, object: QSG1/cf_structure/A}
+      QM02:
+        - {at: 150m, id: CSQE213I, object: QSG1/cf_structure/B, inserts: {pct: 85, dsname: DS1}}
+        - {at: 151m, id: CSQE213I, object: QSG1/cf_structure/C, inserts: {pct: 75, dsname: DS1}, times: 3}
+        - {at: 153m, id: CSQE213I, object: QSG1/cf_structure/D, inserts: {pct: 75, dsname: DS2}}
+    series:
+      QM01/queue_manager: {command_level: 920}
+      QM02/queue_manager: {command_level: 920}
+      QSG1/cf_structure/A: {entries_used: 1}
+      QSG1/cf_structure/B: {entries_used: 1}
+      QSG1/cf_structure/C: {entries_used: 1}
+      QSG1/cf_structure/D: {entries_used: 1}
+    expect:
+      - {at: 0h, firing: []}
+      - {at: 1h, firing: [{rule: OWN-01, object: QSG1/cf_structure/A, severity: info}]}
+      - at: 3h
+        firing:
+          - {rule: OWN-01, object: QSG1/cf_structure/A, severity: info}
+          - {rule: OWN-01, object: QSG1/cf_structure/B, severity: warning}
+          - {rule: OWN-01, object: QSG1/cf_structure/C, severity: warning}
+          - {rule: OWN-01, object: QSG1/cf_structure/D, severity: critical}
+      - at: 299h
+        firing:
+          - {rule: OWN-01, object: QSG1/cf_structure/A, severity: info}
+          - {rule: OWN-01, object: QSG1/cf_structure/B, severity: warning}
+          - {rule: OWN-01, object: QSG1/cf_structure/C}
+          - {rule: OWN-01, object: QSG1/cf_structure/D, severity: critical}
+      - {at: 300h, not_firing: [], firing: [{rule: OWN-01, object: QSG1/cf_structure/B}, {rule: OWN-01, object: QSG1/cf_structure/C}, {rule: OWN-01, object: QSG1/cf_structure/D}]}
+  - name: A text stays what it is, or does not
+    interval: 30s
+    series:
+      QM01/channel/A: {indoubt: YESx9, current_luwid: AA}
+      QM01/channel/B: {indoubt: YESx9, current_luwid: AA AB AC AD AE AF AG AH AI AJ}
+      QM01/channel/C: {indoubt: YESx9, current_luwid: AA AA AA AA AA AB}
+      QM01/channel/D: {indoubt: YESx9, current_luwid: "''"}
+    expect:
+      - {at: 90s, firing: [], unknown: [OWN-02]}
+      - at: 2m
+        firing:
+          - {rule: OWN-02, object: QM01/channel/A}
+          - {rule: OWN-02, object: QM01/channel/C}
+          - {rule: OWN-02, object: QM01/channel/D}
+      - at: 3m
+        firing:
+          - {rule: OWN-02, object: QM01/channel/A}
+          - {rule: OWN-02, object: QM01/channel/D}
+"""
+
+
+def test_messages_that_last_and_texts_that_stay(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(LASTING)
+    rules = [rule for rule in load_rules(KINDS, [str(path)]) if rule.id.startswith("OWN")]
+    assert run_tests("own.test.yaml", LASTING_TESTS, RuleSet(tuple(rules), KINDS)) == []
+    with pytest.raises(ConfigError, match="times must be 1 to 10000"):
+        run_tests("own.test.yaml", LASTING_TESTS.replace("times: 3", "times: 0"), RuleSet(tuple(rules), KINDS))
 
 
 def test_an_alert_that_another_one_explains(with_console: RuleSet) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from mqvitals_agent.store.file.database import StoreDatabase
@@ -16,7 +16,7 @@ FREQUENT: Final = frozenset({"CSQX500I", "CSQX501I", "CSQX511I", "CSQX512I", "CS
 MOST_ROWS: Final = 200_000
 """More messages than that are not kept, however young."""
 
-_SECOND_MS, _MINUTE_MS = 1_000, 60_000
+_SECOND_MS, MESSAGE_BURST_MS = 1_000, 60_000
 _COLUMNS = "owner, code, kind, name, ts, last_ts, count, system, job, text"
 
 
@@ -101,7 +101,7 @@ class MessageRepository:
                 f"INSERT INTO message({_COLUMNS}, bucket, variant) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT(owner, code, kind, name, bucket, variant) DO UPDATE SET count = count + excluded.count,"
                 " ts = min(ts, excluded.ts), last_ts = max(last_ts, excluded.last_ts)",
-                [(*each, *_burst(each)) for each in messages],
+                [(*each, *burst(each)) for each in messages],
             )
             connection.execute(
                 "INSERT OR REPLACE INTO console_file(path, offset, inode, mark, state, problem, ts)"
@@ -163,19 +163,50 @@ def read_messages(
         f"SELECT {_COLUMNS} FROM message WHERE {where} ORDER BY last_ts DESC, id DESC LIMIT ?",  # noqa: S608
         (*parts, last),
     ).fetchall()
-    for owner, code, kind, name, ts, last_ts, count, system, job, words in reversed(rows):
-        yield StoredMessage(
-            text(owner),
-            text(code),
-            text(kind),
-            text(name),
-            moment(ts),
-            moment(last_ts),
-            integer(count),
-            text(system),
-            text(job),
-            text(words),
-        )
+    yield from map(_stored, reversed(rows))
+
+
+class NewMessages(NamedTuple):
+    """Rows that are new or may have changed, and the ``highest`` number of all rows."""
+
+    highest: int
+    rows: tuple[StoredMessage, ...] = ()
+
+
+def read_new_messages(connection: sqlite3.Connection, number: int, since: int) -> NewMessages:
+    """The rows with a higher number than ``number``, and those that came last after ``since``. Raises sqlite3.Error."""
+    (highest,) = connection.execute("SELECT coalesce(max(id), 0) FROM message").fetchone()
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM message WHERE id > ? OR last_ts > ?",  # noqa: S608
+        (number, since),
+    )
+    return NewMessages(integer(highest), tuple(map(_stored, rows)))
+
+
+def read_newest_messages(connection: sqlite3.Connection, owner: str, code: str) -> tuple[StoredMessage, ...]:
+    """The newest message of a queue manager with an id about each object. Raises sqlite3.Error."""
+    # Of a group with max() SQLite takes the other columns from the row that has it.
+    rows = connection.execute(
+        f"SELECT {_COLUMNS}, max(last_ts) FROM message WHERE owner = ? AND code = ? GROUP BY kind, name",  # noqa: S608
+        (owner, code),
+    )
+    return tuple(_stored(row[:-1]) for row in rows)
+
+
+def _stored(row: tuple[Any, ...]) -> StoredMessage:
+    owner, code, kind, name, ts, last_ts, count, system, job, words = row
+    return StoredMessage(
+        text(owner),
+        text(code),
+        text(kind),
+        text(name),
+        moment(ts),
+        moment(last_ts),
+        integer(count),
+        text(system),
+        text(job),
+        text(words),
+    )
 
 
 def delete_old_messages(connection: sqlite3.Connection, before: int, most: int = MOST_ROWS) -> None:
@@ -190,8 +221,8 @@ def delete_old_messages(connection: sqlite3.Connection, before: int, most: int =
     )
 
 
-def _burst(each: StoredMessage) -> tuple[int, int]:
+def burst(each: StoredMessage) -> tuple[int, int]:
     """The beginning of the time in which equal messages are counted, and a checksum of the text."""
     if each.code in FREQUENT:
-        return each.ts - each.ts % _MINUTE_MS, 0
+        return each.ts - each.ts % MESSAGE_BURST_MS, 0
     return each.ts - each.ts % _SECOND_MS, crc32(each.text.encode("utf-8", "replace"))
