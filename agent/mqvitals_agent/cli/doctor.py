@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -90,9 +90,10 @@ async def examine_all(targets: PollTargets, settings: Settings, clock: Clock) ->
     groups = [diagnosis.group_of(each) for each in seen]
     common = next((name for name in groups if name), None)
     findings: list[DoctorFinding] = []
+    waiting = _waiting(settings)
     for each, connector, group in zip(seen, connectors, groups, strict=True):
         zone = settings.time_zone_of(connector.queue_manager)
-        known = access.connection_context(connector, zone, common if group is None else group)
+        known = access.connection_context(connector, zone, common if group is None else group, waiting)
         findings += diagnosis.diagnose(each, known)
     members = [
         connector for each, connector in zip(seen, connectors, strict=True) if each.reached and diagnosis.on_zos(each)
@@ -105,6 +106,17 @@ async def examine_all(targets: PollTargets, settings: Settings, clock: Clock) ->
         answer = next(iter(asked.asked), None)
         findings.append(access.member_finding(name, answer, common, members[0].queue_manager))
     return findings, any(each.reached for each in seen)
+
+
+def _waiting(settings: Settings) -> Mapping[str, tuple[str, ...]]:
+    """Id of a console message -> the rules that wait for it; none where no console is followed."""
+    if not settings.console.follow:
+        return {}
+    from mqvitals_agent.commandline.settings import usable_settings
+    from mqvitals_rules.ruleset.config import load_rule_config
+
+    with usable_settings():
+        return load_rule_config(settings).rules.waiting
 
 
 def _targets(scenario: str | None, settings: Settings, names: Sequence[str]) -> tuple[Clock, PollTargets]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mqvitals_agent.connection.answer import NO_REPLY
@@ -27,7 +27,8 @@ from mqvitals_agent.poll.cycle import command_form, display_command
 class ConnectionContext:
     """What is known of a connection: ``route`` (None: simulated), declared zone, what the binding cannot do.
 
-    ``group`` is the queue-sharing group's name, empty when there is none, None: not known.
+    ``group`` is the queue-sharing group's name, empty when there is none, None: not known. ``waiting``: id of a console
+    message -> the rules that wait for it, none where no console is followed.
     """
 
     route: Route | None = None
@@ -35,15 +36,18 @@ class ConnectionContext:
     group: str | None = None
     binding: str = ""
     shortcomings: tuple[str, ...] = ()
+    waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def connection_context(connector: Connector, declared_zone: str | None, group: str | None) -> ConnectionContext:
+def connection_context(
+    connector: Connector, declared_zone: str | None, group: str | None, waiting: Mapping[str, tuple[str, ...]]
+) -> ConnectionContext:
     """What is known of a queue manager's connection before it is examined."""
     if not isinstance(connector, MqiConnector):
-        return ConnectionContext(None, declared_zone, group)
+        return ConnectionContext(None, declared_zone, group, waiting=waiting)
     binding, route = connector.binding, connector.route
     return ConnectionContext(
-        route, declared_zone, group, f"{binding.name} {binding.version}", binding.shortcomings(route)
+        route, declared_zone, group, f"{binding.name} {binding.version}", binding.shortcomings(route), waiting
     )
 
 

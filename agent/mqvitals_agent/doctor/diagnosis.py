@@ -51,6 +51,7 @@ def diagnose(examined: Examination, known: ConnectionContext) -> list[DoctorFind
     found += _queue_manager(examined)
     found += _character_set(examined)
     found += _monitoring(examined)
+    found += _console_messages(examined, known)
     found += _reply_queue(examined)
     found += _clocks(examined, known)
     return found if on_zos(examined) else [_without_racf(finding) for finding in found]
@@ -156,6 +157,24 @@ def _monitoring(examined: Examination) -> Iterator[DoctorFinding]:
         channels_on=channels_on,
     )
     yield _remarked(examined.queue_manager, "monitoring", remark.monitoring_remarks(switches))
+
+
+def _console_messages(examined: Examination, known: ConnectionContext) -> Iterator[DoctorFinding]:
+    """Which console messages are suppressed; nothing when none is, or that is not known."""
+    excluded: Sequence[str] = ()
+    for asked in examined.asked:
+        if asked.query.command != mq.MQCMD_INQUIRE_SYSTEM:
+            continue
+        for item in asked.items:
+            # What was set since the start comes after what was there.
+            value = item.get(mq.MQCACF_EXCL_OPERATOR_MESSAGES)
+            if isinstance(value, str):
+                excluded = (value,)
+            elif isinstance(value, list | tuple):
+                excluded = [each for each in value if isinstance(each, str)]
+    remarks = remark.excluded_remarks(excluded, known.waiting)
+    if remarks:
+        yield _remarked(examined.queue_manager, "console messages", remarks)
 
 
 def _levels(examined: Examination, command: int, key: int, level: int) -> tuple[tuple[str, ...], int]:

@@ -93,6 +93,36 @@ def _objects_off(keyword: str, kind: str, what: str, names: Sequence[str], blank
     return Remark(text, commands, {f"{what}s_off": count})
 
 
+_SUFFIX: Final = 4
+"""EXCLMSG holds ids without CSQ and without the letter of the type: X511 for CSQX511I."""
+
+
+def excluded_remarks(excluded: Sequence[str], waiting: Mapping[str, tuple[str, ...]]) -> tuple[Remark, ...]:
+    """Which console messages EXCLMSG suppresses, and which rules of ``waiting`` therefore never speak.
+
+    ``waiting``: id of a message -> the rules that wait for it.
+    """
+    names = [name for each in excluded for name in each.split()]
+    if not names:
+        return ()
+    suffixes = {name.strip().upper().removeprefix("CSQ")[:_SUFFIX] for name in names}
+    lost = {message: rules for message, rules in sorted(waiting.items()) if message[3 : 3 + _SUFFIX] in suffixes}
+    listed = ", ".join(f"CSQ{suffix}" for suffix in sorted(suffixes))
+    facts: dict[str, object] = {"excluded_messages": sorted(suffixes)}
+    if not lost:
+        nobody = "No rule waits for them." if waiting else "No console is followed, so nothing waits for them."
+        return (Remark(f"EXCLMSG suppresses {listed}. {nobody}", facts=facts, advised=False),)
+    rules = sorted({rule for each in lost.values() for rule in each})
+    text = (
+        f"EXCLMSG suppresses {listed}: {', '.join(lost)} will never come, so {', '.join(rules)} cannot report what they"
+        " say, or report it too late or too long. SET SYSTEM EXCLMSG changes the list until the next start, CSQ6SYSP"
+        " for good."
+    )
+    kept = sorted(suffixes - {message[3 : 3 + _SUFFIX] for message in lost})
+    command = f"SET SYSTEM EXCLMSG({','.join(kept)})"
+    return (Remark(text, (command,), {**facts, "silent_rules": rules}),)
+
+
 _NOT_SHAREABLE: Final = 0  # MQQA_NOT_SHAREABLE
 _ROOM: Final = 2
 """A reply queue should hold this many times the longest answer: an abandoned answer may still be on it."""

@@ -45,6 +45,9 @@ CRITICAL: Final = frozenset(
 )
 """The messages that matter most, whatever the type letter of their id: some are informational by it."""
 
+_REASONS: Final = frozenset({"IEC070I", "ICH408I"})
+"""Messages of z/OS that say why something near them failed: no space, no authority."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConsoleExcerpt:
@@ -156,6 +159,8 @@ def _worth(each: StoredMessage, name: ObjectName) -> bool:
     object."""
     if each.code in FREQUENT:
         return False
+    if each.code in _REASONS:
+        return True
     if each.kind in _NAMED and name.kind in _NAMED:
         return (each.kind, each.name) == (name.kind, name.name) or (
             each.kind != name.kind and tone_of_code(each.code) is not Tone.PLAIN

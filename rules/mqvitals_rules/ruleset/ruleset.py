@@ -112,6 +112,18 @@ class RuleSet:
         return any(expression.messages for rule in self.rules for expression in self._compiled(rule, {}).expressions)
 
     @property
+    def waiting(self) -> Mapping[str, tuple[str, ...]]:
+        """Id of a console message -> the rules in force that wait for it, in the order of the files."""
+        found: dict[str, dict[str, None]] = {}
+        for rule in self.rules:
+            if rule.id in self.disabled:
+                continue
+            for expression in self._compiled(rule, {}).expressions:
+                for message in sorted(expression.messages):
+                    found.setdefault(message, {})[str(rule.id)] = None
+        return {message: tuple(rules) for message, rules in found.items()}
+
+    @property
     def windows(self) -> frozenset[WindowUse]:
         """Every window that the rules look through, so that the history they need is kept."""
         return frozenset(

@@ -145,6 +145,30 @@ def test_many_objects_that_are_off_are_counted_and_some_named() -> None:
     assert advice.facts == {"queues_off": 5}
 
 
+WAITING = {"CSQX511I": ("A-1",), "CSQX512I": ("A-1", "A-2"), "CSQP020E": ("B-1",)}
+
+
+def test_suppressed_messages_that_no_rule_waits_for_are_no_fault() -> None:
+    assert remark.excluded_remarks((), WAITING) == ()
+    assert remark.excluded_remarks(("  ",), WAITING) == ()
+    (found,) = remark.excluded_remarks(("X500", "X501"), WAITING)
+    assert not found.advised
+    assert "CSQX500, CSQX501" in found.text
+    (unknown,) = remark.excluded_remarks(("X511",), {})
+    assert not unknown.advised
+
+
+@pytest.mark.parametrize("excluded", [("X512", "X500"), ("CSQX512I", "x500"), ("X512 X500",)])
+def test_rules_that_wait_for_suppressed_messages_are_named(excluded: tuple[str, ...]) -> None:
+    """With the list that would let their messages through, in whatever form the ids are written."""
+    (found,) = remark.excluded_remarks(excluded, WAITING)
+    assert found.advised
+    assert found.facts["silent_rules"] == ["A-1", "A-2"]
+    assert "CSQX512I" in found.text
+    assert "CSQP020E" not in found.text
+    assert found.commands == ("SET SYSTEM EXCLMSG(X500)",)
+
+
 def test_clocks_that_agree_as_far_as_can_be_told() -> None:
     """A reply put between request and arrival proves no difference; the clock's hundredths do not either."""
     assert difference_ms([]) is None

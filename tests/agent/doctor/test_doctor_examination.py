@@ -57,6 +57,19 @@ def test_a_healthy_queue_manager_works_throughout(examined: Examine) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("waiting", "result"), [({}, CheckResult.WORKS), ({"CSQX511I": ("OUR-1",)}, CheckResult.ADVISED)]
+)
+def test_messages_that_exclmsg_suppresses(
+    examined: Examine, waiting: dict[str, tuple[str, ...]], result: CheckResult
+) -> None:
+    """The simulated queue manager suppresses CSQX511I and CSQX512I: advised where a rule waits for one of them."""
+    found = one(examined(known=ConnectionContext(waiting=waiting)), "console messages")
+    assert found.result is result
+    assert found.facts["excluded_messages"] == ["X511", "X512"]
+    assert ("OUR-1" in found.text[0]) is bool(waiting)
+
+
 @pytest.mark.parametrize("command", sorted(ON_ZOS))
 def test_each_refused_command_asks_for_its_profile(examined: Examine, command: int) -> None:
     """Whatever is refused, the profile of its keyword is asked for in both forms; nothing else is refused."""

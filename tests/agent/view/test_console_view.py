@@ -81,6 +81,17 @@ def test_what_came_when_its_alert_began(store: Path) -> None:
     assert len(words(store, POOL, alert_of(POOL, NOW - 3_600_000))) == 1
 
 
+def test_what_z_os_says_of_the_reason_is_shown_with_the_alert(store: Path) -> None:
+    """IEC070I and ICH408I within two minutes of an alert's start say why, though their letter is I."""
+    texts = ("IEC070I 034(004)-220,QM01MSTR,QM01MSTR,,,,MQ.QM01.PSID04", "ICH408I USER(U) QM01.PAY.IN CL(MQQUEUE )")
+    with Store.open(store, created=NOW) as written:
+        rows = [message("QM01", each[:7], NOW - 130_000 * place, each) for place, each in enumerate(texts)]
+        written.messages.add(ROW, rows, ["QM01"])
+    page_set = ObjectName("QM01", "page_set", "4")
+    assert any("IEC070I" in line for line in words(store, page_set, alert_of(page_set, NOW - 20_000)))
+    assert not any("ICH408I" in line for line in words(store, page_set, alert_of(page_set, NOW - 5_000)))
+
+
 def test_a_component_has_its_own(store: Path) -> None:
     assert [line.split()[1] for line in words(store, ObjectName("QM01", "log"))] == ["CSQJ111A"]
     assert len(words(store, ObjectName("QM01", "queue_manager"))) == 4
