@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -57,8 +58,8 @@ class StatusLayout:
     further: bool = True
 
 
-def layouts(alerts: int, height: int) -> Iterator[StatusLayout]:
-    """The layouts to try, from the fullest to the sparest, for a number of alerts and a height in lines.
+def layouts(alerts: int) -> Iterator[StatusLayout]:
+    """The layouts to try, from the fullest to the sparest, for a number of alerts.
 
     Omitted are, in this order: verdicts that need data which is not collected, structures that are OK, queue managers
     that are OK beyond a few, advice, alerts beyond the worst, the ends of summaries, blank lines, every queue manager
@@ -66,11 +67,7 @@ def layouts(alerts: int, height: int) -> Iterator[StatusLayout]:
     """
     most = min(alerts, MOST_ALERTS)
     least = min(alerts, LEAST_ALERTS)
-    layout = StatusLayout()
-    # A tall terminal shows more alerts; each takes at least a line.
-    for count in range(min(alerts, max(height, 0)), most, -1):
-        yield replace(layout, alerts=count)
-    layout = replace(layout, alerts=most)
+    layout = StatusLayout(alerts=most)
     yield layout
     layout = replace(layout, lacking=False)
     yield layout
@@ -257,9 +254,19 @@ def status_screen(
     remedy = remedy or Remedy()
     layout = StatusLayout()
     if height is not None:
-        for layout in layouts(len(view.alerts), height):
-            if _rows(_draw(view, layout, width, remedy, options), width) <= height:
-                break
+
+        def rows(layout: StatusLayout) -> int:
+            return _rows(_draw(view, layout, width, remedy, options), width)
+
+        # A tall terminal shows more alerts; each takes at least a line, so that halving finds how many fit.
+        taller = [replace(layout, alerts=count) for count in range(MOST_ALERTS + 1, min(len(view.alerts), height) + 1)]
+        fitting = bisect_right(taller, height, key=rows)
+        if fitting:
+            layout = taller[fitting - 1]
+        else:
+            for layout in layouts(len(view.alerts)):
+                if rows(layout) <= height:
+                    break
     return _draw(view, layout, width, remedy, options)
 
 
