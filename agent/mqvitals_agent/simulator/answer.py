@@ -21,6 +21,19 @@ _WRITER: Final = StructureWriter(">", CCSID)
 _MOST_ENCODED: Final = 200_000
 _encoded: Final[dict[Parameter, bytes]] = {}
 """Encoded parameters. Most are the same in every answer: names, types, limits. It is cleared when it is full."""
+_COUNTERS: Final = frozenset(
+    {
+        c.MQIACH_MSGS,
+        c.MQIACH_BYTES_SENT,
+        c.MQIACH_BYTES_RCVD,
+        c.MQIACH_BUFFERS_SENT,
+        c.MQIACH_BUFFERS_RCVD,
+        c.MQIACH_BATCHES,
+        c.MQIACH_CURRENT_SEQ_NUMBER,
+        c.MQIACH_LAST_SEQ_NUMBER,
+    }
+)
+"""Parameters that hardly ever have a value again: encoded, they would only fill the memory."""
 
 
 def answer(
@@ -45,9 +58,11 @@ def encode(parameters: Sequence[Parameter]) -> bytes:
 
 
 def _structure(parameter: Parameter) -> bytes:
-    if len(_encoded) >= _MOST_ENCODED:
-        _encoded.clear()
-    found = _encoded[parameter] = _WRITER.structure(parameter)
+    found = _WRITER.structure(parameter)
+    if parameter.id not in _COUNTERS:
+        if len(_encoded) >= _MOST_ENCODED:
+            _encoded.clear()
+        _encoded[parameter] = found
     return found
 
 

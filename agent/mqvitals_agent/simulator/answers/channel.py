@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.simulator.answers.common import (
     MAX_STATUS_NUMBER,
@@ -235,16 +236,17 @@ def _status(channel: ChannelState, instance: ChannelInstance, member: MemberStat
 
 
 def _traffic(channel: ChannelState, instance: ChannelInstance, *, client: bool) -> Iterator[Parameter]:
-    yield integer(mq.MQIACH_MSGS, instance.messages % _WRAP)
-    yield integer(mq.MQIACH_BYTES_SENT, instance.bytes_sent % _WRAP)
-    yield integer(mq.MQIACH_BYTES_RCVD, instance.bytes_received % _WRAP)
-    yield integer(mq.MQIACH_BUFFERS_SENT, instance.buffers_sent % _WRAP)
-    yield integer(mq.MQIACH_BUFFERS_RCVD, instance.buffers_received % _WRAP)
+    # Counters hardly ever have a value again: to cache them would only fill the memory.
+    yield encoder.integer(mq.MQIACH_MSGS, instance.messages % _WRAP)
+    yield encoder.integer(mq.MQIACH_BYTES_SENT, instance.bytes_sent % _WRAP)
+    yield encoder.integer(mq.MQIACH_BYTES_RCVD, instance.bytes_received % _WRAP)
+    yield encoder.integer(mq.MQIACH_BUFFERS_SENT, instance.buffers_sent % _WRAP)
+    yield encoder.integer(mq.MQIACH_BUFFERS_RCVD, instance.buffers_received % _WRAP)
     if not client:
-        yield integer(mq.MQIACH_BATCHES, instance.batches % _WRAP)
+        yield encoder.integer(mq.MQIACH_BATCHES, instance.batches % _WRAP)
         yield integer(mq.MQIACH_CURRENT_MSGS, instance.current_messages)
-        yield integer(mq.MQIACH_CURRENT_SEQ_NUMBER, instance.current_sequence % _WRAP)
-        yield integer(mq.MQIACH_LAST_SEQ_NUMBER, instance.last_sequence % _WRAP)
+        yield encoder.integer(mq.MQIACH_CURRENT_SEQ_NUMBER, instance.current_sequence % _WRAP)
+        yield encoder.integer(mq.MQIACH_LAST_SEQ_NUMBER, instance.last_sequence % _WRAP)
         yield integer(mq.MQIACH_BATCH_SIZE, channel.batch_size)
 
 
