@@ -276,12 +276,10 @@ class Retention:
 
     def _heads(self) -> dict[str, int]:
         """When the oldest sample of each kind was taken, of those that have any, by kind."""
-        heads = {}
-        for kind, tables in self._store.tables.items():
-            row = self._connection.execute(f"SELECT min(ts) FROM {tables.history}").fetchone()  # noqa: S608
-            if row[0] is not None:
-                heads[kind] = integer(row[0])
-        return heads
+        tables = self._store.tables
+        oldest = ", ".join(f"(SELECT min(ts) FROM {each.history})" for each in tables.values())  # noqa: S608
+        row = self._connection.execute(f"SELECT {oldest}").fetchone()
+        return {kind: integer(head) for kind, head in zip(tables, row, strict=True) if head is not None}
 
     def _samples(self, bound: int) -> Iterator[int]:
         """Samples that were taken before ``bound``, and the entries of those that are of records."""
