@@ -93,6 +93,8 @@ class ChannelStarts:
         if before is None:
             return dict.fromkeys(START_METRICS, Absence.FIRST_READING)
         fresh = seen.keys - before.keys
+        if not fresh:
+            return {"starts": 0, "tls_starts": 0, "broken_starts": int(broken)}
         secured = [uses_tls(each.values) for key, each in begun if key in fresh]
         absent = next((each for each in secured if isinstance(each, Absence)), None)
         secured_by_key = {key: uses_tls(each.values) for key, each in begun}
@@ -204,6 +206,8 @@ _GREATEST = frozenset({"indoubt", "stop_requested"}) | {
     and metric.type is MetricType.GAUGE
     and metric.name not in _SUMMED | _LEAST | {"current_seq", "last_seq"}
 }
+_COMBINED = _SUMMED | _LEAST | _GREATEST
+"""Of several instances these are combined; the others are those of the worst one."""
 
 
 def _status_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
@@ -299,7 +303,9 @@ def combined_instances(instances: Sequence[InstanceRow]) -> tuple[MetricValues, 
         values["tls_instances"] = tls_instances(instances)
         return values, only.local
     ordered = sorted(instances, key=_rank)
-    values = {name: _one(name, [instance.values[name] for instance in ordered]) for name in ordered[0].values}
+    values = ordered[0].values.copy()
+    for name in _COMBINED & values.keys():
+        values[name] = _one(name, [instance.values[name] for instance in ordered])
     values["instances"] = len(instances)
     values["tls_instances"] = tls_instances(instances)
     local = []
@@ -320,8 +326,6 @@ def _rank(instance: InstanceRow) -> float:
 
 
 def _one(name: str, reported: Sequence[Reported]) -> Reported:
-    if name not in _GREATEST and name not in _SUMMED and name not in _LEAST:
-        return reported[0]
     numbers = [value for value in reported if type(value) is int]
     if not numbers:
         return reported[0]
