@@ -169,9 +169,8 @@ class Engine:
         self._explain(snapshot.owner, now, changes)
         unknown: list[UnknownCount] = []
         unknown_advice: list[UnknownCount] = []
-        for (rule, reason), count in sorted(counts.items(), key=_rule_and_reason):
-            if count:
-                (unknown_advice if rule in self._advice else unknown).append(UnknownCount(rule, reason, count))
+        for (rule, reason), count in sorted([each for each in counts.items() if each[1]], key=_rule_and_reason):
+            (unknown_advice if rule in self._advice else unknown).append(UnknownCount(rule, reason, count))
         return Evaluation(tuple(changes), tuple(unknown), tuple(unknown_advice))
 
     def _explain(self, owner: str, now: int, changes: list[Transition]) -> None:
@@ -389,4 +388,4 @@ def _end_of(record: Reading) -> tuple[int, ObjectName]:
 
 def _rule_and_reason(counted: tuple[tuple[str, Absence], int]) -> tuple[str, str]:
     (rule, reason), _ = counted
-    return rule, reason.value
+    return rule, reason._value_

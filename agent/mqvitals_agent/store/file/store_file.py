@@ -209,6 +209,7 @@ class WatchedFile:
 
     def __init__(self, path: Path, lock: WriterLock) -> None:
         self._path = path
+        self._log = _log(path)
         self._lock = lock
         self._file = lock.file
         self._header = _constant(os.pread(lock.descriptor, _HEADER_BYTES, 0))
@@ -273,19 +274,19 @@ class WatchedFile:
     def has_log(self) -> bool:
         """Whether the log beside the store's name is the one that we write."""
         try:
-            return self._mark.log is not None and _log(self._path).lstat().st_ino == self._mark.log[0]
+            return self._mark.log is not None and self._log.lstat().st_ino == self._mark.log[0]
         except OSError:
             return False
 
     def forget_log(self) -> None:
         """Keep SQLite from copying its log into a file that another process has overwritten. Never fails."""
         with suppress(OSError):
-            os.truncate(_log(self._path), 0)
+            os.truncate(self._log, 0)
 
     def _look(self) -> _Mark:
         facts = os.fstat(self._lock.descriptor)
         try:
-            log = _log(self._path).lstat()
+            log = self._log.lstat()
         except OSError:
             return _Mark(facts.st_size, facts.st_mtime_ns, None)
         return _Mark(facts.st_size, facts.st_mtime_ns, (log.st_ino, log.st_size))
