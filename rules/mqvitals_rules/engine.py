@@ -388,4 +388,4 @@ def _end_of(record: Reading) -> tuple[int, ObjectName]:
 
 def _rule_and_reason(counted: tuple[tuple[str, Absence], int]) -> tuple[str, str]:
     (rule, reason), _ = counted
-    return rule, reason._value_
+    return rule, reason.value
