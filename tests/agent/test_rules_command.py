@@ -105,12 +105,16 @@ def _cycle(cycle: int) -> list[tuple[str, bool, dict[ObjectName, dict[str, Repor
                     "depth": 10 + cycle,
                     "input_handles": 0,
                     "usage": 0,
+                    "get_enabled": 0,
+                    "usually_read": 1,
                     "max_depth": 5000,
                 },
                 ObjectName("QM01", "queue", "Still"): {
                     "depth": min(10 + cycle, 15),
                     "input_handles": 0,
                     "usage": 0,
+                    "get_enabled": 0,
+                    "usually_read": 1,
                     "max_depth": 5000,
                     "qsg_disp": 0,
                 },
@@ -389,7 +393,7 @@ def test_explain_tells_of_an_alert_whose_condition_is_over(capsys: pytest.Captur
     out = flat(said(capsys, "explain", "Q-03", "QM01/queue/Still", "--store", str(store)))
     firing = "firing since 2027-01-15T08:00:40.000Z; ends when the clear condition has held on 1 poll"
     assert (
-        f"Verdict false Alert {firing} Severity critical Says queue Still: depth 15 messages, and no application" in out
+        f"Verdict false Alert {firing} Severity warning Says queue Still: depth 15 messages, and no application" in out
     )
 
 

@@ -7,6 +7,8 @@ reports the same depth and its own handles and times. Definitions of disposition
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import exp
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
@@ -30,6 +32,11 @@ STATUS = probe_part(QUEUE_KIND, "INQUIRE_Q_STATUS")
 DEFINITION = probe_part(QUEUE_KIND, "INQUIRE_Q")
 SUMMED = ("input_handles", "output_handles")
 """Of a shared queue, each member reports its own handles."""
+
+USUAL_MS = 4 * 3_600_000
+"""So long ago counts a third of now; and after so long without a reader a queue is no longer usually read."""
+_MOST_MS = 600_000
+"""What one answer tells of the time before it, at most: after a pause of the agent nobody knows how it was meanwhile."""
 
 _STATUS = columns_by_platform(QUEUE_KIND, "INQUIRE_Q_STATUS")
 _DEFINITION = columns_by_platform(QUEUE_KIND, "INQUIRE_Q")
@@ -184,6 +191,35 @@ def combine_status(members: Mapping[str, ObjectRow], age: Age) -> ObjectRow:
 def combine_definition(members: Mapping[str, ObjectRow], _: Age) -> ObjectRow:
     """A shared queue's definition is the same from every member: the newest."""
     return max(members.values(), key=lambda row: row.at)
+
+
+@dataclass(slots=True)
+class UsualReaders:
+    """What is usual of a queue, from the agent's first minutes on: medians of hours need hours of history.
+
+    ``known`` is for how much of the last hours it was known, ``read`` for how much of these it was open for input. Both end when its last reader went, so that the outage itself does not become what is usual. ``unread_ms`` is the
+    time since, which is added when a reader returns.
+    """
+
+    known: float = 0.0
+    read: float = 0.0
+    unread_ms: int = 0
+
+    def note(self, *, is_read: bool, since_ms: int) -> bool:
+        """Note how it was for ``since_ms`` until now; returns whether it is usually read."""
+        elapsed = min(since_ms, _MOST_MS)
+        if not is_read:
+            self.unread_ms += elapsed
+        else:
+            self._add(self.unread_ms, 0.0)
+            self._add(elapsed, 1.0)
+            self.unread_ms = 0
+        return 2 * self.read > self.known and self.unread_ms < USUAL_MS
+
+    def _add(self, elapsed_ms: int, share: float) -> None:
+        kept = exp(-elapsed_ms / USUAL_MS)
+        self.known = self.known * kept + 1 - kept
+        self.read = self.read * kept + (1 - kept) * share
 
 
 COMBINE = {STATUS: combine_status, DEFINITION: combine_definition}

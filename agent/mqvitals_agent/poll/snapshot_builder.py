@@ -49,6 +49,7 @@ class KnownObject:
 
     object: ObjectName
     at: int | None = None
+    readers: queue.UsualReaders | None = None
 
     def answered(self, at: int) -> int | None:
         """Note a query sent at ``at``; returns the time since the one before, ms, None where that is not known.
@@ -57,6 +58,15 @@ class KnownObject:
         """
         before, self.at = self.at, at
         return None if before is None or at <= before else at - before
+
+    def usually_read(self, handles: Reported, at: int) -> Reported:
+        """Whether a queue with these input handles is usually read, before ``at`` is noted; absent as the handles are."""
+        if type(handles) is not int:
+            return handles if isinstance(handles, Absence) else Absence.NOT_RETURNED
+        if self.readers is None:
+            self.readers = queue.UsualReaders()
+            return Absence.FIRST_READING
+        return int(self.readers.note(is_read=handles > 0, since_ms=0 if self.at is None else max(0, at - self.at)))
 
 
 class SnapshotBuilder:
@@ -335,6 +345,7 @@ class SnapshotBuilder:
                     if dead_letter_queue is None
                     else int(name == dead_letter_queue)
                 )
+                values["usually_read"] = before.usually_read(values["input_handles"], row.at)
             elif part is queue.DEFINITION and owner != GROUP:
                 queue.relate_storage(values, self._storage_classes.get(owner, {}), self._pools.get(owner, {}))
             elif part is storage.BUFFER_POOL:

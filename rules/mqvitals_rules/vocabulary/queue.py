@@ -59,6 +59,8 @@ _NOW = answer(
           pcf="MQIA_MONITORING_Q", mqsc="MONQ"),
     state("dead_letter", NO_YES, "it is the dead-letter queue of its queue manager",
           computed="YES where the queue manager names it in DEADQ"),
+    state("usually_read", NO_YES, "for more than half of the hours until its last reader went it was open for input",
+          computed="from input_handles of the last four hours, or since the agent began; NO after four hours without a reader"),
     gauge("file_mb", "MB", "size of the queue's file",
           pcf="MQIACF_CUR_Q_FILE_SIZE", mqsc="CURFSIZE", platform="distributed"),
     gauge("file_max_mb", "MB", "size to which the queue's file may grow",

@@ -266,6 +266,30 @@ def test_definition_finds_page_set_and_buffer_pool(talk: Talk) -> None:
     assert told.value("PRDQSG/queue/S", "page_set") is Absence.NOTHING_TO_TELL
 
 
+def test_what_is_usual_of_a_queue_follows_from_its_handles(talk: Talk) -> None:
+    """Open for input for more than half of the time before its last reader went; unknown at first."""
+
+    def told(handles: int) -> Any:
+        talk.ask(STATUS, [status("A", handles=(handles, 0))])
+        return talk.end().value("QM01/queue/A", "usually_read")
+
+    assert told(1) is Absence.FIRST_READING
+    assert [told(handles) for handles in (3, 1, 0, 0)] == [1, 1, 1, 1]
+    assert [told(handles) for handles in (0, 0, 1, 0)] == [1, 1, 0, 0]
+
+
+def test_an_answer_that_did_not_come_is_no_lost_reader(talk: Talk) -> None:
+    """What is usual is absent with the handles, and unchanged when they are known again."""
+    talk.ask(STATUS, [status("A")])
+    talk.end()
+    talk.ask(STATUS, [status("A")])
+    assert talk.end().value("QM01/queue/A", "usually_read") == 1
+    talk.ask(STATUS, keep=0)
+    assert talk.end().value("QM01/queue/A", "usually_read") is Absence.NO_ANSWER
+    talk.ask(STATUS, [status("A", handles=(0, 0))])
+    assert talk.end().value("QM01/queue/A", "usually_read") == 1
+
+
 def _pools(talk: Talk, *page_sets: tuple[int, int]) -> Told:
     """The end of a cycle whose last answer is about page sets, each with its pool."""
     usage = [

@@ -321,7 +321,11 @@ def test_words_of_mq_cannot_steer_a_terminal() -> None:
     desk = Desk()
     evil = ObjectName("QM01", "queue", "A\x1b[2J{depth}")
     for depth in range(1, 6):
-        desk.poll(desk.tell(evil, depth=depth, input_handles=0, usage=0, max_depth=10, dead_letter=0))
+        desk.poll(
+            desk.tell(
+                evil, depth=depth, input_handles=0, usage=0, max_depth=10, dead_letter=0, get_enabled=0, usually_read=1
+            )
+        )
     [alert] = [alert for alert in desk.engine.open_alerts if alert.key.rule == "Q-03"]
     assert alert.summary.isprintable()
     assert "{depth}" in alert.summary  # and what looks like a field of the template is none
