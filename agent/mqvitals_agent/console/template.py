@@ -1,7 +1,7 @@
 """Templates of console messages: what the text of an id says, as inserts, and the object that it names.
 
 The template of an id is a regular expression on the text behind id, command prefix and module name, with single
-blanks, ignoring case; its groups are the inserts. Words are those of ``mqsc-text-zos.md``, 6; of messages that could
+blanks, ignoring case; its groups are the inserts; sizes of storage become MB. Words are those of ``mqsc-text-zos.md``, 6; of messages that could
 not be read anywhere they are what is known, so they match loosely.
 """
 
@@ -218,7 +218,21 @@ def inserts(code: str, text: str) -> Mapping[str, str] | None:
     found = None if template is None else re.search(template, text, re.IGNORECASE)
     if found is None:
         return None
-    return {name: value for name, value in found.groupdict().items() if value is not None}
+    return {
+        name: _megabytes(value) if name in _SIZES else value
+        for name, value in found.groupdict().items()
+        if value is not None
+    }
+
+
+_SIZES: Final = frozenset({"local_used", "local_free", "above_used", "above_free"})
+_UNITS: Final = {"K": -1, "M": 0, "G": 1, "T": 2, "P": 3}
+
+
+def _megabytes(size: str) -> str:
+    """A size in MB, as a number: ``1762MB``, ``2 GB``, ``>16TB``."""
+    number, power = int(size.lstrip("> ").rstrip("KMGTPkmgtpBb ")), _UNITS[size[-2].upper()]
+    return str(number * 1024**power if power >= 0 else number // 1024)
 
 
 _BY_NAME: Final = {"queue": "queue", "channel": "channel"}

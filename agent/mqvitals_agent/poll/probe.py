@@ -252,14 +252,24 @@ class ChannelDefinition(NamedTuple):
     xmitq: str = ""
 
 
+class StorageClass(NamedTuple):
+    """Where queues of a storage class lie, and the XCF member (an IMS) to which they are a bridge.
+
+    ``xcf_member`` is empty where they are none, None where it is not known.
+    """
+
+    page_set: int
+    xcf_member: str | None = None
+
+
 @dataclass(slots=True)
 class CycleRows:
     """The rows of one cycle by part, owner and name; rows of shared queues by part, name and member."""
 
     reported: dict[ProbePart, dict[str, dict[str, ObjectRow]]] = field(default_factory=dict)
     shared: dict[ProbePart, dict[str, dict[str, ObjectRow]]] = field(default_factory=dict)
-    storage_classes: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By queue manager: storage class to page set."""
+    storage_classes: dict[str, dict[str, StorageClass]] = field(default_factory=dict)
+    """By queue manager: its storage classes by name."""
     dead_letter_queues: dict[str, str] = field(default_factory=dict)
     """By queue manager: the name of its dead-letter queue, blank when it has none."""
     distributed: dict[str, bool] = field(default_factory=dict)

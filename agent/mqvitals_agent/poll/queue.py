@@ -21,6 +21,7 @@ from mqvitals_agent.poll.probe import (
     ObjectRow,
     Probe,
     QueryOptions,
+    StorageClass,
     probe_part,
     wanted_parameters,
 )
@@ -105,30 +106,36 @@ def read_definition(answer: MemberReport, rows: CycleRows) -> None:
             metrics["max_msg_pages"] = message_pages(longest) if type(longest) is int else longest
         number = values.get(mq.MQIA_PAGESET_ID)
         metrics["page_set"] = number if type(number) is int else Absence.NOT_ASKED
-        metrics["buffer_pool"] = Absence.NOT_ASKED
+        metrics["buffer_pool"] = metrics["xcf_member"] = Absence.NOT_ASKED
         if not answer.distributed:
             metrics["index_entries"] = _indexed(values)
         if disposition == mq.MQQSGD_SHARED:
-            metrics["page_set"] = metrics["buffer_pool"] = metrics["index_entries"] = Absence.NOTHING_TO_TELL
+            for metric in ("page_set", "buffer_pool", "xcf_member", "index_entries"):
+                metrics[metric] = Absence.NOTHING_TO_TELL
             rows.put_shared(DEFINITION, name, row)
         else:
             rows.put(DEFINITION, answer.queue_manager, name, row)
 
 
-def relate_storage(values: MetricValues, storage_classes: Mapping[str, int], buffer_pools: Mapping[int, int]) -> None:
-    """Add a private queue's page set, by its storage class, and that page set's buffer pool, as far as known."""
+def relate_storage(
+    values: MetricValues, storage_classes: Mapping[str, StorageClass], buffer_pools: Mapping[int, int]
+) -> None:
+    """Add what a private queue's storage class says, and its page set's buffer pool, as far as known."""
+    known = storage_classes.get(str(values.get("storage_class")))
+    if known is not None:
+        values["xcf_member"] = Absence.NOT_RETURNED if known.xcf_member is None else known.xcf_member
     page_set = values["page_set"] = _page_set(values, storage_classes)
     if type(page_set) is int and page_set in buffer_pools:
         values["buffer_pool"] = buffer_pools[page_set]
 
 
-def _page_set(values: Mapping[str, Reported], storage_classes: Mapping[str, int]) -> Reported:
-    name = values.get("storage_class")
-    return storage_classes[name] if type(name) is str and name in storage_classes else values["page_set"]
+def _page_set(values: Mapping[str, Reported], storage_classes: Mapping[str, StorageClass]) -> Reported:
+    known = storage_classes.get(str(values.get("storage_class")))
+    return values["page_set"] if known is None else known.page_set
 
 
 def system_page_sets(
-    definitions: Mapping[str, ObjectRow], storage_classes: Mapping[str, int]
+    definitions: Mapping[str, ObjectRow], storage_classes: Mapping[str, StorageClass]
 ) -> Mapping[int, bool] | None:
     """Of each page set with queues whether all of them are SYSTEM queues; None where a queue's page set is not known."""
     found: dict[int, bool] = {}
@@ -149,13 +156,14 @@ def _indexed(values: ParameterValues) -> Reported:
 
 
 def read_storage_classes(answer: MemberReport, rows: CycleRows) -> None:
-    """Storage class to page set, templates left out: queues are joined to their page sets by it."""
+    """The storage classes, templates left out: queues are joined to their page sets by them."""
     classes = rows.storage_classes.setdefault(answer.queue_manager, {})
     for item in answer.items:
         name = item.values.get(mq.MQCA_STORAGE_CLASS)
         page_set = item.values.get(mq.MQIA_PAGESET_ID)
         if type(name) is str and type(page_set) is int and item.values.get(mq.MQIA_QSG_DISP) != mq.MQQSGD_GROUP:
-            classes[name] = page_set
+            member = item.values.get(mq.MQCA_XCF_MEMBER_NAME)
+            classes[name] = StorageClass(page_set, member.strip() if type(member) is str else None)
 
 
 Age = Callable[[ObjectRow, int], Reported]
@@ -254,7 +262,7 @@ STORAGE_CLASS_PROBE = Probe(
     mq.MQCMD_INQUIRE_STG_CLASS,
     read_storage_classes,
     lambda _: (),
-    wanted_parameters(mq.MQCA_STORAGE_CLASS, mq.MQIA_PAGESET_ID, mq.MQIA_QSG_DISP),
+    wanted_parameters(mq.MQCA_STORAGE_CLASS, mq.MQIA_PAGESET_ID, mq.MQIA_QSG_DISP, mq.MQCA_XCF_MEMBER_NAME),
     parameters=lambda options: (string(mq.MQCA_STORAGE_CLASS, options.name),),
 )
 

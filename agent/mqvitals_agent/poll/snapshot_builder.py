@@ -11,7 +11,7 @@ from mqvitals_agent.poll import channel, log, queue, statistics, storage
 from mqvitals_agent.poll.channel import ChannelStarts
 from mqvitals_agent.poll.cycle import NO_INTERVAL, SATURATED_AT, Counters, CycleData, display_command, missing_reason
 from mqvitals_agent.poll.local_time import QueueManagerClock
-from mqvitals_agent.poll.probe import GROUP, ChannelDefinition, ObjectRow, ProbePart
+from mqvitals_agent.poll.probe import GROUP, ChannelDefinition, ObjectRow, ProbePart, StorageClass
 from mqvitals_agent.poll.qsg import CHANGES, AlterationCounter
 from mqvitals_agent.poll.queue_manager import ATTRIBUTES
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
@@ -88,7 +88,7 @@ class SnapshotBuilder:
         self._distributed: dict[str, bool] = {}
         self._with_statistics: set[str] = set()
         self._dead_letter_queues: dict[str, str] = {}
-        self._storage_classes: dict[str, dict[str, int]] = {}
+        self._storage_classes: dict[str, dict[str, StorageClass]] = {}
         self._channels_defined: dict[str, dict[str, ChannelDefinition]] = {}
         self._undefined: dict[str, set[str]] = {}
         self._undefined_unless_reported: dict[str, set[str]] = {}

@@ -232,6 +232,8 @@ class MemberState:
     pools: dict[int, BufferPoolState] = field(default_factory=dict)
     page_sets: dict[int, PageSetState] = field(default_factory=dict)
     storage_classes: dict[str, int] = field(default_factory=dict)
+    bridges: dict[str, str] = field(default_factory=dict)
+    """By storage class: the XCF member to which its queues are a bridge."""
     queues: dict[str, QueueState] = field(default_factory=dict)
     channels: dict[str, ChannelState] = field(default_factory=dict)
     shared_handles: dict[str, tuple[int, int]] = field(default_factory=dict)

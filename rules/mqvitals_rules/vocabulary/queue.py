@@ -152,6 +152,8 @@ _STORAGE = answer(
           pcf="MQIA_PAGESET_ID", smf="QQSTPSID", mqsc="PSID", computed="the page set of the queue's storage class"),
     gauge("buffer_pool", "number", "buffer pool of that page set",
           smf="QQSTBPID", computed="the buffer pool of the page set, which INQUIRE_USAGE reports"),
+    text("xcf_member", "XCF member, an IMS, to which the queue is a bridge; blank: none",
+         pcf="MQCA_XCF_MEMBER_NAME", mqsc="XCFMNAME", platform="zos", computed="the XCF member of the queue's storage class"),
 )
 
 _RECORDS = records(

@@ -18,7 +18,8 @@ UOW = "URID=0000000001A2 connection name=PAYBATCH"
 SMDS = "SMDS(QM01) CFSTRUCT(APPL1)"
 SMDSCONN = "SMDSCONN(QM02) CFSTRUCT(APPL1)"
 STORAGE = "storage usage: local storage: used 1700MB, free 95MB: above bar: used 2GB, free >62GB"
-USED = {"local_used": "1700MB", "local_free": "95MB", "above_used": "2GB", "above_free": ">62GB"}
+USED = {"local_used": "1700", "local_free": "95", "above_used": "2048", "above_free": "63488"}
+"""In MB."""
 CHANNEL = ("channel", "QM01.TO.QM02")
 STRUCTURE = ("cf_structure", "APPL1")
 DATA_SET = ("smds", "APPL1/QM01")
@@ -91,7 +92,7 @@ NONE = ("", "")
         ("CSQ5015I", "Connection to DB2A lost, Db2 not active", NONE, {"db2": "DB2A"}),
         ("CSQ5038I", "Service task SERVER01 has been unresponsive since 10.33.41.000000. Check for problems with Db2", NONE, {"task": "SERVER01"}),
         ("CSQX004I", f"Channel initiator {STORAGE}", NONE, USED),
-        ("CSQX004I", "Channel initiator is using 700 MB of local storage, 900 MB are free", NONE, {"local_used": "700 MB", "local_free": "900 MB"}),
+        ("CSQX004I", "Channel initiator is using 700 MB of local storage, 900 MB are free", NONE, {"local_used": "700", "local_free": "900"}),
         ("CSQX007E", "Unable to connect to queue manager QM01, MQCC=2 MQRC=2059 (MQRC_Q_MGR_NOT_AVAILABLE)", NONE, {"qmgr": "QM01", "mqrc": "2059"}),
         ("CSQX022I", "Channel initiator initialization complete", NONE, {}),
         ("CSQX023I", "Listener started, port 1424 address *, TRPTYPE=TCP INDISP=QMGR", NONE, {"port": "1424", "ip": "*", "trptype": "TCP", "indisp": "QMGR"}),
@@ -181,6 +182,16 @@ def test_hostile_texts_take_no_time() -> None:
     for code in TEMPLATES:
         for text in texts:
             inserts(code, text)
+
+
+@pytest.mark.parametrize(
+    ("size", "mb"), [("0MB", 0), ("2047KB", 1), ("3 GB", 3072), (">2TB", 2 << 20), ("1pb", 1 << 30)]
+)
+def test_each_size_is_read_in_its_own_unit(size: str, mb: int) -> None:
+    text = f"Queue manager storage usage: local storage: used {size}, free 1MB: above bar: used 1GB, free 1GB"
+    found = inserts("CSQY220I", text)
+    assert found is not None
+    assert found["local_used"] == str(mb)
 
 
 def test_objects_are_of_kinds_that_exist() -> None:

@@ -246,13 +246,18 @@ def test_definition_finds_page_set_and_buffer_pool(talk: Talk) -> None:
         [
             definition("A", page_set=9),
             definition("B", storage_class="?", page_set=4),
+            definition("I", storage_class="IMS"),
+            definition("N", storage_class="NONE"),
             definition("S", disposition=SHARED),
         ],
     )
+    xcf = mq.MQCA_XCF_MEMBER_NAME
     talk.ask(
         mq.MQCMD_INQUIRE_STG_CLASS,
         [
             {mq.MQCA_STORAGE_CLASS: "ORDERS", mq.MQIA_PAGESET_ID: 3, mq.MQIA_QSG_DISP: 0},
+            {mq.MQCA_STORAGE_CLASS: "IMS", mq.MQIA_PAGESET_ID: 3, mq.MQIA_QSG_DISP: 0, xcf: "IMSA    "},
+            {mq.MQCA_STORAGE_CLASS: "NONE", mq.MQIA_PAGESET_ID: 3, mq.MQIA_QSG_DISP: 0, xcf: "        "},
             {mq.MQCA_STORAGE_CLASS: "ORDERS", mq.MQIA_PAGESET_ID: 8, mq.MQIA_QSG_DISP: mq.MQQSGD_GROUP},
         ],
     )
@@ -264,6 +269,13 @@ def test_definition_finds_page_set_and_buffer_pool(talk: Talk) -> None:
     assert told.value("QM01/queue/B", "page_set") == 4
     assert told.value("QM01/queue/B", "buffer_pool") is Absence.NOT_ASKED
     assert told.value("PRDQSG/queue/S", "page_set") is Absence.NOTHING_TO_TELL
+    assert [told.value(f"QM01/queue/{name}", "xcf_member") for name in "ABIN"] == [
+        Absence.NOT_RETURNED,
+        Absence.NOT_ASKED,
+        "IMSA",
+        "",
+    ]
+    assert told.value("PRDQSG/queue/S", "xcf_member") is Absence.NOTHING_TO_TELL
 
 
 def test_what_is_usual_of_a_queue_follows_from_its_handles(talk: Talk) -> None:

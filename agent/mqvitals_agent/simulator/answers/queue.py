@@ -91,7 +91,7 @@ def storage_classes(request: CommandRequest, _group: GroupState, member: MemberS
                 string(mq.MQCA_STORAGE_CLASS_DESC, ""),
                 string(mq.MQCA_PASS_TICKET_APPL, ""),
                 string(mq.MQCA_XCF_GROUP_NAME, ""),
-                string(mq.MQCA_XCF_MEMBER_NAME, ""),
+                string(mq.MQCA_XCF_MEMBER_NAME, member.bridges.get(name, "")),
                 string(mq.MQCA_ALTERATION_DATE, "2022-01-20"),
                 string(mq.MQCA_ALTERATION_TIME, "08.00.00"),
             )
