@@ -205,6 +205,9 @@ class ThresholdSettings:
     ] = None
 
 
+CAUSE_SHARE = 0.2
+
+
 @dataclass(frozen=True, slots=True)
 class RuleSettings:
     """Which rules are in force, and with which thresholds."""
@@ -215,6 +218,18 @@ class RuleSettings:
     ] = ()
     disabled: Annotated[tuple[LocatedText, ...], Doc("Ids of rules that are switched off.")] = ()
     thresholds: Annotated[tuple[ThresholdSettings, ...], Doc("Other values for parameters of rules.")] = ()
+    cause_share: Annotated[
+        float,
+        Doc(
+            "The share, 0 to 1, that a queue's messages must have of the used pages of a page set, of the used buffers of"
+            " a buffer pool, or of the used entries of a structure, so that an alert of the queue explains theirs."
+            " With a smaller or unknown share both are sent."
+        ),
+    ] = CAUSE_SHARE
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.cause_share <= 1:
+            raise ValueError("cause_share must be between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True)

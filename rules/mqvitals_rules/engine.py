@@ -194,7 +194,7 @@ class Engine:
             return
         others = tuple(alert for alert in self._partners.values() if alert.scope.owner != owner)
         partners = Partners(others, self._partner_causes, self.latest.leads_to)
-        causes = explained(firing.values(), self._causes, self.latest.touches, partners)
+        causes = explained(firing.values(), self._causes, self._accounts_for, partners)
         changed = {change.after.key: index for index, change in enumerate(changes)}
         for key, before in list(firing.items()):
             cause = causes.get(key)
@@ -207,6 +207,13 @@ class Engine:
                 changes[changed[key]] = replace(changes[changed[key]], after=after)
             else:
                 changes.append(Transition(after, before, after.why))
+
+    def _accounts_for(self, effect: ObjectName, cause: ObjectName) -> bool | None:
+        """Whether a fault of one object can be due to another one: they belong together, and a queue holds enough of the
+        storage.
+        """
+        touching = self.latest.touches(effect, cause)
+        return self.latest.weighs(cause, effect, self._rules.cause_share) if touching else touching
 
     def _take_records(
         self, records: list[Reading], now: int, counts: Counter[tuple[str, Absence]], changes: list[Transition]

@@ -23,6 +23,14 @@ _SHARED = frozenset({"adapter", "dispatcher", "ssl_task", "dns_task"})
 """Kinds of which there are several, and which serve all of their owner."""
 
 
+_HOLDINGS: Mapping[str, tuple[str, str]] = {
+    "page_set": ("total_pages", "unused_pages"),
+    "buffer_pool": ("total", "free"),
+    "cf_structure": ("entries_used", ""),
+}
+"""Kind of storage -> its metrics of all that it can hold, and of what is free; empty where the first is what is used."""
+
+
 class Declared(Protocol):
     """Where declared values come from."""
 
@@ -54,6 +62,10 @@ class LatestValues:
         self._probes: dict[str, list[str]] = {}
         channel = kinds["channel"].metric("type") if "channel" in kinds else None
         self._channel_types: Mapping[str, int] = channel.values if channel else {}
+        usage = kinds["queue"].metric("usage") if "queue" in kinds else None
+        self._transmits = usage.values.get("XMITQ") if usage else None
+        self._readers: Mapping[tuple[str, str], list[ObjectName]] = {}
+        self._readers_turn = -1
         for kind in kinds.values():
             self._probes.setdefault(kind.poll, []).append(kind.name)
 
@@ -214,12 +226,18 @@ class LatestValues:
         return True if True in ways else None if None in ways else False
 
     def leads_to(self, channel: ObjectName, other: ObjectName) -> bool | None:
-        """Whether a channel leads to another queue manager; None while that is not known, as during an outage.
+        """Whether a channel, or a transmission queue, leads to another queue manager; None while that is not known, as
+        during an outage.
 
         The channel's status names its partner. Before the channel has ever started, a sender leads to the queue
-        manager that its transmission queue is named after, and a cluster-sender called TO.QM02 to QM02.
+        manager that its transmission queue is named after, and a cluster-sender called TO.QM02 to QM02. A transmission
+        queue leads where its channels do, and without any to the queue manager of its name.
         """
-        if channel.kind != "channel" or other.kind != "queue_manager" or channel.owner == other.owner:
+        if other.kind != "queue_manager" or channel.owner == other.owner:
+            return False
+        if channel.kind == "queue":
+            return self._queue_leads_to(channel, other)
+        if channel.kind != "channel":
             return False
         state = self._objects.get(channel)
         if state is None:
@@ -236,6 +254,51 @@ class LatestValues:
             state.values.get("xmitq") == other.owner
         )
 
+    def _queue_leads_to(self, queue: ObjectName, other: ObjectName) -> bool | None:
+        state = self._objects.get(queue)
+        usage = None if state is None else state.values.get("usage")
+        if usage is None or (isinstance(usage, Absence) and usage in LOST):
+            return None
+        if usage != self._transmits:
+            return False
+        owners = {queue.owner}
+        if queue.owner in self.groups:
+            owners.update(owner for owner in self.population if self.group_of(owner) == queue.owner)
+        if self._readers_turn != self.turn:
+            self._readers_turn, self._readers = self.turn, self._channels_by_queue()
+        channels = [channel for owner in owners for channel in self._readers.get((owner, queue.name), ())]
+        if not channels:
+            return queue.name == other.owner
+        ways = [self.leads_to(channel, other) for channel in channels if channel.owner != other.owner]
+        return True if True in ways else None if None in ways else False
+
+    def _channels_by_queue(self) -> Mapping[tuple[str, str], list[ObjectName]]:
+        """(owner, transmission queue) -> its channels."""
+        found: dict[tuple[str, str], list[ObjectName]] = {}
+        for name, state in self._objects.items():
+            if name.kind == "channel" and isinstance(queue := state.link("xmitq"), str) and queue.strip():
+                found.setdefault((name.owner, queue), []).append(name)
+        return found
+
+    def weighs(self, queue: ObjectName, storage: ObjectName, share: float) -> bool | None:
+        """Whether the messages of a queue are at least a ``share`` (0 to 1) of what a page set, buffer pool or structure
+        holds; None while that is not known. True for other objects.
+
+        A message takes ``avg_msg_pages``, where records tell it, else a page; and an entry of a structure.
+        """
+        if queue.kind != "queue" or storage.kind not in _HOLDINGS:
+            return True
+        one, other = self._objects.get(queue), self._objects.get(storage)
+        if one is None or other is None:
+            return None
+        depth = _number(one, "depth")
+        pages = 1.0 if storage.kind == "cf_structure" else _number(one, "avg_msg_pages") or 1.0
+        all_, unused = _HOLDINGS[storage.kind]
+        held, free = _number(other, all_), _number(other, unused) if unused else 0.0
+        if depth is None or held is None or free is None:
+            return None
+        return depth > 0 and depth * pages >= share * (held - free)
+
     def _belongs(self, one: ObjectName, other: ObjectName) -> bool | None:
         if (one.kind, other.kind) not in RELATIONS:
             return False
@@ -248,6 +311,11 @@ class LatestValues:
 
     def __len__(self) -> int:
         return len(self._objects)
+
+
+def _number(state: LatestState, metric: str) -> float | None:
+    value = state.values.get(metric)
+    return float(value) if isinstance(value, int | float) else None
 
 
 def relates(scope: Kind, kind: Kind) -> bool:

@@ -219,7 +219,7 @@ def _of_metric(metric: Metric) -> ValueRange:
     if metric.unit == "pct":
         return ValueRange(0, 100)
     counted = metric.type is MetricType.COUNTER or (metric.type is MetricType.GAUGE and metric.unit in _COUNTED)
-    return _NOT_NEGATIVE if counted else UNBOUNDED
+    return _NOT_NEGATIVE if counted and not metric.signed else UNBOUNDED
 
 
 def _of_window(node: Window) -> ValueRange:

@@ -60,7 +60,8 @@ def readable_rule_config(settings: Settings) -> RuleConfig:
         thresholds = ()
     facts, _ = declared_facts(settings.facts)
     disabled = frozenset(map(str, settings.rules.disabled))
-    return RuleConfig(RuleSet(tuple(known.values()), KINDS, thresholds, disabled, compiled), Facts(KINDS, facts))
+    ruleset = RuleSet(tuple(known.values()), KINDS, thresholds, disabled, compiled, settings.rules.cause_share)
+    return RuleConfig(ruleset, Facts(KINDS, facts))
 
 
 def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
@@ -75,7 +76,7 @@ def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
         return None, problems
     disabled = frozenset(map(str, settings.rules.disabled))
     try:
-        ruleset = RuleSet(rules, KINDS, thresholds, disabled, compiled)
+        ruleset = RuleSet(rules, KINDS, thresholds, disabled, compiled, settings.rules.cause_share)
     except ConfigError as error:
         return None, [*error.problems]
     return RuleConfig(ruleset, Facts(KINDS, facts)), []

@@ -113,7 +113,7 @@ class Rule:
       records, M for console messages, D for declared facts, A for the agent itself, with ``>`` (better with), ``+``
       (and) or ``|`` (or) between.
     - ``caused_by``: the rules whose alert, about the same object or one it depends on, explains this one's;
-      ``caused_by_partner``: those whose alert about the queue manager at the other end of the channel does;
+      ``caused_by_partner``: those whose alert about the queue manager at the other end of the channel, or of the transmission queue, does;
       ``same_incident``: those that report the same from other data, so that either may explain the other.
     """
 

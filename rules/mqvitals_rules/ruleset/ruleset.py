@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mqvitals_config.problem import ConfigError, Problem
+from mqvitals_config.settings import CAUSE_SHARE
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.ruleset.pattern import ObjectPattern
@@ -34,6 +35,8 @@ class RuleSet:
     disabled: frozenset[str] = frozenset()
     compiled: Mapping[str, CompiledRule] = field(default_factory=dict, repr=False, compare=False)
     """Rule id -> the rule compiled with the shipped thresholds, where that is done already."""
+    cause_share: float = CAUSE_SHARE
+    """A queue explains its page set, buffer pool or structure from this share, 0 to 1, of what these hold."""
     _by_values: dict[tuple[str, tuple[tuple[str, float], ...]], CompiledRule] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

@@ -47,6 +47,9 @@ class RuleTestRun:
         self._context = EvalContext(rules.kinds, self._engine.latest, self._history)
         self.now = BEGIN
         self._owners = tuple(dict.fromkeys(name.owner for name in test.objects))
+        named = {str(each) for metrics in test.objects.values() for each in metrics.get("qsg_name", ())}
+        of_group = {name.owner for name in test.objects if rules.kinds[name.kind].of_group}
+        self._groups = of_group | {owner for owner in self._owners if owner in named}
 
     def snapshots(self, poll: int) -> Iterator[Snapshot]:
         """Run one poll: the snapshot of each owner, after the engine has evaluated it."""
@@ -94,14 +97,12 @@ class RuleTestRun:
     def _snapshot(self, owner: str, poll: int) -> Snapshot:
         kinds = self.rules.kinds
         readings: list[Reading] = []
-        group = False
         for name, metrics in self._test.objects.items():
             if name.owner == owner:
                 kind = kinds[name.kind]
-                group = group or kind.of_group
                 values_now = {metric: values[min(poll, len(values) - 1)] for metric, values in metrics.items()}
                 readings += self._readings(name, kind, values_now, poll)
-        return Snapshot(owner, group, poll + 1, self.now, tuple(readings))
+        return Snapshot(owner, owner in self._groups, poll + 1, self.now, tuple(readings))
 
     def _readings(
         self, name: ObjectName, kind: Kind, values_now: Mapping[str, Reported], poll: int

@@ -82,6 +82,7 @@ class Metric:
       "not declared") and ``defaults`` of single objects by name; ``layouts``: such defaults by the declared
       ``pool_layout`` of the queue manager. ``needed``: a comparison with it is unknown until it is declared; with other
       facts that have no default it is left out.
+    - ``signed``: a gauge whose values can be below zero, although its unit counts something.
     - ``derived_from``: a fact that is never declared itself; ``derive`` returns it from the declared values of an
       object, None where they are too few.
     """
@@ -105,6 +106,7 @@ class Metric:
     defaults: Mapping[str, Value] = field(default_factory=dict)
     layouts: Mapping[Value, Mapping[str, Value]] = field(default_factory=dict)
     needed: bool = False
+    signed: bool = False
     derived_from: tuple[str, ...] = ()
     derive: Callable[[Mapping[str, Value]], Value | None] | None = None
 
@@ -187,6 +189,7 @@ class MetricSource(TypedDict, total=False):
     defaults: Mapping[str, Value]
     layouts: Mapping[Value, Mapping[str, Value]]
     needed: bool
+    signed: bool
     derived_from: tuple[str, ...]
     derive: Callable[[Mapping[str, Value]], Value | None]
 

@@ -232,7 +232,7 @@ _SMDS_USAGE = answer(
           pcf="MQIACF_USAGE_READS_SAVED", smf="QESDBFRS/QESDBFRR"),
     gauge("lowest_free", "buffers",
           "fewest free buffers; below zero, so many requests were waiting at the worst moment",
-          pcf="MQIACF_USAGE_LOWEST_FREE", smf="QESDBFMF"),
+          signed=True, pcf="MQIACF_USAGE_LOWEST_FREE", smf="QESDBFMF"),
     gauge("waits_pct", "pct", "share of the requests that had to wait for a buffer",
           pcf="MQIACF_USAGE_WAIT_RATE"),
 )

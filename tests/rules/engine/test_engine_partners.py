@@ -138,8 +138,8 @@ def test_a_restart_keeps_the_cause() -> None:
 
 def test_only_channels_have_partners() -> None:
     text = """rules:
-  - {id: X, title: t, kind: operational, scope: queue, when: depth > 1, severity: info, summary: s, advice: a, caveat: c,
+  - {id: X, title: t, kind: operational, scope: page_set, when: used_pct > 1, severity: info, summary: s, advice: a, caveat: c,
      source: {document: d, section: s}, caused_by_partner: [X]}"""
     _, [problem] = decode_packs([("own.yaml", text)], KINDS)
     assert (problem.place.line, problem.key) == (3, "caused_by_partner")
-    assert problem.message == "a queue has no partner; only a channel has one"
+    assert problem.message == "a page_set has no partner; only a channel and a transmission queue have one"
