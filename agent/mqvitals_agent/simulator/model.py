@@ -120,7 +120,7 @@ class SimulatedGroup:
         """The start of the queue manager that is up at ``now``: after its last outage. Both ms since 1970 UTC."""
         started, length = self.group.members[name].started, self._scenario.length
         for each in self._scenario.incidents:
-            if each.what is IncidentKind.DOWN and each.object == name:
+            if each.what in (IncidentKind.DOWN, IncidentKind.MEMBER_FAILED) and each.object == name:
                 back = self._begin + min(each.at + each.lasts, length)
                 if back <= now:
                     started = max(started, back + (now - back) // length * length)
@@ -257,6 +257,8 @@ class SimulatedGroup:
         for sender in self._senders.values():
             sender.network_us = sender.usual_us * (0.93 + _NETWORK_WIDTH * random())
             sender.partner_down = False
+            sender.stuck = ""
+            sender.flow.arrival_factor = 1.0
         faults: dict[str, Fault] = {}
         for each in incidents:
             flow_of, sender_of = self._flows.get(each.object), self._senders.get(each.object)
@@ -267,12 +269,18 @@ class SimulatedGroup:
                     flow_of.service_factor = each.value
                 case IncidentKind.ARRIVALS if flow_of:
                     flow_of.arrival_factor = each.value
+                case IncidentKind.ARRIVALS if sender_of:
+                    sender_of.flow.arrival_factor = each.value
                 case IncidentKind.NETWORK if sender_of:
                     sender_of.network_us = each.value * self._random.uniform(0.97, 1.03)
                 case IncidentKind.PARTNER_DOWN if sender_of:
                     sender_of.partner_down = True
+                case IncidentKind.CHANNEL_STUCK if sender_of:
+                    sender_of.stuck = each.status
                 case (
                     IncidentKind.DOWN
+                    | IncidentKind.MEMBER_FAILED
+                    | IncidentKind.DB2_LOST
                     | IncidentKind.REFUSE
                     | IncidentKind.SILENT
                     | IncidentKind.TRUNCATE
@@ -334,6 +342,10 @@ def _set_fault(fault: Fault, incident: ScenarioIncident) -> None:
     match incident.what:
         case IncidentKind.DOWN:
             fault.down = True
+        case IncidentKind.MEMBER_FAILED:
+            fault.down = fault.failed = True
+        case IncidentKind.DB2_LOST:
+            fault.db2_lost = True
         case IncidentKind.SLOW:
             fault.slow_ms = round(incident.value)
         case what:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Annotated
 
 from mqvitals_agent.errors import MqvitalsError
+from mqvitals_agent.simulator.answers.channel import CHANNEL_STATUSES
 from mqvitals_agent.simulator.state import (
     BufferPoolState,
     ChannelInstance,
@@ -33,6 +34,8 @@ SCENARIOS = (
     "structure-filling",
     "partner-down",
     "consumer-gone",
+    "channel-stuck",
+    "member-lost",
     "busy-morning",
 )
 
@@ -52,8 +55,11 @@ class IncidentKind(Enum):
     ARRIVALS = "arrivals"  # ``value`` times as many messages come
     NETWORK = "network"  # a channel's network time is ``value`` microseconds
     PARTNER_DOWN = "partner_down"  # a channel's partner does not answer
+    CHANNEL_STUCK = "channel_stuck"  # a sender channel stays in ``status``; INACTIVE: its trigger is off
     ARCHIVE_STOPPED = "archive_stopped"  # full logs are not offloaded
     DOWN = "down"  # the queue manager is away
+    MEMBER_FAILED = "member_failed"  # it is away, and the group reports that it failed
+    DB2_LOST = "db2_lost"  # it has no connection to Db2
     REFUSE = "refuse"  # it refuses the ``command``
     SILENT = "silent"  # it never answers the ``command``
     TRUNCATE = "truncate"  # its answer to the ``command`` stops half way
@@ -74,6 +80,12 @@ class ScenarioIncident:
     object: str
     value: float = 0.0
     command: str = ""
+    status: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a status that no channel has."""
+        if self.what is IncidentKind.CHANNEL_STUCK and self.status not in CHANNEL_STATUSES:
+            raise ValueError(f"a channel is stuck in one of {', '.join(CHANNEL_STATUSES)}, not in {self.status!r}")
 
     def active(self, since_begin: int) -> bool:
         """True while the incident lasts."""
@@ -170,7 +182,7 @@ def _member(name: str, number: int, started: int, begin: int) -> MemberState:
     others = [other for other in MEMBERS if other != name]
     for partner in (*others, "PARTNER"):
         member.queues[partner] = QueueState(
-            partner, usage="XMITQ", storage_class="REMOTE", altered=started, shareable=False
+            partner, usage="XMITQ", storage_class="REMOTE", altered=started, shareable=False, triggered=True
         )
         address = f"10.20.0.{11 + MEMBERS.index(partner)}(1414)" if partner in MEMBERS else "192.0.2.17(1414)"
         instance = ChannelInstance(begin - 5 * _HOUR, address, partner, partner)

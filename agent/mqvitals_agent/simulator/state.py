@@ -95,6 +95,7 @@ class QueueState:
 
     ``times_us`` are the short-term and long-term average of a message's time on the queue. ``held_since`` is the time
     since which a consumer holds a unit of work. A queue that is not ``shareable`` is open to one consumer at a time.
+    A transmission queue that is ``triggered`` starts its channel.
     """
 
     name: str
@@ -115,6 +116,7 @@ class QueueState:
     input_handles: int = 0
     output_handles: int = 0
     shareable: bool = True
+    triggered: bool = False
     uncommitted: int = 0
     held_since: int | None = None
     last_put: int | None = None
@@ -162,7 +164,7 @@ class ChannelInstance:
 
 @dataclass(slots=True)
 class ChannelState:
-    """A channel's definition and its current instances; none: it is inactive."""
+    """A channel's definition and its current instances; without one, or while all are INACTIVE, it is inactive."""
 
     name: str
     kind: str  # SENDER, RECEIVER, SVRCONN, CLUSSDR, CLUSRCVR
@@ -248,7 +250,8 @@ class MemberState:
 class Fault:
     """A queue manager's current fault.
 
-    ``down``: connecting fails (2059) and open connections break (2009). ``refuse``: commands (``INQUIRE_ARCHIVE``) that
+    ``down``: connecting fails (2059) and open connections break (2009); ``failed``: the group knows that it failed.
+    ``db2_lost``: it has no connection to Db2. ``refuse``: commands (``INQUIRE_ARCHIVE``) that
     it refuses (2035); ``silent``: those it never answers; ``truncate``: those whose answer stops half way; ``slow_ms``:
     the delay of every answer.
     """
@@ -258,6 +261,8 @@ class Fault:
     silent: frozenset[str] = frozenset()
     truncate: frozenset[str] = frozenset()
     slow_ms: int = 0
+    failed: bool = False
+    db2_lost: bool = False
 
 
 _NO_FAULT = Fault()

@@ -138,13 +138,17 @@ def capacity(batch_size: int, network_us: float) -> int:
 
 @dataclass(slots=True)
 class ChannelSender:
-    """One sender channel and its transmission queue's flow. ``network_us`` is the network's current time."""
+    """One sender channel and its transmission queue's flow. ``network_us`` is the network's current time.
+
+    ``stuck``: the status in which it stays and sends nothing; empty: it works.
+    """
 
     channel: ChannelState
     flow: QueueFlow
     usual_us: float
     network_us: float = 0.0
     partner_down: bool = False
+    stuck: str = ""
     peer: ChannelInstance | None = None
     _network: Average = field(default_factory=Average)
     _waiting: Average = field(default_factory=Average)
@@ -156,12 +160,18 @@ class ChannelSender:
     def move(self, now: int, arrived: int) -> int:
         """One second in which ``arrived`` messages came to the transmission queue; returns how many moved on."""
         instance, queue = self.channel.instances[0], self.flow.queue
+        queue.triggered = self.stuck != "INACTIVE"
+        if self.stuck:
+            self._stay(instance)
+            queue.input_handles = int(self.stuck == "RUNNING")
+            self._show(instance)
+            return 0
         if self.partner_down:
             queue.input_handles = 0
             self._retry(instance)
             self._show(instance)
             return 0
-        if instance.status == "RETRYING":
+        if instance.status != "RUNNING" or instance.substate != "MQGET":
             instance.status, instance.substate = "RUNNING", "MQGET"
             instance.short_left, self._retried_s = 10, 0
         queue.input_handles = 1
@@ -184,6 +194,11 @@ class ChannelSender:
         self._network, self._waiting, self._batch = Average(), Average(), Average()
         self._shown = False
         return (self._retried_s, *self.flow.begin_round(now))
+
+    def _stay(self, instance: ChannelInstance) -> None:
+        """A running channel hangs in the network, one that starts does not get through; others do nothing."""
+        instance.status = self.stuck
+        instance.substate = {"RUNNING": "SEND", "BINDING": "NETCONNECT"}.get(self.stuck, "")
 
     def _retry(self, instance: ChannelInstance) -> None:
         instance.status, instance.substate = "RETRYING", ""

@@ -149,7 +149,8 @@ STATUS_ALWAYS: Final = frozenset(
 
 
 def channel_status(request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
-    """One item a current instance. Simulated channels are private, so nothing is found of shared ones.
+    """One item a current instance; inactive ones have none. Simulated channels are private, so nothing is found of
+    shared ones.
 
     Raises CommandRefusedError: 3217 while the channel initiator is down.
     """
@@ -166,6 +167,8 @@ def channel_status(request: CommandRequest, _group: GroupState, member: MemberSt
     for channel in member.channels_by_name():
         if name_matches(channel.name, pattern):
             for instance in channel.instances:
+                if instance.status == "INACTIVE":
+                    continue
                 if name_matches(instance.connection_name, partner) and name_matches(instance.transmission_queue, queue):
                     yield _status(channel, instance, member)
 

@@ -93,7 +93,10 @@ def queue_manager_attributes(_request: CommandRequest, group: GroupState, member
 def group_members(_request: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
     """One item a member of the group, whether it is active or not."""
     for each in sorted(group.members.values(), key=lambda each: each.number):
-        status = mq.MQQSGS_ACTIVE if group.is_up(each.name) else mq.MQQSGS_INACTIVE
+        fault = group.fault(each.name)
+        away = mq.MQQSGS_FAILED if fault.failed else mq.MQQSGS_INACTIVE
+        status = away if fault.down else mq.MQQSGS_ACTIVE
+        db2 = mq.MQQSGS_INACTIVE if fault.down or fault.db2_lost else mq.MQQSGS_ACTIVE
         yield (
             string(mq.MQCA_QSG_NAME, group.name),
             string(mq.MQCA_Q_MGR_NAME, each.name),
@@ -101,7 +104,7 @@ def group_members(_request: CommandRequest, group: GroupState, _member: MemberSt
             string(mq.MQCACF_Q_MGR_CPF, f"!{each.name}"),
             integer(mq.MQIACF_Q_MGR_STATUS, status),
             integer(mq.MQIA_COMMAND_LEVEL, each.command_level),
-            integer(mq.MQIACF_DB2_CONN_STATUS, status),
+            integer(mq.MQIACF_DB2_CONN_STATUS, db2),
             string(mq.MQCACF_DB2_NAME, DB2),
         )
 
