@@ -46,7 +46,7 @@ from mqvitals_agent.pcf.answer import DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQCFT_RESPONSE
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import PcfError
-from mqvitals_agent.poll import queue, statistics
+from mqvitals_agent.poll import shared_queues, statistics
 from mqvitals_agent.poll.cycle import ConnectAttempt, CycleData, QueryResult, command_form
 from mqvitals_agent.poll.probe import (
     GROUP,
@@ -322,7 +322,7 @@ def _owners(part: ProbePart, queue_manager: str, selection: RequestSelection) ->
     """Whose objects an answer of this queue manager holds."""
     if part.kind.of_group:
         return (GROUP,)
-    if part in queue.COMBINE:
+    if part in shared_queues.PARTS:
         private = (queue_manager,) if selection.private_queues else ()
         return (*private, GROUP) if selection.shared_queues else private
     return (queue_manager,)

@@ -280,6 +280,8 @@ class CycleRows:
     """By kind and name: member and local time of a definition's last alteration."""
     group: str = ""
     """The queue-sharing group's own name."""
+    active_members: frozenset[str] | None = None
+    """The members that the group calls ACTIVE."""
     newest: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     """By queue manager: the newest local time of its status answers, when it was asked and how long it took, ms."""
 

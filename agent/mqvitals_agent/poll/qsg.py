@@ -108,6 +108,9 @@ def read_members(answer: MemberReport, rows: CycleRows) -> None:
         "lowest_command_level": min(levels) if levels else Absence.NOT_RETURNED,
         "members": ", ".join(sorted(map(_member, members))),
     }
+    rows.active_members = frozenset(
+        str(values[mq.MQCA_Q_MGR_NAME]) for values in members if values.get(mq.MQIACF_Q_MGR_STATUS) == mq.MQQSGS_ACTIVE
+    )
     rows.put(MEMBERS, GROUP, "", answer.row(metrics))
 
 

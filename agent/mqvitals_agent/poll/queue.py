@@ -1,12 +1,12 @@
 """Queues: INQUIRE_Q_STATUS for status, INQUIRE_Q for definitions, INQUIRE_STG_CLASS for their page sets.
 
-A private queue belongs to the queue manager that answered. A shared queue is one object of the group: every member
-reports the same depth and its own handles and times. Definitions of disposition GROUP are templates and no queues.
+A private queue belongs to the queue manager that answered. A shared queue is one object of the group: see
+``shared_queues``. Definitions of disposition GROUP are templates and no queues.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 
@@ -31,8 +31,9 @@ from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
 STATUS = probe_part(QUEUE_KIND, "INQUIRE_Q_STATUS")
 DEFINITION = probe_part(QUEUE_KIND, "INQUIRE_Q")
-SUMMED = ("input_handles", "output_handles")
-"""Of a shared queue, each member reports its own handles."""
+HANDLES = {"input_handles": "input_handles_least", "output_handles": "output_handles_least"}
+"""Of a shared queue each member reports its own handles: metrics of all of them, and of those that are known at least."""
+_ALL_KNOWN = dict.fromkeys((*HANDLES.values(), "handles_unknown_of"), Absence.NOTHING_TO_TELL)
 
 USUAL_MS = 4 * 3_600_000
 """So long ago counts a third of now; and after so long without a reader a queue is no longer usually read."""
@@ -40,6 +41,7 @@ _MOST_MS = 600_000
 """What one answer tells of the time before it, at most: after a pause of the agent nobody knows how it was meanwhile."""
 
 _STATUS = columns_by_platform(QUEUE_KIND, "INQUIRE_Q_STATUS")
+STATUS_TIMES = _STATUS[False].times
 _DEFINITION = columns_by_platform(QUEUE_KIND, "INQUIRE_Q")
 
 _PICK = ParameterPicker(mq.MQCA_Q_NAME, mq.MQIA_MONITORING_Q, mq.MQIA_QSG_DISP)
@@ -72,6 +74,7 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
             continue
         monitored = type(level) is int and level > 0
         metrics = columns.read_item(item, monitored=monitored)
+        metrics.update(_ALL_KNOWN)
         local = columns.read_item_times(item, metrics, on if monitored else off)
         for seen in local:
             newest = max(newest, seen.ms)
@@ -166,41 +169,6 @@ def read_storage_classes(answer: MemberReport, rows: CycleRows) -> None:
             classes[name] = StorageClass(page_set, member.strip() if type(member) is str else None)
 
 
-Age = Callable[[ObjectRow, int], Reported]
-"""How long ago a local time of a row's queue manager was, s, or why that is not known."""
-
-
-def combine_status(members: Mapping[str, ObjectRow], age: Age) -> ObjectRow:
-    """A shared queue from what its members report: the newest depth, the sum of the handles, the newest times.
-
-    Members may live in different time zones: the ages decide which time is the newest. Only where no zone is known the
-    times themselves are compared.
-    """
-    rows = sorted(members.values(), key=lambda row: row.at)
-    newest = rows[-1]
-    if len(rows) == 1:
-        return newest
-    values = dict(newest.values)
-    for name in SUMMED:
-        numbers = [number for row in rows if type(number := row.values.get(name)) is int]
-        if numbers:
-            values[name] = sum(numbers)
-    for times in _STATUS[False].times:
-        found = [(age(row, seen.ms), seen.ms, row) for row in rows for seen in row.local if seen.age == times.age]
-        if not found:
-            continue
-        known = [(-old, ms, row) for old, ms, row in found if type(old) is int]
-        _, ms, row = max(known or [(0, ms, row) for _, ms, row in found], key=lambda triple: triple[:2])
-        values[times.text] = row.values[times.text]
-        values[times.age] = age(row, ms)
-    return ObjectRow(values, newest.whole, newest.own, newest.at, newest.now, newest.member)
-
-
-def combine_definition(members: Mapping[str, ObjectRow], _: Age) -> ObjectRow:
-    """A shared queue's definition is the same from every member: the newest."""
-    return max(members.values(), key=lambda row: row.at)
-
-
 @dataclass(slots=True)
 class UsualReaders:
     """What is usual of a queue, from the agent's first minutes on: medians of hours need hours of history.
@@ -229,9 +197,6 @@ class UsualReaders:
         self.known = self.known * kept + 1 - kept
         self.read = self.read * kept + (1 - kept) * share
 
-
-COMBINE = {STATUS: combine_status, DEFINITION: combine_definition}
-"""How the members' rows of a shared queue become one."""
 
 STATUS_PROBE = Probe(
     mq.MQCMD_INQUIRE_Q_STATUS,

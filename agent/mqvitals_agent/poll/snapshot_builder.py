@@ -14,6 +14,7 @@ from mqvitals_agent.poll.local_time import QueueManagerClock
 from mqvitals_agent.poll.probe import GROUP, ChannelDefinition, ObjectRow, ProbePart, StorageClass
 from mqvitals_agent.poll.qsg import CHANGES, AlterationCounter
 from mqvitals_agent.poll.queue_manager import ATTRIBUTES
+from mqvitals_agent.poll.shared_queues import SharedQueues
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import AGENT_KIND as AGENT
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -94,6 +95,7 @@ class SnapshotBuilder:
         self._undefined_unless_reported: dict[str, set[str]] = {}
         self._pools: dict[str, dict[int, int]] = {}
         self._system_page_sets: dict[str, Mapping[int, bool]] = {}
+        self._shared_queues = SharedQueues()
         self._starts = ChannelStarts()
         self._alterations = AlterationCounter()
         self._counters = {
@@ -120,6 +122,7 @@ class SnapshotBuilder:
         for known in (*(each for names in by_owner for each in names.values()), *self._agents.values()):
             if known.at is not None:
                 known.at += by_ms
+        self._shared_queues.shift(by_ms)
 
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
         """This form of command is sent to the queue manager every ``interval_ms``, doubled ``doubled`` times."""
@@ -203,9 +206,10 @@ class SnapshotBuilder:
                     pools[int(number)] = pool
         for queue_manager, (local, now, took) in rows.newest.items():
             self._clock(queue_manager).observe(local, now, took)
+        if rows.active_members is not None:
+            self._shared_queues.active = rows.active_members
         for part, objects in rows.shared.items():
-            combine = queue.COMBINE[part]
-            combined = {name: combine(members, self._age) for name, members in objects.items()}
+            combined = self._shared_queues.combined(part, objects, self._age)
             rows.reported.setdefault(part, {})[GROUP] = combined
             cycle.touch(GROUP, min(row.at for row in combined.values()))
         if not self._group_name and (rows.group or any(GROUP in owners for owners in rows.reported.values())):

@@ -210,6 +210,20 @@ def metric_column(kind: str, name: str, title: str, width: int, main: bool = Fal
     return Column(name, title, width, cell, order, right=not words, metrics=((kind, name),))
 
 
+def least_column(kind: str, name: str, least: str, title: str, width: int) -> Column:
+    """A column of a number; where that is not known but another metric has what it is at least: ``≥4``."""
+    column = metric_column(kind, name, title, width)
+    metric = metric_of(kind, least)
+
+    def cell(item: Item, now: int) -> Cell:
+        at_least = item.values.get(least)
+        if at_least is None or isinstance(at_least.value, Absence):
+            return column.cell(item, now)
+        return value_cell(at_least, lambda latest: f"≥{short_figure(latest.value, metric)}", item, main=False)
+
+    return replace(column, cell=cell, metrics=((kind, name), (kind, least)))
+
+
 def record_column(kind: str, name: str, title: str, width: int) -> Column:
     """A column of a metric of SMF records, with the age of the record: ``4 % 14m``, or that it needs SMF."""
     column = metric_column(kind, name, title, width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +162,69 @@ def test_shared_queue_is_one_object_of_the_group(talk: Talk) -> None:
     assert values["last_get_ts"] == "2026-11-20 12.59.59"
     assert values["dead_letter"] == 0
     assert told.readings("QM01/queue/S") == []
+
+
+def _members(**statuses: str) -> list[dict[int, Any]]:
+    """The answer to INQUIRE_QSG: members and how they are."""
+    return [
+        {
+            mq.MQCA_Q_MGR_NAME: name,
+            mq.MQCA_QSG_NAME: "PRDQ",
+            mq.MQIACF_Q_MGR_STATUS: mq.MQQSGS_ACTIVE if status == "ACTIVE" else mq.MQQSGS_INACTIVE,
+        }
+        for name, status in statuses.items()
+    ]
+
+
+def _shared(talk: Talk, **handles: int) -> Mapping[str, Any]:
+    """What is told of a shared queue after a cycle in which these members answer with so many input handles."""
+    for name, count in handles.items():
+        talk.ask(STATUS, [status("S", 10, disposition=SHARED, handles=(count, 0))], queue_manager=name)
+    return talk.end().reading("PRDQSG/queue/S").values
+
+
+def test_handles_of_a_shared_queue_are_not_known_while_an_active_member_is_silent(talk: Talk) -> None:
+    """4 + 4, then one does not answer: its last answer counts for one poll more, then it is 4 at least, of whom is said."""
+    talk.ask(mq.MQCMD_INQUIRE_QSG, _members(QM01="ACTIVE", QM02="ACTIVE", QM03="INACTIVE"))
+    _shared(talk, QM01=4, QM02=4)
+    assert _shared(talk, QM01=4, QM02=4)["input_handles"] == 8
+    assert _shared(talk, QM01=4)["input_handles"] == 8
+    told = _shared(talk, QM01=4)
+    assert told["input_handles"] is Absence.NO_ANSWER
+    assert (told["input_handles_least"], told["handles_unknown_of"]) == (4, "QM02")
+    assert told["usually_read"] is Absence.NO_ANSWER
+    told = _shared(talk, QM01=4, QM02=1)
+    assert (told["input_handles"], told["input_handles_least"]) == (5, Absence.NOTHING_TO_TELL)
+
+
+def test_handles_of_a_shared_queue_need_every_member_that_the_group_calls_active(talk: Talk) -> None:
+    """One that nobody asks leaves them open for ever; when the group calls it INACTIVE they are those of the others."""
+    talk.ask(mq.MQCMD_INQUIRE_QSG, _members(QM01="ACTIVE", QM02="ACTIVE", QM03="ACTIVE"))
+    told = _shared(talk, QM01=4, QM02=4)
+    assert (told["input_handles"], told["input_handles_least"], told["handles_unknown_of"]) == (
+        Absence.NO_ANSWER,
+        8,
+        "QM03",
+    )
+    talk.ask(mq.MQCMD_INQUIRE_QSG, _members(QM01="ACTIVE", QM02="ACTIVE", QM03="INACTIVE"))
+    assert _shared(talk, QM01=4, QM02=4)["input_handles"] == 8
+    assert _shared(talk, QM01=4)["input_handles"] == 8
+
+
+def test_a_members_answer_counts_for_two_of_its_own_intervals(talk: Talk) -> None:
+    """A member that is asked every other cycle has answered lately enough in between; a set clock changes nothing."""
+    talk.ask(mq.MQCMD_INQUIRE_QSG, _members(QM01="ACTIVE", QM02="ACTIVE"))
+    _shared(talk, QM01=1, QM02=2)
+    _shared(talk, QM01=1)
+    _shared(talk, QM01=1, QM02=2)
+    assert _shared(talk, QM01=1)["input_handles"] == 3
+    talk.collector.builder.shift(3_600_000)
+    talk.at += 3_600_000
+    assert _shared(talk, QM01=1, QM02=2)["input_handles"] == 3
+    assert _shared(talk, QM01=1)["input_handles"] == 3
+    _shared(talk, QM01=1)
+    _shared(talk, QM01=1)
+    assert _shared(talk, QM01=1)["input_handles"] is Absence.NO_ANSWER
 
 
 def test_members_of_a_shared_queue_may_live_in_different_zones(talk: Talk) -> None:
