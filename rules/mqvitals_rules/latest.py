@@ -229,14 +229,23 @@ class LatestValues:
         """Whether a channel, or a transmission queue, leads to another queue manager; None while that is not known, as
         during an outage.
 
+        A shared transmission queue also leads to the members' channels that read it, and a group to the one member that
+        has failed.
+
         The channel's status names its partner. Before the channel has ever started, a sender leads to the queue
         manager that its transmission queue is named after, and a cluster-sender called TO.QM02 to QM02. A transmission
         queue leads where its channels do, and without any to the queue manager of its name.
         """
+        if channel.kind == "queue" and other.kind == "channel":
+            return self._is_read_by(channel, other)
         if other.kind != "queue_manager" or channel.owner == other.owner:
             return False
         if channel.kind == "queue":
             return self._queue_leads_to(channel, other)
+        if channel.kind == "qsg":
+            state = self._objects.get(channel)
+            failed = Absence.NOT_ASKED if state is None else state.link("failed_members")
+            return None if failed is None or isinstance(failed, Absence) else failed == other.owner
         if channel.kind != "channel":
             return False
         state = self._objects.get(channel)
@@ -253,6 +262,14 @@ class LatestValues:
         return type_ in (self._channel_types.get("SDR"), self._channel_types.get("SVR")) and (
             state.values.get("xmitq") == other.owner
         )
+
+    def _is_read_by(self, queue: ObjectName, channel: ObjectName) -> bool | None:
+        """Whether a channel of a member reads a shared transmission queue; None while the channel's queue is not known."""
+        state = self._objects.get(channel)
+        xmitq = None if state is None else state.link("xmitq")
+        if xmitq is None or (isinstance(xmitq, Absence) and xmitq in LOST):
+            return None
+        return xmitq == queue.name and self.group_of(channel.owner) == queue.owner
 
     def _queue_leads_to(self, queue: ObjectName, other: ObjectName) -> bool | None:
         state = self._objects.get(queue)

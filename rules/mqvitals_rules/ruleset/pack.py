@@ -222,11 +222,11 @@ def _name_problems(entry: RuleEntry, kinds: Mapping[str, Kind]) -> Iterator[Prob
                 f"must be a kind with one object for each queue manager, and {about.name} has many",
             )
     for cause in entry.caused_by_partner:
-        if scope is not None and scope.name not in ("channel", "queue"):
+        if scope is not None and scope.name not in ("channel", "queue", "qsg"):
             yield Problem(
                 cause.place,
                 "caused_by_partner",
-                f"a {scope.name} has no partner; only a channel and a transmission queue have one",
+                f"a {scope.name} has no partner; only a channel and a transmission queue have one, and a group its members",
             )
     for name in entry.parameters:
         if not name.isidentifier() or keyword.iskeyword(name):
