@@ -35,6 +35,7 @@ def label_value(text: str) -> str:
 
 
 ReceiverType = Literal["webhook"]
+LeastSeverity = Literal["critical", "warning", "info"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,14 @@ class ReceiverSettings:
         Doc("How long an answer may take before the alert is sent again.", default="10s"),
     ] = 10_000
     send_resolved: Annotated[bool, Doc("Whether it is also notified when an alert has ended.", default="true")] = True
+    min_severity: Annotated[
+        LeastSeverity,
+        Doc(
+            "The least severity of the alerts that it is notified about. Only with `info` it is also notified about advice,"
+            " whatever its severity.",
+            default="warning",
+        ),
+    ] = "warning"
     labels: Annotated[
         Mapping[Annotated[str, label_name], Annotated[str, label_value]],
         Doc("Labels of your own that every alert to this receiver carries."),

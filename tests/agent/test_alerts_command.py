@@ -51,6 +51,29 @@ def listed(capsys: pytest.CaptureFixture[str], store: Path, *options: str) -> li
     return found
 
 
+def test_what_receivers_get(make_store: MakeStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each alert with each receiver and the reason; advice in one line."""
+    config = tmp_path / "own.yaml"
+    receivers = [
+        f"{{name: {least}, url: 'http://h.example/', min_severity: {least}}}" for least in ("critical", "info")
+    ]
+    config.write_text(f"queue_managers: [{{name: QM01}}]\nreceivers: [{', '.join(receivers)}]\n")
+    store = make_store(transitions=(fired("BP-02", Severity.WARNING, Severity.WARNING),))
+    chosen = ["alerts", "list", "--store", str(store), "--config", str(config), "--receivers"]
+    assert main(chosen) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "BP-02 warning QM01/buffer_pool/3 -> info: to be sent, it fires and the receiver does not know it" in lines
+    assert (
+        "BP-02 warning QM01/buffer_pool/3 -> critical: not sent, it is milder than the receiver's min_severity" in lines
+    )
+    assert main([*chosen, "--severity", "critical"]) == 0
+    assert "BP-02" not in capsys.readouterr().out
+    assert main([*chosen, "--json"]) == 2
+    config.write_text("queue_managers: [{name: QM01}]\n")
+    assert main(chosen) == 2
+    assert "names no receiver" in capsys.readouterr().err
+
+
 def test_json(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
     """Open operational alerts that fired, each with nine keys; those that wait for their hold are not listed."""
     alerts = listed(capsys, make_store())

@@ -44,7 +44,7 @@ def test_a_receiver_in_full(tmp_path: Path) -> None:
     (receiver,) = receivers(
         tmp_path,
         "{name: ops, type: webhook, url: 'https://h.example/hook?k=1', token_file: token, timeout: 5s, send_resolved: no,"
-        " labels: {site: north}}",
+        " min_severity: info, labels: {site: north}}",
     )
     assert receiver.name == "ops"
     assert receiver.address.reveal() == "https://h.example/hook?k=1"
@@ -53,6 +53,7 @@ def test_a_receiver_in_full(tmp_path: Path) -> None:
     assert receiver.timeout == 5000
     assert not receiver.send_resolved
     assert receiver.labels == {"site": "north"}
+    assert receiver.min_severity == "info"
 
 
 def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
@@ -61,6 +62,7 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     (receiver,) = receivers(tmp_path, "{name: chat, url_file: address}")
     assert receiver.address.reveal() == "https://h.example/secret"
     assert (receiver.token_file, receiver.timeout, receiver.send_resolved, receiver.labels) == (None, 10_000, True, {})
+    assert receiver.min_severity == "warning"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +73,10 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
         ("{name: a, type: , url: 'http://h/'}", "receivers[0].type: expected one of webhook"),
         ("{name: a, type: [], url: 'http://h/'}", "receivers[0].type: expected one of webhook"),
         ("[a]", "receivers[0]: expected a mapping, got a list"),
+        (
+            "{name: a, min_severity: review, url: 'http://h/'}",
+            "receivers[0].min_severity: 'review' is not one of critical, warning and info",
+        ),
         ("{name: a}", "receivers[0]: this receiver has no address; give url, or url_file when the address is a secret"),
         (
             "{name: a, url: 'http://h/', url_file: f}",

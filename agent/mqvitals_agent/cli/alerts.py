@@ -13,6 +13,10 @@ from mqvitals_agent.commandline.settings import family_ranks
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.store.rows.alerts import StoredAlert
     from mqvitals_config.receiver import ReceiverSettings
 
 
@@ -109,6 +113,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument(
         "--severity", choices=("critical", "warning", "info"), help="only those that have been as severe, or worse"
     )
+    listing.add_argument(
+        "--receivers",
+        action="store_true",
+        help="for each alert what every receiver of the configuration gets, or why it gets nothing",
+    )
     kinds = listing.add_mutually_exclusive_group()
     kinds.add_argument("--review", action="store_true", help="advice on the configuration instead of alerts")
     kinds.add_argument("--all-kinds", action="store_true", help="alerts and advice on the configuration")
@@ -134,6 +143,8 @@ def _list(arguments: argparse.Namespace) -> int:
         found = reader.alerts(
             include_ended=arguments.all, review=None if arguments.all_kinds else bool(arguments.review)
         )
+        if arguments.receivers:
+            return _decisions(arguments, reader, [stored for stored in found if stored.alert.started is not None])
         view = status_of(read_status_data(reader, now_ms(), {}))
         kept_from = reader.meta().alerts_kept_from
     alerts = [stored.alert for stored in found if stored.alert.started is not None]
@@ -149,4 +160,37 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.all and kept_from is not None:
         lines.append(line(f"Alerts that ended before {moment(kept_from)} {zone_name(kept_from)} are no longer kept"))
     show_lines(lines)
+    return ExitCode.DONE
+
+
+def _decisions(arguments: argparse.Namespace, reader: StoreReader, listed: Sequence[StoredAlert]) -> int:
+    """Print for each alert what its receivers know or get, or why not."""
+    from mqvitals_agent.commandline.settings import settings_in_force
+    from mqvitals_agent.notify.decision import decide, inhibitions
+    from mqvitals_agent.text.terminal import safe
+    from mqvitals_agent.view.alerts import at_least
+    from mqvitals_rules.lifecycle.alert import Severity
+
+    if arguments.json:
+        raise Failure("--receivers and --json cannot be used together")
+    receivers = settings_in_force(arguments.config, {}).settings.receivers
+    if not receivers:
+        raise Failure(
+            "the configuration names no receiver", hint="see receivers in 'mqvitals help configuration', and --config"
+        )
+    chosen = {stored.alert.key for stored in listed}
+    if arguments.severity:
+        chosen = {
+            alert.key for alert in at_least([each.alert for each in listed], Severity[arguments.severity.upper()])
+        }
+    firing = [stored.alert for stored in reader.alerts()]
+    inhibited = inhibitions(firing, family_ranks(arguments, firing))
+    alerts = [(stored.id, stored.alert) for stored in listed if stored.alert.key in chosen]
+    last = reader.last_notifications([number for number, _ in alerts])
+    for each in decide(alerts, receivers, inhibited, last):
+        alert = each.alert
+        whom = receivers if each.receiver is None else (each.receiver,)
+        names = ", ".join(str(receiver.name) for receiver in whom)
+        head = f"{alert.key.rule} {alert.severity.name.lower()} {safe(str(alert.key.object))} -> {safe(names)}"
+        print(f"{head}: {'to be sent' if each.reason.notifies else 'not sent'}, {each.reason.value}")
     return ExitCode.DONE

@@ -8,7 +8,7 @@ from enum import Enum
 
 from mqvitals_agent.store.rows.notifications import LastNotification, NotificationStatus
 from mqvitals_config.receiver import ReceiverSettings
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, overshadowed
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, overshadowed
 
 OPERATIONAL = "operational"
 """The ``kind_of_rule`` of rules that someone must act on; everything else is advice."""
@@ -25,6 +25,7 @@ class DecisionReason(Enum):
     ENDED = "it has ended and the receiver knows it as firing"
     NEVER_FIRED = "it has never fired"
     ADVICE = "it is advice: on the configuration, on applications, or on the quality of data"
+    TOO_MILD = "it is milder than the receiver's min_severity"
     INHIBITED = "another alert stands for it: a worse one of its family for the same object, or its cause"
     ALREADY_SENT = "the receiver knows it in this state and severity"
     NEVER_SENT = "it has ended and the receiver never knew it"
@@ -61,23 +62,30 @@ def decide(
     of the receiver) to the last notification that the receiver knows or will know.
     """
     decisions = []
+    wanted = any(map(_wants_advice, receivers))
     for number, alert in alerts:
-        reason = exclusion(alert, inhibited)
+        reason = exclusion(alert, inhibited, advice=wanted)
         if reason is not None:
             decisions.append(Decision(number, alert, None, reason))
             continue
         for receiver in receivers:
-            last = last_sent.get((number, receiver.name))
-            reason = reason_for(alert, last, send_resolved=receiver.send_resolved)
+            reason = reason_for(alert, last_sent.get((number, receiver.name)), receiver)
             decisions.append(Decision(number, alert, receiver, reason))
     return decisions
 
 
-def exclusion(alert: Alert, inhibited: Mapping[AlertKey, AlertKey]) -> DecisionReason | None:
-    """Why no receiver is notified about an alert; None when each receiver is decided about by itself."""
+def _wants_advice(receiver: ReceiverSettings) -> bool:
+    return receiver.min_severity == "info"
+
+
+def exclusion(alert: Alert, inhibited: Mapping[AlertKey, AlertKey], *, advice: bool = False) -> DecisionReason | None:
+    """Why no receiver is notified about an alert; None when each receiver is decided about by itself.
+
+    ``advice``: there is a receiver that wants it.
+    """
     if alert.started is None:
         return DecisionReason.NEVER_FIRED
-    if alert.kind_of_rule != OPERATIONAL:
+    if alert.kind_of_rule != OPERATIONAL and not advice:
         return DecisionReason.ADVICE
     # The key alone could mean an incident that ended in the same cycle as the next began.
     if alert.ended is None and alert.key in inhibited:
@@ -85,16 +93,23 @@ def exclusion(alert: Alert, inhibited: Mapping[AlertKey, AlertKey]) -> DecisionR
     return None
 
 
-def reason_for(alert: Alert, last: LastNotification | None, *, send_resolved: bool) -> DecisionReason:
-    """Whether a receiver is notified about an alert; ``last`` is the last notification about it to the receiver."""
+def reason_for(alert: Alert, last: LastNotification | None, receiver: ReceiverSettings) -> DecisionReason:
+    """Whether a receiver is notified about an alert; ``last`` is the last notification about it to the receiver.
+
+    An alert that the receiver knows and that became too mild for it is not sent again before its end.
+    """
     if alert.state is AlertState.RESOLVED:
         if last is None:
             return DecisionReason.NEVER_SENT
         if last.status is NotificationStatus.RESOLVED:
             return DecisionReason.ALREADY_SENT
-        return DecisionReason.ENDED if send_resolved else DecisionReason.RESOLVED_NOT_WANTED
+        return DecisionReason.ENDED if receiver.send_resolved else DecisionReason.RESOLVED_NOT_WANTED
     if alert.state is not AlertState.FIRING:
         return DecisionReason.NEVER_FIRED
+    if alert.kind_of_rule != OPERATIONAL and not _wants_advice(receiver):
+        return DecisionReason.ADVICE
+    if alert.severity < Severity[receiver.min_severity.upper()]:
+        return DecisionReason.TOO_MILD
     if last is None:
         return DecisionReason.STARTED
     return DecisionReason.ALREADY_SENT if last.severity is alert.severity else DecisionReason.SEVERITY_CHANGED

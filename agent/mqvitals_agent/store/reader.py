@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import translate
@@ -39,7 +39,9 @@ from mqvitals_agent.store.rows.messages import (
     read_newest_messages,
 )
 from mqvitals_agent.store.rows.notifications import (
+    LastNotification,
     ReceiverRow,
+    read_last,
     read_receivers,
 )
 from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, tables_of, text
@@ -366,6 +368,11 @@ class StoreReader:
         """The receivers of notifications, by name, and their state."""
         with self._query() as connection:
             return read_receivers(connection)
+
+    def last_notifications(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], LastNotification]:
+        """(number of an alert, receiver) -> the last notification that the receiver has or will get."""
+        with self._query() as connection:
+            return read_last(connection, alerts)
 
     def consoles_followed(self) -> frozenset[str]:
         """The queue managers whose console messages the followed files hold."""

@@ -37,10 +37,15 @@ Webhook = Callable[..., WebhookSettings]
     ],
 )
 def test_the_decision(
-    pool: Pool, state: AlertState, last: LastNotification | None, send_resolved: bool, reason: DecisionReason
+    pool: Pool,
+    webhook: Webhook,
+    state: AlertState,
+    last: LastNotification | None,
+    send_resolved: bool,
+    reason: DecisionReason,
 ) -> None:
     """By what the receiver knows, and how the alert is."""
-    assert reason_for(pool(state=state, started=1), last, send_resolved=send_resolved) is reason
+    assert reason_for(pool(state=state, started=1), last, webhook(send_resolved=send_resolved)) is reason
     assert reason.notifies is (
         reason in (DecisionReason.STARTED, DecisionReason.SEVERITY_CHANGED, DecisionReason.ENDED)
     )
@@ -61,6 +66,54 @@ def test_advice_is_left_out(pool: Pool) -> None:
     kinds = ("review", "operational", "application", "data_quality")
     advice = DecisionReason.ADVICE
     assert reasons([pool(kind_of_rule=kind, started=1) for kind in kinds]) == [advice, None, advice, advice]
+
+
+KNOWN = LastNotification(NotificationStatus.FIRING, Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("severity", "last", "least", "reason"),
+    [
+        (Severity.INFO, None, "warning", DecisionReason.TOO_MILD),
+        (Severity.INFO, None, "info", DecisionReason.STARTED),
+        (Severity.WARNING, None, "critical", DecisionReason.TOO_MILD),
+        (Severity.WARNING, None, "warning", DecisionReason.STARTED),
+        (Severity.CRITICAL, None, "critical", DecisionReason.STARTED),
+        (Severity.CRITICAL, KNOWN, "warning", DecisionReason.SEVERITY_CHANGED),
+        (Severity.INFO, KNOWN, "warning", DecisionReason.TOO_MILD),
+        (Severity.INFO, KNOWN, "info", DecisionReason.SEVERITY_CHANGED),
+        (Severity.WARNING, KNOWN, "warning", DecisionReason.ALREADY_SENT),
+    ],
+)
+def test_what_is_too_mild_is_not_sent(
+    pool: Pool,
+    webhook: Webhook,
+    severity: Severity,
+    last: LastNotification | None,
+    least: str,
+    reason: DecisionReason,
+) -> None:
+    """Each receiver by its own setting; one that knows a worse alert gets its end, though it became too mild."""
+    receiver = webhook(min_severity=least)
+    alert = pool(started=1, severity=severity)
+    assert reason_for(alert, last, receiver) is reason
+    ended = replace(alert, state=RESOLVED, ended=4)
+    assert reason_for(ended, last, receiver) is (DecisionReason.ENDED if last else DecisionReason.NEVER_SENT)
+
+
+def test_advice_is_sent_to_who_wants_all(pool: Pool, webhook: Webhook) -> None:
+    """Whatever its severity: it is listed, and only a receiver that takes info gets it."""
+    receivers = [webhook(name=least, min_severity=least) for least in ("critical", "warning", "info")]
+    advice = pool(kind_of_rule="review", started=1, severity=Severity.CRITICAL)
+    assert [each.reason for each in decide([(1, advice)], receivers, {}, {})] == [
+        DecisionReason.ADVICE,
+        DecisionReason.ADVICE,
+        DecisionReason.STARTED,
+    ]
+    (one,) = decide([(1, advice)], receivers[:2], {}, {})
+    assert (one.receiver, one.reason) == (None, DecisionReason.ADVICE)
+    (covered,) = decide([(1, advice)], receivers, {advice.key: advice.key}, {})
+    assert covered.reason is DecisionReason.INHIBITED
 
 
 def test_an_inhibited_alert_is_left_out_while_it_fires(pool: Pool) -> None:

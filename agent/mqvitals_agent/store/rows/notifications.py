@@ -219,6 +219,18 @@ def read_receivers(connection: sqlite3.Connection) -> tuple[ReceiverRow, ...]:
     return tuple(found)
 
 
+def read_last(connection: sqlite3.Connection, alerts: Iterable[int]) -> dict[tuple[int, str], LastNotification]:
+    """(number of an alert, receiver) -> the last notification that the receiver has or will get. Raises sqlite3.Error."""
+    found: dict[tuple[int, str], LastNotification] = {}
+    for number in alerts:
+        for receiver, status, severity in connection.execute(
+            f"SELECT receiver, status, severity FROM notice WHERE alert_id = ? AND {_KNOWN} ORDER BY id",  # noqa: S608
+            (number,),
+        ):
+            found[number, text(receiver)] = LastNotification(NotificationStatus(status), Severity[severity.upper()])
+    return found
+
+
 class NotificationRepository:
     """Pending notifications and receivers. Every method raises StoreError."""
 
@@ -227,17 +239,8 @@ class NotificationRepository:
 
     def last(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], LastNotification]:
         """(number of an alert, receiver) -> the last notification that the receiver has or will get."""
-        found: dict[tuple[int, str], LastNotification] = {}
         with self._database.reading() as connection:
-            for number in alerts:
-                for receiver, status, severity in connection.execute(
-                    f"SELECT receiver, status, severity FROM notice WHERE alert_id = ? AND {_KNOWN} ORDER BY id",  # noqa: S608
-                    (number,),
-                ):
-                    found[number, text(receiver)] = LastNotification(
-                        NotificationStatus(status), Severity[severity.upper()]
-                    )
-        return found
+            return read_last(connection, alerts)
 
     def ended_unnotified(self, receiver: str) -> tuple[StoredAlert, ...]:
         """The alerts that have ended and whose last notification to a receiver reports them as firing."""
