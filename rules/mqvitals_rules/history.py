@@ -10,6 +10,7 @@ from array import array
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar, overload
 
@@ -72,8 +73,8 @@ class MetricHistory(Protocol):
         ...
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: FBT001
-        """What the metric usually is at this weekday and hour (UTC): the median of the hour's means in the weeks
-        before.
+        """What the metric usually is at this weekday and hour of its owner's time zone (UTC where that is not known):
+        the median of the hour's means in the weeks before.
 
         Of a ``counter`` the means are increases a second. None with fewer than three such hours.
         """
@@ -96,10 +97,31 @@ LEAST_HOURS = 3
 """Fewer hours make no baseline."""
 
 
-def hours(now: int) -> tuple[int, ...]:
-    """When the hours began (ms UTC) that are compared with the hour of ``now``, the newest first."""
+ZoneOf = Callable[[str], tzinfo | None]
+"""The time zone of an owner; None where it is not known."""
+
+
+def no_zone(_: str) -> None:
+    """No zone is known: hours are those of UTC."""
+
+
+def hours(now: int, zone: tzinfo | None = None) -> tuple[int, ...]:
+    """When the hours began (ms UTC) that are compared with the hour of ``now``, the newest first.
+
+    They are at the same hour of the clock in ``zone``, also where that was changed since. Stored hours are whole hours
+    of UTC.
+    """
     begin = now - now % HOUR_MS
-    return tuple(begin - week * WEEK_MS for week in range(1, WEEKS + 1))
+    begun = [begin - week * WEEK_MS for week in range(1, WEEKS + 1)]
+    if zone is None:
+        return tuple(begun)
+    offset = _offset_ms(begin, zone)
+    return tuple(ts + round((offset - _offset_ms(ts, zone)) / HOUR_MS) * HOUR_MS for ts in begun)
+
+
+def _offset_ms(ts: int, zone: tzinfo) -> int:
+    offset = datetime.fromtimestamp(ts / 1000, zone).utcoffset()
+    return 0 if offset is None else round(offset.total_seconds() * 1000)
 
 
 def mean(points: Sequence[Point], *, counter: bool) -> float | None:
@@ -120,12 +142,14 @@ def middle(means: Iterable[float | None]) -> float | None:
     return _number(median(known)) if len(known) >= LEAST_HOURS else None
 
 
-def usual(of_hour: Callable[[int, int], Sequence[Point]], now: int, *, counter: bool) -> float | None:
+def usual(
+    of_hour: Callable[[int, int], Sequence[Point]], now: int, *, counter: bool, zone: tzinfo | None = None
+) -> float | None:
     """The baseline as of ``now``.
 
     ``of_hour`` gives the points with a time after its first and up to its second argument.
     """
-    return middle(mean(of_hour(begin, begin + HOUR_MS), counter=counter) for begin in hours(now))
+    return middle(mean(of_hour(begin, begin + HOUR_MS), counter=counter) for begin in hours(now, zone))
 
 
 def _number(value: float) -> float | None:
@@ -271,7 +295,8 @@ _Points = dict[str, list[Point]]
 class MemoryHistory:
     """Implements ``MetricHistory`` over every snapshot it is given. It keeps everything."""
 
-    def __init__(self) -> None:
+    def __init__(self, zone_of: ZoneOf = no_zone) -> None:
+        self._zone_of = zone_of
         self._points: dict[ObjectName, dict[Source, _Points]] = {}
         self._messages: dict[str, list[ObjectMessage]] = {}
 
@@ -311,7 +336,8 @@ class MemoryHistory:
         """What the metric usually is at this weekday and hour: of polls, or of records, whichever cover more of these
         hours.
         """
-        return usual(lambda begin, end: self._hour(object_name, metric, begin, end), now, counter=counter)
+        zone = self._zone_of(object_name.owner)
+        return usual(lambda begin, end: self._hour(object_name, metric, begin, end), now, counter=counter, zone=zone)
 
     def _hour(self, name: ObjectName, metric: str, begin: int, end: int) -> Sequence[Point]:
         by_source = {

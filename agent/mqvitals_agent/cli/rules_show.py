@@ -343,7 +343,7 @@ def _verdict_lines(
     compiled = rule_config.rules.rule_for(rule, name)
     if compiled is None:
         raise Failure(f"{rule.id} is switched off", hint="remove it from rules.disabled")
-    now, (found,) = explain_object(reader, [compiled], rule_config.facts, name)
+    now, (found,) = explain_object(reader, [compiled], rule_config.facts, name, rule_config.zone_of)
     yield f"{safe(str(name))}, as of {stamp(now)}"
     yield ""
     yield from _labelled("When", found.when.filled)

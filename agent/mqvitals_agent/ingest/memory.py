@@ -9,7 +9,7 @@ from math import nan
 
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.history import HourMean
-from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS, Point, hours, middle
+from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS, Point, ZoneOf, hours, middle, no_zone
 from mqvitals_rules.snapshot import ObjectName
 
 BEGINNING = -(1 << 62)
@@ -109,16 +109,19 @@ _Sums = dict[tuple[ObjectName, str], list[float]]
 class HourlyBaselines:
     """Takes in values, hands out the means of hours that are over, and knows the baseline.
 
-    ``counters`` are the (kind, metric) that are reported as increases.
+    ``counters`` are the (kind, metric) that are reported as increases. Hours are those of an owner's zone.
     """
 
-    def __init__(self, counters: frozenset[tuple[str, str]], older: PastReader | None) -> None:
+    def __init__(
+        self, counters: frozenset[tuple[str, str]], older: PastReader | None, zone_of: ZoneOf = no_zone
+    ) -> None:
+        self._zone_of = zone_of
         self._counters = counters
         self._older = older
         self._hours: dict[int, _Sums] = {}
         self._newest = 0
         self._over: dict[tuple[str, str], dict[ObjectName, dict[int, HourMean]]] = {}
-        self._read: dict[tuple[str, str, int], Mapping[ObjectName, Sequence[float]]] = {}
+        self._read: dict[tuple[str, str, tuple[int, ...]], Mapping[ObjectName, Sequence[float]]] = {}
 
     def note(self, name: ObjectName, metric: str, ts: int, interval_ms: int | None, value: float) -> None:
         """Take in a value, or an increase over ``interval_ms``, that was reported at ``ts``."""
@@ -159,13 +162,13 @@ class HourlyBaselines:
 
     def baseline(self, name: ObjectName, metric: str, now: int) -> float | None:
         """What a metric usually is at the weekday and hour of ``now``; None with too few hours. Raises StoreError."""
-        begun = hours(now)
+        begun = hours(now, self._zone_of(name.owner))
         if self._older is None:
             self._newest = max(self._newest, now - now % HOUR_MS)
             self.take_finished()
             known = self._over.get((name.kind, metric), {}).get(name, {})
             return middle(known[hour].mean for hour in begun if hour in known)
-        key = name.kind, metric, begun[0]
+        key = name.kind, metric, begun
         means = self._read.get(key)
         if means is None:
             if len(self._read) >= _MOST_READ:

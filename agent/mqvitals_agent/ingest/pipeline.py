@@ -66,7 +66,7 @@ class Ingest:
         self._store = store
         self._build = build
         self._changed = changed
-        self._windows = WindowHistory(sorted(wanted), older=older)
+        self._windows = WindowHistory(sorted(wanted), older=older, zone_of=config.zone_of)
         self._engine = Engine(config.rules, config.facts, self._windows, alerts=store.alerts.all_open())
         # A record comes twice an hour: until the next one, rules go by the one before, also after a restart.
         for snapshot in () if older is None else older.newest_records():

@@ -14,7 +14,7 @@ from mqvitals_agent.ingest.messages import MessageWindow
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.history import HourMean, Poll, Sample
 from mqvitals_rules.expression import WindowUse
-from mqvitals_rules.history import ObjectMessage, Point, Polls, comparable, covering, newest
+from mqvitals_rules.history import ObjectMessage, Point, Polls, ZoneOf, comparable, covering, newest, no_zone
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -118,7 +118,12 @@ class WindowHistory:
     """
 
     def __init__(
-        self, wanted: Iterable[WindowedMetric], *, older: PastReader | None = None, kinds: Mapping[str, Kind] = KINDS
+        self,
+        wanted: Iterable[WindowedMetric],
+        *,
+        older: PastReader | None = None,
+        kinds: Mapping[str, Kind] = KINDS,
+        zone_of: ZoneOf = no_zone,
     ) -> None:
         """``wanted`` may name a metric several times.
 
@@ -130,7 +135,7 @@ class WindowHistory:
         self._plans = {kind: _WindowPlan(kinds[kind], each) for kind, each in by_kind.items()}
         self._older = older
         counters = {(kind, metric) for kind, plan in self._plans.items() for metric in plan.counters}
-        self._usual = HourlyBaselines(frozenset(counters), older)
+        self._usual = HourlyBaselines(frozenset(counters), older, zone_of)
         self._messages = MessageWindow(older)
         self._tracks: dict[ObjectName, PollTrack] = {}
         self._recorded: dict[ObjectName, dict[Source, RecordTrack]] = {}

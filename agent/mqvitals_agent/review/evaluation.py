@@ -178,7 +178,7 @@ class IntervalEvaluator:
         rules = config.rules
         wanted = {WindowedMetric.by(use) for use in rules.windows}
         self._rules = rules
-        self._windows = WindowHistory(sorted(wanted))
+        self._windows = WindowHistory(sorted(wanted), zone_of=config.zone_of)
         self._engine = Engine(rules, config.facts, self._windows, group_of=group_of)
         self._evaluator = RuleEvaluator(rules.kinds, self._engine.latest, self._windows)
         self._checks: dict[tuple[ObjectName, str], Check] = {}

@@ -81,7 +81,7 @@ def review_store(reader: StoreReader, config: RuleConfig, wanted: Collection[str
     found = []
     for owner in owners:
         if not wanted or owner.name in wanted:
-            past = StoredPast(reader, owner.last_ts)
+            past = StoredPast(reader, owner.last_ts, config.zone_of)
             reviewer = _OwnerReviewer(config, latest, past, owner.last_ts, standing)
             found.append(OwnerReview(owner.name, owner.is_group, owner.last_ts, reviewer.parts(owner.name)))
     return tuple(found)

@@ -10,7 +10,7 @@ from mqvitals_agent.ingest.messages import MessageWindow
 from mqvitals_agent.store.result import CurrentValue, Owner
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation, explain_rule
-from mqvitals_rules.history import ObjectMessage, Point, hours, middle
+from mqvitals_rules.history import ObjectMessage, Point, ZoneOf, hours, middle, no_zone
 from mqvitals_rules.latest import Declared, LatestValues
 from mqvitals_rules.latest_state import LINKS, RELATIONS
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
@@ -96,7 +96,11 @@ class ObjectExplanations(NamedTuple):
 
 
 def explain_object(
-    reader: StoreReader, rules: Iterable[CompiledRule], facts: Declared, name: ObjectName
+    reader: StoreReader,
+    rules: Iterable[CompiledRule],
+    facts: Declared,
+    name: ObjectName,
+    zone_of: ZoneOf = no_zone,
 ) -> ObjectExplanations:
     """Evaluate ``rules`` for an object with what the store holds of it and of what belongs to it.
 
@@ -109,7 +113,7 @@ def explain_object(
     state = latest.state(name)
     assert state is not None, "an object of the store has a state"
     now = owners[name.owner].last_ts
-    past = StoredPast(reader, now)
+    past = StoredPast(reader, now, zone_of)
     loaded = {name.kind}
     rules = tuple(rules)
     _load_members(reader, latest, name, rules, owners, lasting)
@@ -185,7 +189,8 @@ def _load_related(
 class StoredPast:
     """The history in a store, read metric by metric on demand."""
 
-    def __init__(self, reader: StoreReader, now: int) -> None:
+    def __init__(self, reader: StoreReader, now: int, zone_of: ZoneOf = no_zone) -> None:
+        self._zone_of = zone_of
         self._reader = reader
         self._messages = MessageWindow(reader)
         self._now = now
@@ -204,7 +209,9 @@ class StoredPast:
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
         """The usual value of the metric at this weekday and hour."""
-        means = self._reader.hour_means(object_name.kind, metric, hours(now), object_name)
+        means = self._reader.hour_means(
+            object_name.kind, metric, hours(now, self._zone_of(object_name.owner)), object_name
+        )
         return middle(means.get(object_name, ()))
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:

@@ -340,7 +340,7 @@ def _object_rules(
     """
     newest = {alert.key.rule: alert for alert in alerts}  # the store returns them in the order they arose
     compiled = rules.rules.rules_for(name)
-    explained = explain_object(reader, compiled, rules.facts, name).findings
+    explained = explain_object(reader, compiled, rules.facts, name, rules.zone_of).findings
     found = [ObjectRule(rule, each, newest.get(rule.id)) for rule, each in zip(compiled, explained, strict=True)]
     return tuple(sorted(found, key=_rank))
 

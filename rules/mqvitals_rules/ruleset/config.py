@@ -7,11 +7,15 @@ rules and the vocabulary.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from functools import cache
 
 from mqvitals_config.problem import ConfigError, Problem, did_you_mean
+from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import RuleSettings, Settings
 from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.history import ZoneOf, no_zone
 from mqvitals_rules.ruleset.facts import Facts, declared_facts
 from mqvitals_rules.ruleset.pack import read_rules
 from mqvitals_rules.ruleset.pattern import ObjectPattern, pattern_of
@@ -29,10 +33,12 @@ _NEVER_NEGATIVE = frozenset(metric.unit for kind in KINDS.values() for metric in
 
 @dataclass(frozen=True, slots=True)
 class RuleConfig:
-    """The rules and the facts in force: what an engine needs of the configuration."""
+    """The rules, the facts and the time zones in force: what an engine needs of the configuration."""
 
     rules: RuleSet
     facts: Facts
+    zone_of: ZoneOf = field(default=no_zone, compare=False)
+    """The declared time zone of each queue manager, and of the group."""
 
 
 def check_settings(settings: Settings) -> tuple[Problem, ...]:
@@ -61,7 +67,7 @@ def readable_rule_config(settings: Settings) -> RuleConfig:
     facts, _ = declared_facts(settings.facts)
     disabled = frozenset(map(str, settings.rules.disabled))
     ruleset = RuleSet(tuple(known.values()), KINDS, thresholds, disabled, compiled, settings.rules.cause_share)
-    return RuleConfig(ruleset, Facts(KINDS, facts))
+    return RuleConfig(ruleset, Facts(KINDS, facts), _zones(settings))
 
 
 def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
@@ -79,7 +85,18 @@ def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
         ruleset = RuleSet(rules, KINDS, thresholds, disabled, compiled, settings.rules.cause_share)
     except ConfigError as error:
         return None, [*error.problems]
-    return RuleConfig(ruleset, Facts(KINDS, facts)), []
+    return RuleConfig(ruleset, Facts(KINDS, facts), _zones(settings)), []
+
+
+def _zones(settings: Settings) -> ZoneOf:
+    """The declared zone of an owner, looked up once."""
+
+    @cache
+    def zone_of(owner: str) -> tzinfo | None:
+        name = settings.time_zone_of(owner)
+        return None if name is None else time_zone(name)
+
+    return zone_of
 
 
 def thresholds_of(

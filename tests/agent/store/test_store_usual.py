@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ from mqvitals_agent.store.rows.history import HourMean
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.explanation import explain_object
 from mqvitals_rules.engine import Evaluation
-from mqvitals_rules.history import HOUR_MS, WEEK_MS, MemoryHistory
+from mqvitals_rules.history import HOUR_MS, WEEK_MS, MemoryHistory, hours, no_zone
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.pack import decode_packs
@@ -35,6 +37,60 @@ NOW = 3000 * WEEK_MS + 40 * HOUR_MS + 1234
 
 
 NOTHING = Evaluation((), ())
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+CHANGED = datetime(2026, 3, 29, 1, tzinfo=UTC)
+"""When clocks in Berlin went from UTC+1 to UTC+2."""
+
+
+def at(day: int, hour: int, zone: tzinfo) -> int:
+    """So many days after the clock change, at an hour of a clock, ms UTC."""
+    local = (CHANGED + timedelta(days=day)).astimezone(zone).replace(hour=hour)
+    return int(local.timestamp()) * 1000
+
+
+def test_the_day_begins_at_local_midnight_after_a_clock_change() -> None:
+    """Ten o'clock is compared with ten o'clock, whether the weeks before were winter or summer."""
+    ten = at(14, 10, BERLIN) + 1_234
+    begun = hours(ten, BERLIN)
+    assert [datetime.fromtimestamp(ts / 1000, BERLIN).hour for ts in begun] == [10] * 8
+    assert [datetime.fromtimestamp(ts / 1000, UTC).hour for ts in begun] == [8, 8, 9, 9, 9, 9, 9, 9]
+    assert {datetime.fromtimestamp(ts / 1000, BERLIN).weekday() for ts in begun} == {6}
+    assert [datetime.fromtimestamp(ts / 1000, UTC).hour for ts in hours(ten)] == [8] * 8
+    assert hours(ten, timezone(timedelta(hours=5, minutes=30))) == hours(ten)
+
+
+@pytest.mark.parametrize("with_store", [False, True])
+def test_the_usual_value_of_the_local_hour(path: Path, make: Any, *, with_store: bool) -> None:
+    """The depth jumps at nine local time. A week after the clock change that is another hour of UTC than before."""
+    zones = {"QM01": BERLIN}
+
+    def depth(ts: int) -> int:
+        return 1000 if datetime.fromtimestamp(ts / 1000, BERLIN).hour >= 9 else 10
+
+    now = at(7, 8, BERLIN) + 600_000
+    hour_begins = [now - week * WEEK_MS - now % HOUR_MS + n * HOUR_MS for week in range(8, 0, -1) for n in (0, 1, 2)]
+    snapshots = [poll(make, ts + 300_000, None, depth=depth(ts)) for ts in hour_begins]
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
+        older = reader if with_store else None
+        local, utc = (
+            WindowHistory(WANTED, kinds=make.kinds, older=older, zone_of=zone_of) for zone_of in (zones.get, no_zone)
+        )
+        memory = MemoryHistory(zones.get)
+        for snapshot in [*snapshots, poll(make, now, None, depth=10)]:
+            for history in (local, utc, memory):
+                history.add(snapshot)
+            store.write(snapshot, NOTHING)
+            utc.take_finished_hours()
+            store.keep_means(local.take_finished_hours())
+        name = make.queue()
+        assert local.baseline(name, "depth", now, False) == memory.baseline(name, "depth", now, False) == 10
+        # By UTC most weeks before are an hour behind.
+        assert utc.baseline(name, "depth", now, False) == 10
+        nine = now + HOUR_MS
+        assert local.baseline(name, "depth", nine, False) == memory.baseline(name, "depth", nine, False) == 1000
+        assert utc.baseline(name, "depth", nine, False) == 10
 
 
 def poll(make: Any, ts: int, interval: int | None, **values: Reported) -> Snapshot:
