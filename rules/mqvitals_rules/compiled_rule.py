@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mqvitals_config.problem import ConfigError, LocatedText, Problem
+from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression
 from mqvitals_rules.latest import relates
 from mqvitals_rules.lifecycle.alert import AlertKey, Severity
 from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy
 from mqvitals_rules.members import has_members
+from mqvitals_rules.message_summary import CameMessages, MessageUse, awaited
 from mqvitals_rules.ruleset.rule import Rule, RuleKind
 from mqvitals_rules.ruleset.template import Template, compile_template
 from mqvitals_rules.snapshot import ObjectName
@@ -51,6 +53,8 @@ class CompiledRule:
     own: frozenset[str] = frozenset()
     """The metrics of the object itself that its condition or clear condition reads, without declared ones."""
     figure: Figure | None = None
+    awaited: tuple[MessageUse, ...] = ()
+    """The console messages that can make its condition true."""
 
     @property
     def deferrable(self) -> bool:
@@ -62,6 +66,14 @@ class CompiledRule:
         """All its conditions."""
         own = (self.when,) if self.clear is None else (self.when, self.clear)
         return own + tuple(expression for expression, _ in (*self.severity_if, *self.mqsc_if))
+
+    def describe(self, name: ObjectName, context: EvalContext) -> str:
+        """The summary for an object, and the console messages behind it: how often they came, first and last."""
+        if not self.awaited:
+            return self.summary.fill(name, context.value, context.member_values)
+        came = CameMessages(context, self.awaited)
+        text, words = self.summary.fill(name, context.value, context.member_values, came.insert), came.words()
+        return f"{text} ({words})" if words else text
 
     def command(self, name: ObjectName, context: Context) -> str:
         """The MQSC command that shows an object: of the first case that holds, else the usual one; empty
@@ -138,6 +150,7 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
         plain=_is_plain(when, kinds),
         own=_own(scope, when, clear),
         figure=_figure(summary, when, clear),
+        awaited=tuple(dict.fromkeys(awaited(when.root))),
     )
 
 

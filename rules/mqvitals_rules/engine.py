@@ -334,7 +334,7 @@ class Engine:
     ) -> None:
         severity = severity_of(compiled, self._context) or compiled.rule.severity
         identity = compiled.identity(state.name)
-        summary = compiled.summary.fill(state.name, self._context.value, self._context.member_values)
+        summary = compiled.describe(state.name, self._context)
         transition = begin(identity, policy, severity, summary, now, self._measured(compiled))
         alerts[identity.key.rule] = transition.after
         changes.append(transition)
@@ -355,11 +355,7 @@ class Engine:
         if holds is not None:
             clear = not holds if compiled.clear is None else compiled.clear.truth(self._context)
         severity = None if holds is None else severity_of(compiled, self._context)
-        summary = (
-            compiled.summary.fill(state.name, self._context.value, self._context.member_values)
-            if holds
-            else alert.summary
-        )
+        summary = compiled.describe(state.name, self._context) if holds else alert.summary
         measured = None if holds is None else self._measured(compiled)
         transition = step(alert, policy, Verdict(holds, clear, severity, summary, measured), now)
         if transition is None:

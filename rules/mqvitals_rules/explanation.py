@@ -56,7 +56,7 @@ def explain_rule(
         when=when,
         clear=None if compiled.clear is None else compiled.clear.explain(context),
         severity=severity_of(compiled, context),
-        summary=compiled.summary.fill(state.name, context.value, context.member_values),
+        summary=compiled.describe(state.name, context),
         mqsc=compiled.command(state.name, context),
         remedies=tuple(dict.fromkeys(_remedies(when.missing, kinds[compiled.rule.scope], kinds))),
         declarations=undeclared_facts(when, state.name, kinds, latest),

@@ -174,9 +174,9 @@ class OperandChecker(ABC):
             raise self.refused(node, "a name has letters a to z, digits and _ only")
 
 
-_INSERT = re.compile(r"[a-z][a-z0-9_]{0,40}")
+INSERT = re.compile(r"[a-z][a-z0-9_]{0,40}")
 # Of the messages of z/OS itself, those that the agent keeps. ``event:2283:8``: an event message, by reason and qualifier.
-_MESSAGE = re.compile(
+MESSAGE_ID = re.compile(
     r"event:[0-9]{4}(?::[0-9]{1,4})?|CSQ[0-9A-Z][0-9]{3}[A-Z]|ICH408I|IEC070I|IRA200E|IVT5592I|IXC585E|IXC586I|IXL013I|IXL014I"
 )
 
@@ -374,7 +374,7 @@ class CallChecker(OperandChecker):
         if len(node.args) != 2:
             raise self.refused(node, f'expected {name}("CSQJ110E", "pct"): a message, and one of its inserts')
         insert = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
-        if not isinstance(insert, str) or not _INSERT.fullmatch(insert):
+        if not isinstance(insert, str) or not INSERT.fullmatch(insert):
             raise self.refused(node.args[1], f'expected the name of an insert, as in {name}("CSQJ110E", "pct")')
         return Latest(*self.span(node), self._message(node.args[0]), insert, name == "latest_text")
 
@@ -399,9 +399,9 @@ class CallChecker(OperandChecker):
         text = node.value if isinstance(node, ast.Constant) else None
         if not isinstance(text, str):
             raise self.refused(node, 'expected the id of a console message: "CSQP020E"')
-        if not _MESSAGE.fullmatch(text):
+        if not MESSAGE_ID.fullmatch(text):
             upper = text.upper()
-            meant = f"; did you mean '{upper}'?" if _MESSAGE.fullmatch(upper) else ", such as CSQP020E"
+            meant = f"; did you mean '{upper}'?" if MESSAGE_ID.fullmatch(upper) else ", such as CSQP020E"
             raise self.refused(node, f"{shown(text)} is no id of a message of MQ on z/OS{meant}")
         return text
 

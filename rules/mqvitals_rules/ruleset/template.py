@@ -3,7 +3,8 @@
 ``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first that
 has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the parts of the object's name. ``[[...,
 {metric}]]`` is left out unless it shows a value that differs from those before it. ``{any channel: <name> is
-<status>|WORDS}`` shows the object's members of a kind, or WORDS where it has none. The result is plain text without
+<status>|WORDS}`` shows the object's members of a kind, or WORDS where it has none. ``{CSQJ110E.pct}`` is what a console
+message names, ``{CSQJ032E.rba|CSQI047E.rba}`` what the first of several names. The result is plain text without
 control characters; in an MQSC command names are quoted where MQSC needs it.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_rules.expression.operands import INSERT, MESSAGE_ID
 from mqvitals_rules.latest import relates
 from mqvitals_rules.members import has_members
 from mqvitals_rules.ruleset.rule import RuleParameter
@@ -37,6 +39,11 @@ Members = Callable[[str], MemberValues | Absence]
 _MEMBERS = re.compile(r"any (\w+): ([^|]+)\|([^|]+)")
 """``any channel: <name> is <status>|no channel serves it``."""
 _MEMBER_FIELD = re.compile(r"<(\w+)>")
+Inserts = Callable[[str, str], str | None]
+"""(id of a console message, insert) -> what the newest such message behind the alert names; None: nothing."""
+
+_INSERT = re.compile(rf"({MESSAGE_ID.pattern})\.({INSERT.pattern})")
+
 _MOST_MEMBERS = 3
 """Members that are shown; of more there is a number."""
 
@@ -65,7 +72,17 @@ class _MembersField(NamedTuple):
     """The text where there are none."""
 
 
-_Part = str | _MetricField | _MembersField
+class _InsertField(NamedTuple):
+    """What a console message names: the first of these (id, insert) that there is."""
+
+    inserts: tuple[tuple[str, str], ...]
+
+    def text(self, lookup: Inserts) -> str | None:
+        """The words; None where there are none."""
+        return next((found for each in self.inserts if (found := lookup(*each)) is not None), None)
+
+
+_Part = str | _MetricField | _MembersField | _InsertField
 
 
 class _Aside(NamedTuple):
@@ -95,20 +112,34 @@ class Template:
         """The metrics it shows, each with its kind of object, in the order of the text."""
         return tuple((place.kind, metric) for place in self._places for metric in (place.metric, *place.others))
 
-    def fill(self, name: ObjectName, lookup: Lookup, members: Members = lambda _: Absence.NOT_ASKED) -> str:
+    @property
+    def inserts(self) -> frozenset[tuple[str, str]]:
+        """The (id, insert) of the console messages that it shows."""
+        inner = (each for part in self._parts for each in (part.parts if isinstance(part, _Aside) else (part,)))
+        return frozenset(pair for each in inner if isinstance(each, _InsertField) for pair in each.inserts)
+
+    def fill(
+        self,
+        name: ObjectName,
+        lookup: Lookup,
+        members: Members = lambda _: Absence.NOT_ASKED,
+        inserts: Inserts = lambda *_: None,
+    ) -> str:
         """The text for one object."""
         words: list[str] = []
         seen: set[str] = set()
         for part in self._parts:
             if isinstance(part, _Aside):
-                words += self._aside(part, name, lookup, seen)
+                words += self._aside(part, name, lookup, inserts, seen)
             elif isinstance(part, _MembersField):
                 words.append(_members_text(part, name, members(part.kind)))
             else:
-                words.append(self._word(part, name, lookup, seen))
+                words.append(self._word(part, name, lookup, inserts, seen))
         return printable("".join(words))
 
-    def _word(self, part: _Part, name: ObjectName, lookup: Lookup, seen: set[str]) -> str:
+    def _word(self, part: _Part, name: ObjectName, lookup: Lookup, inserts: Inserts, seen: set[str]) -> str:
+        if isinstance(part, _InsertField):
+            return part.text(inserts) or "unknown"
         if isinstance(part, _MetricField):
             word = _field_text(part, lookup)
             seen.add(word)
@@ -119,12 +150,14 @@ class Template:
             return mqsc_name(text) if self._mqsc else text
         return part
 
-    def _aside(self, aside: _Aside, name: ObjectName, lookup: Lookup, seen: set[str]) -> list[str]:
+    def _aside(self, aside: _Aside, name: ObjectName, lookup: Lookup, inserts: Inserts, seen: set[str]) -> list[str]:
         new = False
         for part in aside.parts:
+            if isinstance(part, _InsertField):
+                new = new or part.text(inserts) is not None
             if isinstance(part, _MetricField) and not isinstance(lookup(part.kind, part.metric.name), Absence):
                 new = new or _field_text(part, lookup) not in seen
-        return [self._word(part, name, lookup, seen) for part in aside.parts] if new else []
+        return [self._word(part, name, lookup, inserts, seen) for part in aside.parts] if new else []
 
 
 def compile_template(
@@ -177,6 +210,8 @@ def compile_template(
             shown: _Part | None = _metric_field(field, scope, kinds)
             if shown is None and begun is None and not mqsc:
                 shown = _members_field(field, scope, kinds)
+            if shown is None and not mqsc:
+                shown = _insert_field(field)
             if shown is not None:
                 parts.append(shown)
             else:
@@ -186,6 +221,11 @@ def compile_template(
     if begun is not None:
         problems.append(Problem(text.at(begun), "", "an aside begins here and does not end: add ]]"))
     return Template(tuple(part for part in whole if part), mqsc=mqsc), [*problems, *_single_braces(text)]
+
+
+def _insert_field(field: str) -> _InsertField | None:
+    found = [_INSERT.fullmatch(each) for each in field.split("|")]
+    return _InsertField(tuple((each[1], each[2]) for each in found if each)) if all(found) else None
 
 
 def _unknown_field(field: str, scope: Kind, parameters: Mapping[str, RuleParameter]) -> str:

@@ -20,7 +20,7 @@ from mqvitals_agent.console.message import (
 )
 from mqvitals_agent.console.template import ZOS_IDS
 from mqvitals_config.collection import Carrier
-from mqvitals_rules.expression.operands import _MESSAGE
+from mqvitals_rules.expression.operands import MESSAGE_ID
 
 NOON = 1_706_529_600_000  # 2024-01-29 12:00:00 UTC
 HOUR = 3_600_000
@@ -208,8 +208,8 @@ def test_messages_of_the_system() -> None:
 
 
 def test_rules_can_name_what_is_kept() -> None:
-    assert all(_MESSAGE.fullmatch(code) for code in ZOS_IDS if not code.startswith("$"))
-    assert not _MESSAGE.fullmatch("IEF403I")
+    assert all(MESSAGE_ID.fullmatch(code) for code in ZOS_IDS if not code.startswith("$"))
+    assert not MESSAGE_ID.fullmatch("IEF403I")
 
 
 @given(text=st.text(), carrier=st.sampled_from(get_args(Carrier)))
