@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.console.message import MOST_TEXT, JoinedMessage, MessageReader
 from mqvitals_agent.console.template import TEMPLATES, inserts, named_object
+from mqvitals_config.settings import Settings
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import is_object_name
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -198,3 +201,37 @@ def test_objects_are_of_kinds_that_exist() -> None:
     texts = {"pool": "3", "psid": "4", "queue": "A", "channel": "B", "structure": "C", "xes": "QSG1D"}
     kinds = {named_object({insert: text})[0] for insert, text in texts.items()}
     assert kinds <= set(KINDS)
+
+
+def test_each_insert_that_a_shipped_rule_reads_is_in_its_template() -> None:
+    rules = load_rule_config(Settings()).rules
+    compiled = [each for rule in rules.rules if (each := rules.compiled.get(str(rule.id))) is not None]
+    assert compiled
+    for each in compiled:
+        read = {pair for expression in each.expressions for pair in expression.inserts} | each.summary.inserts
+        for code, insert in read:
+            if not code.startswith("event:"):
+                assert insert in re.compile(TEMPLATES[code]).groupindex, (each.id, code, insert)
+
+
+NAMING = {
+    "buffer_pool": {"pool"},
+    "page_set": {"psid"},
+    "queue": {"queue"},
+    "channel": {"channel"},
+    "cf_structure": {"structure", "xes"},
+    "smds": {"smds"},
+    "smds_connection": {"smds_connection"},
+}
+
+
+def test_each_message_that_a_shipped_rule_waits_for_names_an_object_of_its_kind() -> None:
+    """A rule about one of many objects would never see a message that names none."""
+    rules = load_rule_config(Settings()).rules
+    for rule in rules.rules:
+        compiled = rules.compiled[str(rule.id)]
+        if rule.scope in NAMING:
+            for use in compiled.awaited:
+                for code in use.ids | use.ends:
+                    if not code.startswith("event:"):
+                        assert NAMING[rule.scope] & set(re.compile(TEMPLATES[code]).groupindex), (rule.id, code)
