@@ -36,13 +36,15 @@ class InputSource:
     """An input of a formula and the expression of the rule language that gives it.
 
     ``words`` describe the calculation to a person (empty: the expression). With ``choices`` the expression is a
-    condition, and the input is the first of them where it holds, else the second.
+    condition, and the input is the first of them where it holds, else the second. With ``text`` it is the name of a
+    text metric, whose value is the input.
     """
 
     input: str
     expression: str
     words: str = ""
     choices: tuple[str, str] | None = None
+    text: bool = False
 
     @property
     def described(self) -> str:
@@ -197,6 +199,13 @@ INPUT_SOURCES: Mapping[str, Mapping[str, InputSources]] = {
     },
     "log-compression-saved": {"log": (of_hour("before_bytes", "comp_before"), of_hour("after_bytes", "comp_after"))},
     "log-data-rate": {"queue": _LOGGED},
+    "log-rba-life": {
+        "log": (
+            InputSource("rba", "rba", text=True),
+            InputSource("bytes", "rba_width == 8", "rba_width", ("8", "6")),
+            InputSource("mb_per_day", "rba_mb_per_day"),
+        )
+    },
     "log-fill-time": {"queue": (*_LOGGED, InputSource("log_gb", "log.data_set_mb / 1024"))},
     "log-statistics-rate": {
         "log": (
@@ -379,7 +388,7 @@ def find_inputs(formula: Formula, values: ObjectValues, given: Collection[str] =
     sources = INPUT_SOURCES.get(formula.name, {}).get(values.name.kind, ())
     found = []
     for each in formula.inputs:
-        if each.name in given:
+        if each.name in given or any(other in given for other in each.instead_of):
             continue
         tried: list[FoundInput] = []
         for source in sources:
@@ -387,12 +396,14 @@ def find_inputs(formula: Formula, values: ObjectValues, given: Collection[str] =
                 tried.append(_found(each, source, values))
         if tried:
             found.append(tried[-1] if tried[-1].value is not None else tried[0])
-        elif each.default is None:
+        elif each.default is None and not each.instead_of:
             found.append(FoundInput(each, None, "no metric has it"))
     return tuple(found)
 
 
 def _found(each: Input, source: InputSource, values: ObjectValues) -> FoundInput:
+    if source.text:
+        return _found_text(each, source, values)
     compiled = compiled_source(source, values.name.kind)
     context = _SourceContext(values, {metric for use in compiled.members for _, metric in use.names})
     value, missing = _evaluated(compiled, source, context)
@@ -409,6 +420,16 @@ def _found(each: Input, source: InputSource, values: ObjectValues) -> FoundInput
     moments = [one.ts for one in context.read if one.ts is not None]
     silent = next((one.silent for one in context.read if one.silent), "")
     return FoundInput(each, checked, source.described, min(moments, default=None), silent)
+
+
+def _found_text(each: Input, source: InputSource, values: ObjectValues) -> FoundInput:
+    known = values.known(values.name.kind, source.expression)
+    if isinstance(known, Absence):
+        return FoundInput(each, None, f"{source.described}: {known.value}")
+    try:
+        return FoundInput(each, each.checked(str(known.value)), source.described, known.ts, known.silent)
+    except PlanError as error:
+        return FoundInput(each, None, f"{source.described}: {error}")
 
 
 @cache

@@ -41,6 +41,13 @@ def whole_percentage(number: int) -> int:
     return number
 
 
+def six_or_eight(number: int) -> int:
+    """``number`` itself; raises ValueError when it is neither 6 nor 8."""
+    if number not in (6, 8):
+        raise ValueError("must be 6 or 8")
+    return number
+
+
 def _as_written(text: LocatedText) -> LocatedText:
     return text
 
@@ -50,6 +57,7 @@ PositiveReal = Annotated[float, positive]
 NotNegative = Annotated[int, not_negative]
 Percentage = Annotated[int, percentage]
 PercentageOrZero = Annotated[int, whole_percentage]
+SixOrEight = Annotated[int, six_or_eight]
 Volumes = tuple[LocatedText, ...]
 AsWritten = Annotated[LocatedText, Convert(_as_written, raw=True)]
 """A word, whatever YAML takes it for, such as NO."""
@@ -110,6 +118,9 @@ class LogFact(OptionalFacts):
         Positive | None, fact("On how many volumes VSAM stripes an active log: 1 where it is not striped.")
     ] = None
     data_set_mb: Annotated[Positive | None, fact("How large the largest active log data set is, in MB.")] = None
+    rba_bytes: Annotated[
+        SixOrEight | None, fact("How many bytes its log positions (RBA) have, 6 or 8, as CSQJ034I shows at the start.")
+    ] = None
     new_logs: Annotated[
         LocatedText | None,
         Doc("How active logs are made before they are added: preformatted or unformatted.", default="unformatted"),

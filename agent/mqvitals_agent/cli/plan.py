@@ -94,6 +94,8 @@ def _calculate(formula: Formula, program: str, options: Sequence[str]) -> int:
             if (text := getattr(asked, _field(each))) is not None
         }
         origins: list[str] = []
+        if any(each.name == "date" for each in formula.inputs) and "date" not in inputs:
+            inputs["date"] = _today()
         if asked.seen:
             from mqvitals_agent.cli.plan_report import store_inputs
 
@@ -118,7 +120,13 @@ def _options_of(formula: Formula, program: str) -> _Parser:
         allow_abbrev=False,
     )
     for each in formula.inputs:
-        metavar = "WORD" if each.words else (each.unit.upper() if each.unit.isalpha() else "NUMBER")
+        metavar = (
+            "WORD"
+            if each.words
+            else "TEXT"
+            if each.pattern
+            else (each.unit.upper() if each.unit.isalpha() else "NUMBER")
+        )
         parser.add_argument(f"--{each.option}", dest=_field(each), metavar=metavar, help=_help(each))
     parser.add_argument(
         "--from",
@@ -132,6 +140,14 @@ def _options_of(formula: Formula, program: str) -> _Parser:
     )
     parser.add_argument("--json", action="store_true", help="for programs")
     return parser
+
+
+def _today() -> str:
+    from datetime import UTC, datetime
+
+    from mqvitals_agent.commandline.arguments import now_ms
+
+    return datetime.fromtimestamp(now_ms() / 1000, UTC).date().isoformat()
 
 
 def _field(each: Input) -> str:

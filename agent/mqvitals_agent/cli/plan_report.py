@@ -53,7 +53,9 @@ def answer_lines(formula: Formula, answer: FormulaAnswer, origins: Sequence[str]
         lines += ["", "With"]
         names = max(len(each.option) for each in formula.inputs)
         for each in formula.inputs:
-            unit = f" {each.unit}" if each.unit and not each.words else ""
+            if each.name not in answer.inputs:
+                continue
+            unit = f" {each.unit}" if each.unit and not each.is_text else ""
             lines.append(f"{_INDENT}{each.option:<{names}}  {safe(format_number(answer.inputs[each.name]))}{unit}")
     if origins:
         lines += ["", "Seen"]
@@ -177,9 +179,9 @@ def list_json(formulas: Iterable[Formula]) -> str:
                     "option": f"--{one.option}",
                     "unit": one.unit,
                     "meaning": one.meaning,
-                    "least": None if one.words else one.least,
-                    "most": None if one.words else one.most,
-                    "whole": not (one.fraction or one.words),
+                    "least": None if one.is_text else one.least,
+                    "most": None if one.is_text else one.most,
+                    "whole": not (one.fraction or one.is_text),
                     "words": list(one.words),
                     "default": one.default,
                 }

@@ -250,6 +250,8 @@ def _query(request: bytes) -> DoctorQuery:
         check += " TYPE(BACKUP)"
     if selection.part == mq.MQIACF_USAGE_SMDS:
         check += " TYPE(SMDS)"
+    if selection.part == mq.MQIACF_USAGE_DATA_SET:
+        check += " TYPE(DATASET)"
     return DoctorQuery(check, request, selection)
 
 

@@ -178,6 +178,14 @@ class HourlyBaselines:
                 self._read[key] = means
         return middle(means.get(name, ()))
 
+    def hours(self, kind: str, metric: str, begun: Sequence[int]) -> Sequence[HourMean]:
+        """The means of hours of all objects of a kind, by their beginnings (ms UTC). Raises StoreError."""
+        if self._older is not None:
+            return self._older.hours(kind, metric, begun)
+        wanted = frozenset(begun)
+        known = self._over.get((kind, metric), {}).values()
+        return [each for of_object in known for hour, each in of_object.items() if hour in wanted]
+
     def _keep(self, mean: HourMean) -> None:
         of_object = self._over.setdefault((mean.object.kind, mean.metric), {}).setdefault(mean.object, {})
         before = of_object.get(mean.hour)

@@ -227,6 +227,10 @@ class WindowHistory:
         """
         return self._usual.baseline(object_name, metric, now)
 
+    def hours(self, kind: str, metric: str, begun: Sequence[int]) -> Sequence[HourMean]:
+        """The means of hours of all objects of a kind, by their beginnings (ms UTC). Raises StoreError."""
+        return self._usual.hours(kind, metric, begun)
+
     def take_finished_hours(self) -> list[HourMean]:
         """The means of hours that are over, each once, for the store to keep."""
         return self._usual.take_finished()

@@ -275,6 +275,7 @@ class Collector:
             exchange.elapsed_ms,
             not selection.scope,
             self.builder.distributed(name, cycle),
+            member.complete and not damaged,
         )
         if member.items:
             probe.read(answer, cycle.rows)

@@ -26,6 +26,7 @@ _START = MetricColumns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_LOG")
 _ARCHIVE = MetricColumns(log.LOG_KIND, "INQUIRE_ARCHIVE")
 _SYSTEM = MetricColumns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_SYSTEM")
 _SYSTEM_LOG = MetricColumns(log.LOG_KIND, "INQUIRE_SYSTEM")
+_FIGURES = tuple(name for name in LOG.metrics if name.startswith("rba_"))
 _RBA = frozenset("0123456789ABCDEFabcdef")
 
 
@@ -60,6 +61,8 @@ def read_log(answer: MemberReport, rows: CycleRows) -> None:
         name = copies.get(number, {}).get(mq.MQCACF_DATA_SET_NAME)
         metrics[f"data_set_copy{number}"] = name if type(name) is str else Absence.NOTHING_TO_TELL
     metrics["written_bytes"] = Absence.FIRST_READING
+    # What takes the past or declared facts is added where these are known (``ingest/log_figures``).
+    metrics |= dict.fromkeys(_FIGURES, Absence.WINDOW)
     totals: MetricValues = {"written_bytes": position(metrics["rba"])}
     rows.put(LOG, answer.queue_manager, "", answer.row(metrics, totals=totals))
     start: MetricValues = {}

@@ -223,7 +223,7 @@ class ObjectRow:
 class MemberReport:
     """What one queue manager answered to one request, put at ``at`` and answered within ``took`` ms.
 
-    ``distributed``: it does not run on z/OS.
+    ``distributed``: it does not run on z/OS. ``whole``: nothing of the answer is missing.
     """
 
     queue_manager: str
@@ -234,6 +234,7 @@ class MemberReport:
     took: int
     own: bool
     distributed: bool
+    whole: bool = True
 
     def row(
         self, values: MetricValues, local: Sequence[LocalTime] = (), totals: MetricValues | None = None

@@ -32,6 +32,8 @@ USAGE_FLOOR_MS = 60_000
 USAGE = "INQUIRE_USAGE"
 DATA_SETS = "INQUIRE_USAGE_SMDS"
 """The part of it about shared message data sets, which the one about page sets and pools leaves out."""
+POSITIONS = "INQUIRE_USAGE_DATASET"
+"""The part of it about positions in the log that are still needed."""
 BACKUP = "INQUIRE_CF_STRUC_STATUS_BACKUP"
 """The other half of INQUIRE_CF_STRUC_STATUS: when structures were backed up."""
 STATISTICS = "STATISTICS"
@@ -53,6 +55,7 @@ DEFAULT_INTERVALS_MS: Mapping[str, int] = {
     "INQUIRE_CF_STRUC_STATUS": 60_000,
     USAGE: 60_000,
     DATA_SETS: 60_000,
+    POSITIONS: 300_000,
     BACKUP: 300_000,
     "INQUIRE_SYSTEM": 3_600_000,
     "INQUIRE_ARCHIVE": 3_600_000,
@@ -83,7 +86,7 @@ def configured_ms(
         if own is None
         else own
     )
-    return max(interval, usage_floor_ms) if question in (USAGE, DATA_SETS) else interval
+    return max(interval, usage_floor_ms) if question in _OF_USAGE else interval
 
 
 def is_due(moment: int, asked: int | None, interval_ms: int) -> bool:
@@ -145,7 +148,7 @@ GROUP_QUERIES = frozenset({"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "I
 DISTRIBUTED_QUERIES = frozenset({"INQUIRE_Q_MGR_STATUS", STATISTICS})
 """Questions that only distributed queue managers can answer."""
 
-_OF_USAGE = frozenset({USAGE, DATA_SETS})
+_OF_USAGE = frozenset({USAGE, DATA_SETS, POSITIONS})
 
 _OPERATORS = {
     "LT": mq.MQCFOP_LESS,
@@ -161,9 +164,10 @@ _OPERATORS = {
 _COMMANDS = {name: number for number in PROBES if (name := command_name(number))} | {
     BACKUP: mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
     DATA_SETS: mq.MQCMD_INQUIRE_USAGE,
+    POSITIONS: mq.MQCMD_INQUIRE_USAGE,
 }
 
-_PARTS = {BACKUP: mq.MQIACF_CF_STATUS_BACKUP, DATA_SETS: mq.MQIACF_USAGE_SMDS}
+_PARTS = {BACKUP: mq.MQIACF_CF_STATUS_BACKUP, DATA_SETS: mq.MQIACF_USAGE_SMDS, POSITIONS: mq.MQIACF_USAGE_DATA_SET}
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ _POSITION_PARAMETERS = {
     "lrsn": mq.MQCACF_USAGE_LOG_LRSN,
     "data_set": mq.MQCACF_DATA_SET_NAME,
 }
+_OLDEST_UNIT = frozenset({"oldest_uow_rba", "oldest_uow_data_set", "uow_span_mb", "oldest_uow_age_s"})
+"""What the oldest active unit of work has, of which the last two take the position of the log."""
 _PARTS = {
     mq.MQIACF_USAGE_PAGESET: (PAGE_SET, BUFFER_POOL),
     mq.MQIACF_USAGE_DATA_SET: (POSITIONS,),
@@ -54,8 +56,11 @@ def read(answer: MemberReport, rows: CycleRows) -> None:
             name = names[0] if type(names) is tuple and names else names
             if name and type(name) is str:
                 data_sets.setdefault(name, []).append(item.values)
-    if positions:
+    if positions or answer.selection.part == mq.MQIACF_USAGE_DATA_SET:
         metrics = {name: positions.get(name, Absence.NOT_RETURNED) for name in POSITIONS.metrics}
+        if not positions.keys() & _OLDEST_UNIT:
+            # Without an active unit of work there is no such item.
+            metrics |= dict.fromkeys(_OLDEST_UNIT, Absence.NOTHING_TO_TELL if answer.whole else Absence.NO_ANSWER)
         rows.put(POSITIONS, answer.queue_manager, "", answer.row(metrics))
     for structure, parts in data_sets.items():
         merged = {number: value for values in parts for number, value in values.items()}

@@ -8,7 +8,7 @@ from typing import TypeVar
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import Owner
-from mqvitals_agent.store.rows.history import FIRST, LAST, Poll, Sample
+from mqvitals_agent.store.rows.history import FIRST, LAST, HourMean, Poll, Sample
 from mqvitals_agent.store.rows.messages import NewMessages, StoredMessage
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 
@@ -85,6 +85,10 @@ class ResilientReader:
     def hour_means(self, kind: str, metric: str, hours: Sequence[int]) -> dict[ObjectName, list[float]]:
         """As of ``StoreReader``."""
         return self._read(lambda reader: reader.hour_means(kind, metric, hours), {})
+
+    def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
+        """As of ``StoreReader``."""
+        return self._read(lambda reader: reader.hours(kind, metric, begun), [])
 
     def consoles_followed(self) -> frozenset[str]:
         """As of ``StoreReader``; what was last read while the file fails, so that no alert ends for lack of a file."""

@@ -28,7 +28,7 @@ from mqvitals_agent.store.file.schema import (
 from mqvitals_agent.store.result import LIVE, CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
 from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
 from mqvitals_agent.store.rows.current import CurrentQuery
-from mqvitals_agent.store.rows.history import FIRST, LAST, HistoryQuery, Poll, Sample, read_means
+from mqvitals_agent.store.rows.history import FIRST, LAST, HistoryQuery, HourMean, Poll, Sample, read_hours, read_means
 from mqvitals_agent.store.rows.messages import (
     NewMessages,
     StoredMessage,
@@ -256,6 +256,12 @@ class StoreReader:
         self._metric(kind, metric)
         with self._query() as connection:
             return read_means(connection, kind, metric, hours, name)
+
+    def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
+        """The means of the hours that began at ``begun`` (ms UTC), of all objects of a kind. Raises UnknownNameError."""
+        self._metric(kind, metric)
+        with self._query() as connection:
+            return read_hours(connection, kind, metric, begun)
 
     def snapshot_times(self, owner: str, newest: int) -> list[int]:
         """When the ``newest`` snapshots of an owner were taken, oldest first."""

@@ -73,7 +73,8 @@ class Input:
     ``_``.
 
     A number is within ``least`` and ``most``, both included, and whole unless ``fraction``. With ``words`` it is one
-    of those. ``default`` None: it must be given.
+    of those; with ``pattern`` a text of that form, described by ``form``. ``default`` None: it must be given, or one
+    of the inputs that it is ``instead_of``, but not both.
     """
 
     name: str
@@ -84,6 +85,14 @@ class Input:
     default: Given | None = None
     fraction: bool = False
     words: tuple[str, ...] = ()
+    pattern: str = ""
+    form: str = ""
+    instead_of: tuple[str, ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is no number."""
+        return bool(self.words or self.pattern)
 
     @property
     def option(self) -> str:
@@ -96,6 +105,8 @@ class Input:
         if self.words:
             *most, last = self.words
             return f"{', '.join(most)} or {last}" if most else last
+        if self.pattern:
+            return self.form
         unit = f" {self.unit}" if self.unit else ""
         return f"{_bound(self.least)} to {_bound(self.most)}{unit}"
 
@@ -103,6 +114,9 @@ class Input:
         """``given`` itself. Raises PlanError when it is not allowed."""
         if self.words:
             if given in self.words:
+                return given
+        elif self.pattern:
+            if isinstance(given, str) and re.fullmatch(self.pattern, given, re.ASCII):
                 return given
         elif not isinstance(given, str) and given == given and self.least <= given <= self.most:
             if self.fraction or given == int(given):
@@ -162,8 +176,14 @@ class Formula:
         checked = {}
         for each in self.inputs:
             value = given.get(each.name, each.default)
+            others = [other for other in each.instead_of if other in given]
+            if value is not None and others:
+                raise PlanError(f"give {each.option} or {others[0].replace('_', '-')}, not both")
+            if value is None and others:
+                continue
             if value is None:
-                raise PlanError(f"{each.option} must be given: {each.meaning}, {each.allowed}")
+                options = " or ".join(name.replace("_", "-") for name in (each.name, *each.instead_of))
+                raise PlanError(f"{options} must be given: {each.meaning}, {each.allowed}")
             checked[each.name] = each.checked(value)
         return checked
 
@@ -217,6 +237,8 @@ def parse_amount(text: str, unit: str) -> int | float:
 
 def parse_input(each: Input, text: str) -> Given:
     """The value that ``text`` gives for an input, checked. Raises PlanError with what is allowed."""
+    if each.pattern:
+        return each.checked(text.strip())
     if each.words:
         return each.checked(next((word for word in each.words if word.lower() == text.strip().lower()), text))
     try:

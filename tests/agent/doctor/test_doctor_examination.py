@@ -45,7 +45,7 @@ def test_a_healthy_queue_manager_works_throughout(examined: Examine) -> None:
     findings = examined(known=ConnectionContext(declared_zone="+01:00"))
     assert {finding.result for finding in findings} == {CheckResult.WORKS}
     displays = [finding.check for finding in findings if finding.check.startswith("DISPLAY")]
-    assert len(displays) == len(set(displays)) == 17
+    assert len(displays) == len(set(displays))
     assert {check.split(" TYPE")[0] for check in displays} == {
         display_command(command_form(command)) for command in ON_ZOS
     }
@@ -215,7 +215,7 @@ def test_a_refused_put_asks_for_the_command_queue(examined: Examine, script: Any
     assert ("MXQUEUE", "PRDQ.SYSTEM.COMMAND.INPUT", "UPDATE") in asked_for(put)
     assert connector.asked == connector.closed == 1
     displays = [finding for finding in findings if finding.check.startswith("DISPLAY")]
-    assert len(displays) == 17
+    assert len(displays) >= len(ON_ZOS)
     assert {finding.result for finding in displays} == {CheckResult.NOT_EXAMINED}
 
 

@@ -20,7 +20,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.plan.catalogue import FORMULAS
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
 ALL = [
@@ -34,6 +34,11 @@ ALL = [
 def test_inputs_and_metrics_exist(formula: str, kind: str, take: InputSource) -> None:
     """Each source is an expression on objects of the kind and of single kinds, for an input of the formula."""
     assert take.input in {each.name for each in FORMULAS[formula].inputs}
+    if take.text:
+        metric = KINDS[kind].metric(take.expression)
+        assert metric is not None
+        assert metric.type is MetricType.TEXT
+        return
     compiled = compiled_source(take, kind)
     for other, _ in compiled.names:
         assert other == kind or KINDS[other].single

@@ -63,7 +63,12 @@ def test_data_sets_are_the_other_part_of_usage() -> None:
 def test_usage_can_be_off() -> None:
     """Usage is not asked when the settings say so."""
     names = {errand.question for errand in zos_queries(PollingSettings(usage=False))}
-    assert names == set(DEFAULT_INTERVALS_MS) - {"INQUIRE_USAGE", "INQUIRE_USAGE_SMDS"} - DISTRIBUTED_QUERIES
+    assert (
+        names
+        == set(DEFAULT_INTERVALS_MS)
+        - {"INQUIRE_USAGE", "INQUIRE_USAGE_SMDS", "INQUIRE_USAGE_DATASET"}
+        - DISTRIBUTED_QUERIES
+    )
 
 
 def test_distributed_queue_managers_are_asked_what_they_know() -> None:

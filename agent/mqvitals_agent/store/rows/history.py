@@ -23,6 +23,7 @@ from mqvitals_agent.store.rows.tables import (
     Types,
     bound_values,
     checked_values,
+    integer,
     integer_or_none,
     moment,
     numbered,
@@ -93,10 +94,28 @@ def read_means(
     )
     found: dict[ObjectName, list[float]] = {}
     for owner, rest, mean in rows:
-        if mean.__class__ is not float:
-            raise TypeError(f"{mean!r:.60} is no mean")
-        found.setdefault(ObjectName(text(owner), kind, text(rest)), []).append(mean)
+        found.setdefault(ObjectName(text(owner), kind, text(rest)), []).append(_mean(mean))
     return found
+
+
+def read_hours(connection: sqlite3.Connection, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
+    """The means of a metric in the hours that began at ``begun`` (ms UTC). Raises sqlite3.Error."""
+    marks = ", ".join("?" * len(begun))
+    rows = connection.execute(
+        "SELECT o.owner, o.name, h.hour, h.mean, h.weight FROM hour_mean AS h CROSS JOIN object AS o"  # noqa: S608
+        f" WHERE h.hour IN ({marks}) AND h.kind = ? AND h.metric = ? AND o.id = h.object_id",
+        (*begun, kind, metric),
+    )
+    return [
+        HourMean(ObjectName(text(owner), kind, text(name)), metric, moment(hour), _mean(mean), integer(weight))
+        for owner, name, hour, mean, weight in rows
+    ]
+
+
+def _mean(value: object) -> float:
+    if type(value) is not float:
+        raise TypeError(f"{value!r:.60} is no mean")
+    return value
 
 
 def has_means(connection: sqlite3.Connection, number: int, kind: str, last: int, now: int) -> bool:
