@@ -76,13 +76,22 @@ DETAIL = (
 WHO = key("w", "who", "who has it open", "Ask the queue managers now which applications have the queue open")
 """The key of screens that show a queue."""
 
+UNITS = key("w", "who", "units of work", "Ask the queue manager now for its units of work, the oldest first")
+"""The same key on screens that show a queue manager or its log."""
+
+
+def asking_key(kind: str) -> Binding | None:
+    """The key that asks about an object of a kind; None: there is nothing to ask."""
+    return {"queue": WHO, "queue_manager": UNITS, "log": UNITS}.get(kind)
+
+
 HOLDERS = (
     key("r", "ask_again", "ask again", "Ask the queue managers again"),
     key(
         "escape,f3,f12",
         "back",
         "back",
-        "Go back to the queue. F3 exits and F12 cancels on a 3270, so both go back here",
+        "Go back to where it was asked. F3 exits and F12 cancels on a 3270, so both go back here",
         name="holders_back",
     ),
 )

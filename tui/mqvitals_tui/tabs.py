@@ -21,7 +21,7 @@ from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
-from mqvitals_tui.keys import COMMON, WHO, key
+from mqvitals_tui.keys import COMMON, UNITS, WHO, key
 
 
 class TabState(NamedTuple):
@@ -89,7 +89,7 @@ TABS = (
         below=True,
         part="tasks",
     ),
-    Tab("logs", "7", "Logs", "Logs", FrameRequest(LIST, "log")),
+    Tab("logs", "7", "Logs", "Logs", FrameRequest(LIST, "log"), own_keys=(UNITS,)),
     Tab(
         *("alerts", "8", "Alerts", "Alerts", FrameRequest(ALERTS)),
         lines=lambda frame, width, state: alert_lines(frame, width, state.filter),

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from mqvitals_agent.who.holder import to_json
 
-    timeout_ms = _wait(arguments.wait)
+    timeout_ms = waiting_ms(arguments.wait)
     with open_store(arguments) as reader:
         queues = _queues(reader, arguments.queue, arguments.queue_manager)
         meta = reader.meta()
@@ -82,7 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.FOUND if problems else ExitCode.DONE
 
 
-def _wait(text: str) -> int:
+def waiting_ms(text: str) -> int:
+    """The time of ``--wait``, ms. Raises Failure for one that is too long, or none."""
     duration = duration_argument("--wait", text)
     if duration > _LONGEST_MS:
         raise Failure(f"--wait {text}: no answer comes after 60s", hint="write --wait 60s")

@@ -98,6 +98,9 @@ COMMANDS = (
     ),
     Command("trend", "a metric of an object over time", "mqvitals_agent.cli.trend"),
     Command("who", "which applications have a queue open, asked of its queue managers now", "mqvitals_agent.cli.who"),
+    Command(
+        "units", "the units of work of queue managers, asked of them now, oldest first", "mqvitals_agent.cli.units"
+    ),
     Command("alerts", "alerts: list, test", "mqvitals_agent.cli.alerts"),
     Command("messages", "the console messages in a store", "mqvitals_agent.cli.messages"),
     Command("agent", "poll, evaluate rules, store and notify, until it is stopped", "mqvitals_agent.cli.agent"),

@@ -277,11 +277,11 @@ class Collector:
             self.builder.distributed(name, cycle),
             member.complete and not damaged,
         )
-        if member.items:
-            probe.read(answer, cycle.rows)
         absence = _ABSENCE.get(_outcome(member), Absence.NO_ANSWER)
         if absence is None and (not member.complete or damaged):
             absence = Absence.NO_ANSWER
+        if member.items or (probe.of_none and absence is None):
+            probe.read(answer, cycle.rows)
         failed = _failed(probe, member.failed)
         result = QueryResult(selection, absence, failed)
         self._note_result(exchange, probe, name, result, via=exchange.queue_manager)

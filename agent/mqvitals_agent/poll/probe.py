@@ -10,7 +10,7 @@ from mqvitals_agent.connection.connection import Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, DecodedReply
 from mqvitals_agent.pcf.encoder import request, string
-from mqvitals_agent.pcf.message import Message, Parameter
+from mqvitals_agent.pcf.message import FilterValue, Message, Parameter
 from mqvitals_agent.poll.columns import LocalTime, MetricValues
 from mqvitals_rules.snapshot import is_object_name
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
@@ -32,6 +32,7 @@ _PART = {
     mq.MQCMD_INQUIRE_CHANNEL_STATUS: (mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQOT_CURRENT_CHANNEL),
     mq.MQCMD_INQUIRE_CF_STRUC_STATUS: (mq.MQIACF_CF_STATUS_TYPE, mq.MQIACF_CF_STATUS_SUMMARY),
     mq.MQCMD_INQUIRE_USAGE: (mq.MQIACF_USAGE_TYPE, mq.MQIACF_USAGE_PAGESET),
+    mq.MQCMD_INQUIRE_CONNECTION: (mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_CONN_INFO_CONN),
 }
 """The parameter that selects a part of a command's answers, and the part when it is left out."""
 
@@ -45,6 +46,7 @@ _NEUTRAL = frozenset(
         mq.MQIACF_CF_STRUC_ATTRS,
         mq.MQIACF_STORAGE_CLASS_ATTRS,
         mq.MQIACF_SMDS_ATTRS,
+        mq.MQIACF_CONNECTION_ATTRS,
         mq.MQCACF_COMMAND_SCOPE,
         mq.MQIA_QSG_DISP,
     }
@@ -57,6 +59,8 @@ _ALL = {
     (mq.MQIA_Q_TYPE, mq.MQQT_ALL),
     (mq.MQIA_Q_TYPE, mq.MQQT_LOCAL),  # only local queues are polled
     (mq.MQCACF_CF_SMDS, "*"),
+    (mq.MQBACF_GENERIC_CONNECTION_ID, b""),
+    (mq.MQIACF_UOW_STATE, FilterValue(mq.MQCFOP_NOT_EQUAL, mq.MQUOWST_NONE)),  # connections without one are not counted
 }
 """Parameters that restrict nothing when they have this value."""
 
@@ -332,7 +336,7 @@ class Probe(NamedTuple):
 
     ``parts`` returns what an answer to a selection holds, ``wanted`` which parameters reading needs (the tracker's
     included), ``key`` which parameter names the object (0: none does), ``parameters`` those of the request, but for
-    command scope and filter.
+    command scope and filter. ``of_none``: a complete answer without items is read too.
     """
 
     command: int
@@ -341,6 +345,7 @@ class Probe(NamedTuple):
     wanted: frozenset[int]
     key: int = 0
     parameters: Callable[[QueryOptions], tuple[Parameter, ...]] = lambda _: ()
+    of_none: bool = False
 
     def ask(self, options: QueryOptions) -> bytes:
         """The request."""

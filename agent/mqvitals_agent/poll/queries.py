@@ -14,7 +14,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer_filter, string_filter
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.pcf.names import command_name
-from mqvitals_agent.poll import channel, log, qsg, queue, queue_manager, statistics, storage
+from mqvitals_agent.poll import channel, log, qsg, queue, queue_manager, statistics, storage, units
 from mqvitals_agent.poll.columns import metric_parameter
 from mqvitals_agent.poll.cycle import command_form
 from mqvitals_agent.poll.probe import Probe, QueryOptions
@@ -27,13 +27,16 @@ BASE_INTERVAL_MS = 30_000
 """The base interval that ``DEFAULT_INTERVALS_MS`` belongs to."""
 
 USAGE_FLOOR_MS = 60_000
-"""DISPLAY USAGE makes a queue manager look at all its page sets: never more often than this against a real one."""
+"""DISPLAY USAGE makes a queue manager look at all its page sets, DISPLAY CONN at all its threads: never more often than
+this against a real one."""
 
 USAGE = "INQUIRE_USAGE"
 DATA_SETS = "INQUIRE_USAGE_SMDS"
 """The part of it about shared message data sets, which the one about page sets and pools leaves out."""
 POSITIONS = "INQUIRE_USAGE_DATASET"
 """The part of it about positions in the log that are still needed."""
+UNITS = "INQUIRE_CONNECTION"
+"""Only connections that have a unit of work, but the queue manager looks at all of its threads."""
 BACKUP = "INQUIRE_CF_STRUC_STATUS_BACKUP"
 """The other half of INQUIRE_CF_STRUC_STATUS: when structures were backed up."""
 STATISTICS = "STATISTICS"
@@ -56,6 +59,7 @@ DEFAULT_INTERVALS_MS: Mapping[str, int] = {
     USAGE: 60_000,
     DATA_SETS: 60_000,
     POSITIONS: 300_000,
+    UNITS: 300_000,
     BACKUP: 300_000,
     "INQUIRE_SYSTEM": 3_600_000,
     "INQUIRE_ARCHIVE": 3_600_000,
@@ -86,7 +90,7 @@ def configured_ms(
         if own is None
         else own
     )
-    return max(interval, usage_floor_ms) if question in _OF_USAGE else interval
+    return max(interval, usage_floor_ms) if question in _COSTLY else interval
 
 
 def is_due(moment: int, asked: int | None, interval_ms: int) -> bool:
@@ -134,7 +138,7 @@ def _seconds(ms: int) -> str:
 
 
 PROBES: Mapping[int, Probe] = {
-    probe.command: probe for kind in (queue_manager, channel, queue, qsg, storage, log) for probe in kind.PROBES
+    probe.command: probe for kind in (queue_manager, channel, queue, qsg, storage, log, units) for probe in kind.PROBES
 }
 """All probes by the number of their command.
 
@@ -149,6 +153,7 @@ DISTRIBUTED_QUERIES = frozenset({"INQUIRE_Q_MGR_STATUS", STATISTICS})
 """Questions that only distributed queue managers can answer."""
 
 _OF_USAGE = frozenset({USAGE, DATA_SETS, POSITIONS})
+_COSTLY = _OF_USAGE | {UNITS}
 
 _OPERATORS = {
     "LT": mq.MQCFOP_LESS,

@@ -15,11 +15,11 @@ from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.log import as_change, as_recovery
 from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.requests import ANSWER_WAIT_MS, WHO, StoredRequest
+from mqvitals_agent.store.rows.requests import ANSWER_WAIT_MS, UNITS, WHO, StoredRequest
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_agent.who.holder import Holders, MemberHolders, to_json
-from mqvitals_agent.who.query import ask_holders
+from mqvitals_agent.who.holder import Holders, MemberHolders, MemberUnits, UnitsOfWork, to_json
+from mqvitals_agent.who.query import ask_holders, ask_units_of_work
 from mqvitals_rules.snapshot import ObjectName
 
 _LOG = logging.getLogger(__name__)
@@ -43,6 +43,10 @@ def queue_managers_to_ask(
 
     ``name`` is the group's in the settings (may be empty), ``groups`` are the groups in the store.
     """
+    if question == UNITS:
+        if about.owner in members.members:
+            return (about.owner,), ""
+        return (), f"{about.owner} is not monitored by this agent"
     if question != WHO:
         return (
             (),
@@ -148,16 +152,16 @@ class OnDemandRequests:
         finally:
             del self._under_way[question, about]
 
-    async def _found(self, question: str, about: ObjectName) -> Holders:
+    async def _found(self, question: str, about: ObjectName) -> Holders | UnitsOfWork:
         groups: frozenset[str] = frozenset()
         if about.owner not in self._members.members:
             try:
                 groups = await self._thread.run(lambda: self._store().groups())
             except StoreError as error:
-                return self._nothing(about, f"the agent cannot read its store: {error}")
+                return self._nothing(question, about, f"the agent cannot read its store: {error}")
         names, problem = queue_managers_to_ask(question, about, self._members, self._group, groups)
         if problem:
-            return self._nothing(about, problem)
+            return self._nothing(question, about, problem)
         ends = self._steady_ms() + self._deadline_ms
 
         async def put(queue_manager: str, build: Callable[[str], Query]) -> Exchange:
@@ -169,13 +173,17 @@ class OnDemandRequests:
                 query, elapsed = build(""), max(0, self._samples.now() - began)
                 return Exchange(0, began, elapsed, queue_manager, query.command, query.request, error=_TOO_LATE)
 
-        return await ask_holders(about, names, put, self._samples)
+        ask = ask_units_of_work if question == UNITS else ask_holders
+        return await ask(about, names, put, self._samples)
 
     def _steady_ms(self) -> float:
         return self._clock.steady_s() * 1000
 
-    def _nothing(self, about: ObjectName, problem: str) -> Holders:
-        return Holders(about, (MemberHolders(about.owner, self._samples.now(), 0, problem=problem),))
+    def _nothing(self, question: str, about: ObjectName, problem: str) -> Holders | UnitsOfWork:
+        now = self._samples.now()
+        if question == UNITS:
+            return UnitsOfWork(about, (MemberUnits(about.owner, now, 0, problem=problem),))
+        return Holders(about, (MemberHolders(about.owner, now, 0, problem=problem),))
 
     async def _written(self, numbers: frozenset[int], text: str) -> bool:
         """Write an answer, trying again until the request is too old; returns whether it was written."""

@@ -19,12 +19,16 @@ from mqvitals_rules.snapshot import ObjectName
 
 @dataclass(frozen=True, slots=True)
 class UnitOfWork:
-    """A unit of work of a connection (DISPLAY CONN: UOWSTATE, URTYPE, UOWSTDA and UOWSTTI, UOWLOGDA and UOWLOGTI)."""
+    """A unit of work of a connection (DISPLAY CONN: UOWSTATE, URTYPE, UOWSTDA and UOWSTTI, UOWLOGDA and UOWLOGTI).
+
+    ``id`` is QMURID in hexadecimal, on z/OS the log position where it began; empty when it has none.
+    """
 
     state: str
     type: str
     began: str
     log_began: str
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,30 +157,69 @@ class ReportedInstance:
     user: str
 
 
+@dataclass(frozen=True, slots=True)
+class MemberUnits:
+    """The connections of one queue manager that have a unit of work, the oldest first; else as ``MemberHolders``."""
+
+    queue_manager: str
+    at: int
+    took_ms: int
+    units: tuple[ReportedConnection, ...] = ()
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitsOfWork:
+    """The units of work of a queue manager, which ``object`` or its log is."""
+
+    object: ObjectName
+    members: tuple[MemberUnits, ...]
+
+
 MOST_NUMBER: Final = 2**53
 """No queue manager reports greater numbers, and no calendar has later times."""
 LATEST: Final = 253_402_300_799_999
 """The end of the year 9999, where calendars end, ms since 1970 UTC."""
 
-_CLASSES: Final = (UnitOfWork, HandleConnection, HandleInstance, Holder, MemberHolders, Holders)
+_CLASSES: Final = (
+    UnitOfWork,
+    HandleConnection,
+    HandleInstance,
+    Holder,
+    MemberHolders,
+    Holders,
+    ReportedConnection,
+    MemberUnits,
+    UnitsOfWork,
+)
 # A field is named ``set``: hints are resolved in the module's names, not in the class's.
 _KINDS: Final[Mapping[object, Mapping[str, object]]] = {of: get_type_hints(of, globals()) for of in _CLASSES}
 _WORDS: Final[Mapping[object, str]] = {str: "a text", int: "a whole number", bool: "true or false"}
 _T = TypeVar("_T")
 
 
-def to_json(holders: Holders) -> str:
+def to_json(answer: Holders | UnitsOfWork) -> str:
     """The JSON for the store: one line of ASCII."""
-    return json.dumps(asdict(holders), separators=(",", ":"))
+    return json.dumps(asdict(answer), separators=(",", ":"))
 
 
 def from_json(text: str) -> Holders:
     """The holders that ``to_json`` wrote. Raises ValueError, with what is wrong and where, for any other text."""
+    return _parsed(Holders, text)
+
+
+def units_from_json(text: str) -> UnitsOfWork:
+    """The units of work that ``to_json`` wrote. Raises ValueError as ``from_json``."""
+    return _parsed(UnitsOfWork, text)
+
+
+def _parsed(wanted: type[_T], text: str) -> _T:
     try:
         found = json.loads(text, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("the answer is nested too deeply") from None
-    return _made(Holders, found, "the answer")
+    return _made(wanted, found, "the answer")
 
 
 def _refuse(word: str) -> object:

@@ -25,9 +25,11 @@ from mqvitals_agent.who.holder import (
     Holder,
     Holders,
     MemberHolders,
+    MemberUnits,
     ReportedConnection,
     ReportedInstance,
     UnitOfWork,
+    UnitsOfWork,
 )
 from mqvitals_agent.who.reading import (
     MOST_QUERIES,
@@ -35,7 +37,9 @@ from mqvitals_agent.who.reading import (
     ask_connections,
     ask_handles,
     ask_instances,
+    ask_units,
     is_exact,
+    read_all_connections,
     read_connections,
     read_handles,
     read_instances,
@@ -211,6 +215,30 @@ async def ask_holders(queue: ObjectName, queue_managers: Sequence[str], put: Put
         return Holders(queue, tuple(MemberHolders(name, now, 0, problem=problem) for name in queue_managers))
     members = await asyncio.gather(*(_MemberQuery(queue.name, name, put).run(clock) for name in queue_managers))
     return Holders(queue, tuple(members))
+
+
+async def ask_units_of_work(of: ObjectName, queue_managers: Sequence[str], put: Put, clock: Clock) -> UnitsOfWork:
+    """The units of work of each queue manager, the oldest first.
+
+    Failures are sentences in the result; raises what ``put`` raises.
+    """
+
+    async def member(name: str) -> MemberUnits:
+        began = clock.now()
+        result = read_all_connections(await put(name, ask_units), name, Decoder(lenient=True))
+        units = tuple(sorted(result.items, key=_age_of_unit))
+        took = max(0, clock.now() - began)
+        return MemberUnits(name, began, took, units, result.problem, (result.note,) if result.note else ())
+
+    return UnitsOfWork(of, tuple(await asyncio.gather(*map(member, queue_managers))))
+
+
+def _age_of_unit(each: ReportedConnection) -> tuple[bool, str, str]:
+    """Those with log records first, by the first of them; the others by their beginning."""
+    unit = each.unit_of_work
+    if unit is None:
+        return True, _LAST, each.application
+    return not unit.log_began, unit.log_began or unit.began or _LAST, each.application
 
 
 class _MemberQuery:

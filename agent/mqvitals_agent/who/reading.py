@@ -17,12 +17,13 @@ from mqvitals_agent.connection.connection import Exchange, Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.encoder import byte_string, integer, integers, string_filter
+from mqvitals_agent.pcf.encoder import byte_string, integer, integer_filter, integers, string_filter
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.channel import STATUS_PROBE as CHANNEL_PROBE
 from mqvitals_agent.poll.cycle import command_form, display_command
 from mqvitals_agent.poll.probe import QueryOptions, pcf_request
 from mqvitals_agent.poll.queue import STATUS_PROBE as QUEUE_PROBE
+from mqvitals_agent.poll.units import UNIT_TYPE, unit_id
 from mqvitals_agent.who.holder import Holder, ReportedConnection, ReportedInstance, UnitOfWork
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary import metric as states
@@ -71,14 +72,6 @@ UNIT_STATE: Final[Names] = {
     mq.MQUOWST_UNRESOLVED: "UNRESOLVED",
 }
 """UOWSTATE."""
-UNIT_TYPE: Final[Names] = {
-    mq.MQUOWT_Q_MGR: "QMGR",
-    mq.MQUOWT_CICS: "CICS",
-    mq.MQUOWT_RRS: "RRS",
-    mq.MQUOWT_IMS: "IMS",
-    mq.MQUOWT_XA: "XA",
-}
-"""URTYPE."""
 
 
 MOST_QUERIES: Final = 8
@@ -127,6 +120,17 @@ def ask_connections(application: str, scope: str, *, distributed: bool | None = 
         byte_string(mq.MQBACF_GENERIC_CONNECTION_ID, b""),
         integer(mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_CONN_INFO_CONN),
         *attributes,
+    )
+    return Query(mq.MQCMD_INQUIRE_CONNECTION, request, _CONNECTION_PARAMETERS)
+
+
+def ask_units(scope: str) -> Query:
+    """DISPLAY CONN(*) TYPE(CONN) WHERE(UOWSTATE NE NONE) ALL: all attributes, as the filter leaves few connections."""
+    request = pcf_request(
+        mq.MQCMD_INQUIRE_CONNECTION,
+        QueryOptions(scope=scope, where=integer_filter(mq.MQIACF_UOW_STATE, mq.MQCFOP_NOT_EQUAL, mq.MQUOWST_NONE)),
+        byte_string(mq.MQBACF_GENERIC_CONNECTION_ID, b""),
+        integer(mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_CONN_INFO_CONN),
     )
     return Query(mq.MQCMD_INQUIRE_CONNECTION, request, _CONNECTION_PARAMETERS)
 
@@ -186,7 +190,7 @@ _HANDLE_FIELDS: Final[Mapping[str, tuple[int, Callable[[DecodedReply, int], Any]
 }
 """The fields of a holder, each with its parameter and how it is read."""
 _HANDLE: Final = TRACKED | {mq.MQCA_Q_NAME, mq.MQIACF_Q_STATUS_TYPE, *(number for number, _ in _HANDLE_FIELDS.values())}
-_CONNECTION_PARAMETERS: Final = TRACKED | CONNECTION_ATTRIBUTES | {mq.MQIACF_CONN_INFO_TYPE}
+_CONNECTION_PARAMETERS: Final = TRACKED | CONNECTION_ATTRIBUTES | {mq.MQIACF_CONN_INFO_TYPE, mq.MQBACF_Q_MGR_UOW_ID}
 _INSTANCE: Final = TRACKED | {
     mq.MQCACH_CHANNEL_NAME,
     mq.MQIACH_CHANNEL_INSTANCE_TYPE,
@@ -249,6 +253,15 @@ def read_connections(
             and item.get(mq.MQIACF_CONN_INFO_TYPE) in (None, mq.MQIACF_CONN_INFO_CONN)
         ),
     )
+
+
+def read_all_connections(
+    exchange: Exchange, queue_manager: str, decoder: Decoder
+) -> HolderQueryResult[ReportedConnection]:
+    """The connections of all applications that have a unit of work, as the queue manager answered."""
+    raw = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_CONNECTION, _CONNECTION_PARAMETERS, decoder)
+    found = (_connection(item, _text(item, mq.MQCACF_APPL_TAG)) for item in raw.items)
+    return _result(raw, tuple(each for each in found if each.unit_of_work is not None))
 
 
 def read_instances(
@@ -372,6 +385,7 @@ def _unit_of_work(item: DecodedReply) -> UnitOfWork | None:
         _name(item, mq.MQIACF_UOW_TYPE, UNIT_TYPE),
         began,
         _moment(item, mq.MQCACF_UOW_LOG_START_DATE, mq.MQCACF_UOW_LOG_START_TIME),
+        unit_id(item),
     )
 
 

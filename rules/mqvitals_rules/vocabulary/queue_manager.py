@@ -239,6 +239,26 @@ _SYSTEM = answer(
          pcf="MQIACF_SYSP_ROUTING_CODE", mqsc="ROUTCDE"),
 )
 
+_UNITS = answer(
+    "INQUIRE_CONNECTION",
+    gauge("units_active", "count", "units of work that are active, not in doubt",
+          pcf="MQIACF_UOW_STATE", computed="the connections in this state"),
+    gauge("units_logged", "count", "active units of work that have written log records",
+          pcf="MQIACF_UOW_STATE", computed="the active ones with a time of their first log record"),
+    gauge("units_prepared", "count", "units of work that are prepared: in doubt until their coordinator decides",
+          pcf="MQIACF_UOW_STATE", computed="the connections in this state"),
+    gauge("units_unresolved", "count", "units of work in doubt whose coordinator is not available",
+          pcf="MQIACF_UOW_STATE", computed="the connections in this state"),
+    gauge("indoubt_age_s", "s", "how long ago the oldest unit of work in doubt wrote its first log record",
+          pcf="MQCACF_UOW_LOG_START_TIME", computed="of the oldest prepared or unresolved one"),
+    text("indoubt_oldest", "the oldest unit of work in doubt: application, user, URTYPE, connection, QMURID",
+         pcf="MQCACF_APPL_TAG", computed="of the oldest prepared or unresolved one"),
+    gauge("logged_age_s", "s", "how long ago the oldest active unit of work wrote its first log record",
+          pcf="MQCACF_UOW_LOG_START_TIME", computed="of the oldest active one with log records"),
+    text("logged_oldest", "the oldest active unit of work with log records: application, user, URTYPE, connection, QMURID",
+         pcf="MQCACF_APPL_TAG", computed="of the oldest active one with log records"),
+)
+
 _DB2 = records(
     gauge("db2_read_avg_us", "us", "time of a read request to Db2 as the requester saw it, average of the interval",
           smf="Q5STREADTCUW/Q5STREADCNT"),
@@ -308,7 +328,7 @@ QUEUE_MANAGER_KIND = Kind(
     name="queue_manager",
     meaning="a queue manager as a whole",
     poll="CONNECTION",
-    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_MQI, *_DB2, *_STORAGE,
+    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_UNITS, *_MQI, *_DB2, *_STORAGE,
              *_DECLARED),
     single=True,
     facts="queue_managers",

@@ -190,7 +190,10 @@ def test_a_day_in_the_store_and_the_message_of_the_start(tmp_path: Path) -> None
         intake = Ingest(store, config, older=older)
         for quarter in range(30 * 4 + 2):
             ts = END + quarter * 900_000
-            values: dict[str, Reported] = {"rba": f"{begin + quarter * 900 * 10 * MB:016X}", "written_bytes": 900 * 10 * MB}
+            values: dict[str, Reported] = {
+                "rba": f"{begin + quarter * 900 * 10 * MB:016X}",
+                "written_bytes": 900 * 10 * MB,
+            }
             reading = Reading(LOG, "INQUIRE_LOG", ts, values, 900_000)
             intake.take([Snapshot("QM01", False, quarter + 1, ts, (reading,))])
         current = older.current(LOG)

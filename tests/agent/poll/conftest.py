@@ -18,7 +18,7 @@ from mqvitals_agent.poll.queries import PROBES
 from mqvitals_rules.snapshot import Instance, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 
-Plain = int | str | Sequence[int] | Sequence[str]
+Plain = int | str | bytes | Sequence[int] | Sequence[str]
 Item = Mapping[int, Any]
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
 
@@ -29,6 +29,8 @@ def parameter(number: int, value: Plain) -> Parameter:
         return integer(number, value)
     if isinstance(value, str):
         return string(number, value)
+    if isinstance(value, bytes):
+        return byte_string(number, value)
     if all(isinstance(part, int) for part in value):
         return integers(number, [part for part in value if isinstance(part, int)])
     return strings(number, [str(part) for part in value])

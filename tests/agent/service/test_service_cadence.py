@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from mqvitals_agent.poll.queries import zos_queries
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_config.collection import PollingSettings
 
 BEGAN_MS = 1795176000000  # 2026-11-20 12:00:00 UTC
 
 
 async def test_cycles_keep_the_grid(house: Any) -> None:
-    """Status is asked every 30 s, usage, of both types, every 60 s, definitions once in 15 minutes."""
+    """Status is asked every 30 s, usage every 60 s (positions in the log only once in 5 minutes), definitions once in 15 minutes."""
     async with house.running():
         await house.clock.advance(120_000)
     script = house.of("QM02")
     assert script.times("INQUIRE_Q_STATUS") == [0, 30_000, 60_000, 90_000, 120_000]
-    assert script.times("INQUIRE_USAGE") == [0, 0, 60_000, 60_000, 120_000, 120_000]
+    assert script.times("INQUIRE_USAGE") == [0, 0, 0, 60_000, 60_000, 120_000, 120_000]
     assert script.times("INQUIRE_Q") == [0]
     assert [stored.number for stored in house.stored] == [1, 2, 3, 4, 5]
     assert house.log.getvalue().count("is connected") == 3
@@ -27,7 +29,7 @@ async def test_definitions_come_first(house: Any) -> None:
     async with house.running():
         await house.clock.advance(0)
     names = [name for _, name in house.of("QM02").asked]
-    assert len(names) == 12
+    assert names == [query.form for query in zos_queries(PollingSettings()) if not query.of_group]
     assert names.index("INQUIRE_STG_CLASS") < names.index("INQUIRE_Q") < names.index("INQUIRE_Q_STATUS")
 
 

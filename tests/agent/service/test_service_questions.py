@@ -15,7 +15,7 @@ from mqvitals_agent.service.poller import ON_DEMAND_IN_A_ROW
 from mqvitals_agent.service.poller_pool import is_refused
 from mqvitals_rules.ruleset.config import load_rule_config
 
-SLOW = "INQUIRE_CONNECTION"
+SLOW = "INQUIRE_TRACE"
 
 
 @pytest.mark.parametrize(("reason", "refused"), [(2035, True), (3007, True), (3200, False), (0, False)])
@@ -31,7 +31,7 @@ def test_a_refusal_is_seen_in_items_as_in_bytes(reason: int, refused: bool) -> N
 
 def ask(service: Any, name: str = "QM01", request: str = "x") -> asyncio.Task[Exchange]:
     """Ask for connections, which no cycle does."""
-    put = service._pool.put(name, lambda scope: Query(mq.MQCMD_INQUIRE_CONNECTION, f"{request} {scope}".encode()))
+    put = service._pool.put(name, lambda scope: Query(mq.MQCMD_INQUIRE_TRACE, f"{request} {scope}".encode()))
     return asyncio.create_task(put)
 
 
@@ -46,7 +46,7 @@ async def test_the_answer_is_for_the_asker_alone(house: Any) -> None:
         assert asking.result().request == b"x "
         await house.clock.advance(60_000)
         assert len(house.tapped) > before
-        assert {each.command for each in house.tapped}.isdisjoint({mq.MQCMD_INQUIRE_CONNECTION})
+        assert {each.command for each in house.tapped}.isdisjoint({mq.MQCMD_INQUIRE_TRACE})
     assert house.of("QM01").times(SLOW) == [5_000]
 
 

@@ -23,7 +23,7 @@ from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
-from mqvitals_tui.keys import MOVES, WHO, Hint, hint_line
+from mqvitals_tui.keys import MOVES, WHO, Hint, asking_key, hint_line
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
 from mqvitals_tui.widgets.chart import BrailleChart
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
@@ -151,8 +151,8 @@ class DetailScreen(FrameScreen):
         return self.query_one("#lines", LinesView)
 
     @property
-    def _of_queue(self) -> bool:
-        return self.object_name.kind == "queue"
+    def _asking(self) -> Binding | None:
+        return asking_key(self.object_name.kind)
 
     @property
     def trail_title(self) -> str:
@@ -165,7 +165,7 @@ class DetailScreen(FrameScreen):
         hints = (
             Hint("Esc", "back"),
             Hint("Enter", "open", 1),
-            *((Hint("w", WHO.description),) if self._of_queue else ()),
+            *((Hint("w", self._asking.description),) if self._asking else ()),
             Hint("+ -", "span", 3),
             Hint("m", "metric", 4),
             Hint("c", "copy MQSC", 2),
@@ -177,7 +177,7 @@ class DetailScreen(FrameScreen):
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of an object."""
-        own = (*DETAIL_KEYS, WHO) if self._of_queue else DETAIL_KEYS
+        own = (*DETAIL_KEYS, self._asking) if self._asking else DETAIL_KEYS
         return (("Here: an object", own), ("Moving about", MOVES))
 
     def paint(self, read: LoadedFrame, width: int) -> None:
@@ -249,11 +249,11 @@ class DetailScreen(FrameScreen):
         self.post_message(self.FrameRequested(self.request))
 
     def action_who(self) -> None:
-        """Show which applications have the queue open."""
-        if self._of_queue:
+        """Show which applications have the queue open, or the units of work of the queue manager."""
+        if self._asking:
             self.open_holders(self.object_name)
         else:
-            self.notify("w works on queues only: it asks who has the queue open", markup=False)
+            self.notify("w works on queues, queue managers and logs: it asks who uses them now", markup=False)
 
     def action_copy(self) -> None:
         """The MQSC command to the terminal's clipboard."""

@@ -1,4 +1,4 @@
-"""Which applications have a queue open: asked in a thread, when the screen opens and on request."""
+"""Which applications have a queue open, or the units of work of a queue manager: asked in a thread, when the screen opens and on request."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import safe, wrap
 from mqvitals_agent.view.frame import DETAIL, FrameRequest
 from mqvitals_agent.view.screens.holders import holders_lines
-from mqvitals_agent.who.client import NoAgentAnswer, ask_agent
-from mqvitals_agent.who.holder import Holders
+from mqvitals_agent.view.screens.units import units_lines
+from mqvitals_agent.who.client import UNITS_OF_WORK, NoAgentAnswer, ask_agent, ask_of
+from mqvitals_agent.who.holder import Holders, UnitsOfWork
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
-from mqvitals_tui.keys import HOLDERS, MOVES, WHO, Hint, hint_line
+from mqvitals_tui.keys import HOLDERS, MOVES, UNITS, WHO, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 
 class HoldersScreen(FrameScreen):
-    """The handles of ``queue``, asked through the store; ``trail`` are the titles of the screens that led here."""
+    """The handles of a queue, or the units of work of a queue manager or log, ``queue``, asked through the store; ``trail`` are the titles of the screens that led here."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(HOLDERS)
     AUTO_FOCUS = "#lines"
@@ -41,7 +42,7 @@ class HoldersScreen(FrameScreen):
     class Answered(Message):
         """The result of a request, the ``number``-th of this screen: holders, or the reason why there are none."""
 
-        def __init__(self, number: int, holders: Holders | None, problem: str = "") -> None:
+        def __init__(self, number: int, holders: Holders | UnitsOfWork | None, problem: str = "") -> None:
             super().__init__()
             self.number = number
             self.holders = holders
@@ -54,7 +55,7 @@ class HoldersScreen(FrameScreen):
         self._store = store
         self._number = 0
         self._asked: int | None = None
-        self._holders: Holders | None = None
+        self._holders: Holders | UnitsOfWork | None = None
         self._problem = ""
         self._gone = threading.Event()
 
@@ -86,7 +87,7 @@ class HoldersScreen(FrameScreen):
     @property
     def trail_title(self) -> str:
         """The title of this screen for the trail."""
-        return WHO.description
+        return (WHO if self._of_queue else UNITS).description
 
     @property
     def asking(self) -> bool:
@@ -94,13 +95,13 @@ class HoldersScreen(FrameScreen):
         return self._asked is not None
 
     @property
-    def holders(self) -> Holders | None:
+    def holders(self) -> Holders | UnitsOfWork | None:
         """The last answer."""
         return self._holders
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of this screen."""
-        return (("Here: who has it open", HOLDERS), ("Moving about", MOVES))
+        return ((f"Here: {self.trail_title}", HOLDERS), ("Moving about", MOVES))
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
@@ -117,7 +118,12 @@ class HoldersScreen(FrameScreen):
         """Runs in the worker's thread."""
         number = self._number
         try:
-            answers = ask_agent(self._store, (self.queue,), self.context.machine, self._gone.wait)
+            machine, gone = self.context.machine, self._gone.wait
+            answers: Sequence[Holders | UnitsOfWork] | None
+            if self._of_queue:
+                answers = ask_agent(self._store, (self.queue,), machine, gone)
+            else:
+                answers = ask_of(self._store, UNITS_OF_WORK, (self.queue,), machine, gone)
         except (StoreError, NoAgentAnswer) as error:
             self.post_message(self.Answered(number, None, str(error)))
         else:
@@ -154,6 +160,10 @@ class HoldersScreen(FrameScreen):
         """The frame is shown in the header alone."""
 
     @property
+    def _of_queue(self) -> bool:
+        return self.queue.kind == "queue"
+
+    @property
     def _before(self) -> tuple[str, ...]:
         """The trail without the queue, which follows it."""
         return self.trail[:-1] if self.trail[-1:] == (object_words(self.queue),) else self.trail
@@ -167,7 +177,9 @@ class HoldersScreen(FrameScreen):
             lines += (line(each, Tone.UNKNOWN) for each in wrap(f"? UNKNOWN  {safe(self._problem)}", width, rest="  "))
         if self._holders is not None:
             lines += [line()] if lines else []
-            lines += holders_lines(self._holders, self.context.now(), width)
+            now = self.context.now()
+            found = self._holders
+            lines += holders_lines(found, now, width) if isinstance(found, Holders) else units_lines(found, now, width)
         return tuple(lines)
 
     def _members(self) -> str:

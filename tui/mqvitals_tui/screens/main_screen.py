@@ -20,7 +20,7 @@ from mqvitals_agent.view.lists import COLUMNS, matching, ordered, spaced
 from mqvitals_agent.view.table import Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
-from mqvitals_tui.keys import ACROSS, MAIN, MOVES, WHO, Hint, hint_line, key_names
+from mqvitals_tui.keys import ACROSS, MAIN, MOVES, WHO, Hint, asking_key, hint_line, key_names
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
 from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, TabState, next_sibling, siblings, tab_row
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
@@ -336,12 +336,13 @@ class MainScreen(FrameScreen):
             self.go_to(following)
 
     def action_who(self) -> None:
-        """Show which applications have the queue under the cursor open."""
-        key = self.query_one("#table", VirtualTable).cursor_key if WHO in self._tab.own_keys else ""
+        """Show which applications have the queue under the cursor open, or the units of work behind a log."""
+        asks = asking_key(self._tab.request.kind) in self._tab.own_keys
+        key = self.query_one("#table", VirtualTable).cursor_key if asks else ""
         if key:
             self.open_holders(ObjectName.parse(key))
         else:
-            self.notify("Put the cursor on a queue (key 3) and press w to ask who has it open", markup=False)
+            self.notify("Put the cursor on a queue (3) or a log (7) and press w to ask who uses it now", markup=False)
 
     def action_part(self, step: int) -> None:
         """To another section of the overview, else to the next widget."""

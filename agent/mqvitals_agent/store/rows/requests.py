@@ -21,6 +21,9 @@ from mqvitals_rules.snapshot import ObjectName
 WHO = "who"
 """The request for the applications that have an object open."""
 
+UNITS = "units"
+"""The request for the units of work of a queue manager."""
+
 ANSWER_WAIT_MS = 60_000
 """How long a program waits for an answer: older requests are not answered."""
 KEEP_MS = 600_000

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from mqvitals_agent.text.figure import age, duration_us, number, number_of
 from mqvitals_agent.text.severity import Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
-from mqvitals_agent.text.terminal import cells, cut, safe, wrap
+from mqvitals_agent.text.terminal import cells, safe
+from mqvitals_agent.view.screens.folding import table_lines, text_columns
 from mqvitals_agent.view.table import Cell
 from mqvitals_agent.who.holder import HandleInstance, Holder, Holders, MemberHolders
 from mqvitals_rules.snapshot import ObjectName
 
 UNKNOWN = "not known"
 
-_IN_DOUBT = {"UNRESOLVED": Health.CRITICAL, "PREPARED": Health.WARNING}
+IN_DOUBT = {"UNRESOLVED": Health.CRITICAL, "PREPARED": Health.WARNING}
 """States of a unit of work in doubt: it holds its locks until its coordinator has decided.
 
 PREPARED usually resolves by itself; UNRESOLVED waits for a coordinator that is not available.
@@ -68,7 +69,7 @@ def _order(each: Holder, count: int) -> tuple[int, int, int, int, str, str, str,
 def health_of_unit(each: Holder) -> Health:
     """The health of its unit of work: OK unless it is in doubt."""
     unit = None if each.connection is None else each.connection.unit_of_work
-    return Health.OK if unit is None else _IN_DOUBT.get(unit.state, Health.OK)
+    return Health.OK if unit is None else IN_DOUBT.get(unit.state, Health.OK)
 
 
 def _row(each: Holder, group: Sequence[Holder]) -> _HolderRow:
@@ -171,12 +172,8 @@ def _unit_of_work(each: Holder) -> Cell:
 
 
 _INDENT = "  "
-_GAP = "  "
-_OLD_MS = 60_000
+OLD_MS = 60_000
 """An older answer is stale: applications open and close queues all the time."""
-
-_LEAST = 8
-"""The least cells of the widest column, however narrow the terminal is."""
 
 _FURTHER = ("Via", "Unit of work", "Job", "User", "Type")
 """Columns that move below the rows where they do not fit, the first one first."""
@@ -234,7 +231,7 @@ def _together(holders: Holders, width: int) -> Iterator[Line]:
 def _member(member: MemberHolders, now: int, width: int) -> Iterator[Line]:
     name = safe(member.queue_manager)
     asked = f"; asked {age(now - member.at)} ago"
-    tone = Tone.STALE if now - member.at >= _OLD_MS else Tone.FAINT
+    tone = Tone.STALE if now - member.at >= OLD_MS else Tone.FAINT
     if member.problem:
         words = f"{Health.UNKNOWN}  {name}: {UNKNOWN} who has it open: {safe(member.problem).rstrip('.')}{asked}"
         yield from _text(words, width, Tone.UNKNOWN)
@@ -295,44 +292,16 @@ def _uses(holders: Sequence[Holder]) -> str:
     return ", ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class _HolderColumn:
-    """A column: its title, the text of each row, and whether it is aligned right."""
-
-    title: str
-    texts: tuple[Cell, ...]
-    right: bool = False
-
-    @property
-    def width(self) -> int:
-        return max(cells(self.title), *(cells(cell.text) for cell in self.texts))
-
-
 def _rows(rows: Sequence[_HolderRow], owner: str, width: int) -> Iterator[Line]:
     if not rows:
         return
-    texts = zip(*(row.cells for row in rows), strict=True)
-    columns = [_HolderColumn(*each, right=each[0] == "Handles") for each in zip(_TITLES, texts, strict=True)]
-    columns = [each for each in columns if any(cell.text for cell in each.texts)]
+    columns = text_columns(_TITLES, [row.cells for row in rows], right=("Handles",))
     unknown = all(row.cells[-1].tone is Tone.ABSENT for row in rows)
     if unknown:
         # Once below, and not once a row.
         columns = [each for each in columns if each.title != "Unit of work"]
-    below: list[_HolderColumn] = []
-    for title in _FURTHER:
-        if _size(columns) <= width:
-            break
-        gone = [each for each in columns if each.title == title]
-        below = [*gone, *below] if title in ("Type", "User", "Job") else [*below, *gone]
-        columns = [each for each in columns if each.title != title]
-    widths = _widths(columns, width)
-    titles = [Cell(each.title, Tone.FAINT) for each in columns]
-    yield _line(columns, titles, widths)
-    lead = " " * (cells(_INDENT) + widths[0] + cells(_GAP))
-    for index, row in enumerate(rows):
-        yield _line(columns, [each.texts[index] for each in columns], widths, _channel(owner, row))
-        for column in below:
-            yield from _further(column.title, column.texts[index], lead, width)
+    keys = [_channel(owner, row) for row in rows]
+    yield from table_lines(columns, keys, width, folded=_FURTHER, first=("Type", "User", "Job"))
     if unknown:
         yield from _text(f"units of work: {UNKNOWN}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
 
@@ -342,44 +311,6 @@ def _channel(owner: str, row: _HolderRow) -> str:
     name = ObjectName(owner, "channel", row.channel)
     # An invalid name may not have a whole name that can be parsed.
     return str(name) if row.channel and owner and "/" not in owner else ""
-
-
-def _further(title: str, cell: Cell, lead: str, width: int) -> Iterator[Line]:
-    """A cell of a column that does not fit: below its row, after the column's title."""
-    if not cell.text:
-        return
-    label = f"{lead}{title.lower()} "
-    first, *rest = wrap(cell.text, width, first=label, rest=f"{lead}{_INDENT}")
-    yield Line((Span(label, Tone.FAINT), Span(first[len(label) :], cell.tone)))
-    yield from (line(each, cell.tone) for each in rest)
-
-
-def _size(columns: Sequence[_HolderColumn]) -> int:
-    return cells(_INDENT) + sum(each.width for each in columns) + cells(_GAP) * (len(columns) - 1)
-
-
-def _widths(columns: Sequence[_HolderColumn], width: int) -> list[int]:
-    """The widths of the columns: the widest shrink where all together do not fit."""
-    widths = [each.width for each in columns]
-    while (over := cells(_INDENT) + sum(widths) + cells(_GAP) * (len(widths) - 1) - width) > 0:
-        widest = max(widths)
-        if widest <= _LEAST:
-            break
-        widths[widths.index(widest)] = max(widest - over, _LEAST)
-    return widths
-
-
-def _line(columns: Sequence[_HolderColumn], texts: Sequence[Cell], widths: Sequence[int], key: str = "") -> Line:
-    spans = []
-    gap = _INDENT
-    for column, cell, size in zip(columns, texts, widths, strict=True):
-        text = cut(cell.text, size)
-        room = " " * (size - cells(text))
-        spans += [Span(gap + room), Span(text, cell.tone)] if column.right else [Span(gap), Span(text, cell.tone)]
-        gap = _GAP if column.right else room + _GAP
-    while spans and not spans[-1].text.strip():
-        spans.pop()
-    return Line(tuple(spans), key)
 
 
 def _text(text: str, width: int, tone: Tone, *, first: str = "", rest: str = _INDENT) -> list[Line]:
