@@ -116,7 +116,7 @@ class LogFigures:
             return None
         read_at, width = self._widths.get(owner, (-_SETTLED_MS, None))
         if abs(now - read_at) >= _SETTLED_MS:
-            messages = self._older.messages(owners=(owner,), codes=(_RANGE,), since=-1)
+            messages = self._older.messages(owners=(owner,), codes=(_RANGE,), limit=1)
             ends = [end[1].lstrip("0") for each in messages if (end := _END_OF_RANGE.search(each.text))]
             width = None if not ends else 6 if len(ends[-1]) <= 12 else 8
             self._widths[owner] = now, width

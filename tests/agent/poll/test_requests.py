@@ -30,6 +30,14 @@ CHANNEL_STATUS = (
     "000000100000002400000003 0000002a0000000100000001000000000000000000000002"
     "0000000400000018 00000dad 000004b8 00000001 2a202020 0000000300000010 000005f3 000003f3"
 )
+CONNECTIONS = (
+    f"{head(85, 4)} 00000009 00000010 00001b5f 00000000 {integer(1110, 1111)} 00000005 00000044 00000453 0000000d"
+    + "".join(
+        f" {number:08x}" for number in (7006, 3058, 1, 3025, 3501, 3506, 1128, 1132, 3060, 3061, 3062, 3063, 7009)
+    )
+    + " 0000000d 00000014 00000468 00000005 00000000"
+)
+"""All connections with a unit of work: an empty generic identifier, 13 attributes, and UOWSTATE NE NONE."""
 WHOLE = [
     (42, QueryOptions(), CHANNEL_STATUS),
     (42, QueryOptions("WEB.*", scope="*"), f"{head(42, 3)} {string(3501, 'WEB.*')} {integer(1523, 1011)} {string(3080, '*')}"),
@@ -53,6 +61,8 @@ WHOLE = [
     (119, QueryOptions(), head(119, 0)),
     (186, QueryOptions(), f"{head(186, 2)} {string(3183, '*')} {string(2039, '*')}"),
     (161, QueryOptions(), head(161, 0)),
+    (126, QueryOptions(part=mq.MQIACF_USAGE_DATA_SET), f"{head(126, 1)} {integer(1157, 1169)}"),
+    (85, QueryOptions(), CONNECTIONS),
     (2, QueryOptions(), f"{head(2, 1)} 00000005 00000014 000003e9 00000001 000003f1"),
 ]  # fmt: skip
 
