@@ -41,6 +41,13 @@ def whole_percentage(number: int) -> int:
     return number
 
 
+def six_or_eight(number: int) -> int:
+    """``number`` itself; raises ValueError when it is neither 6 nor 8."""
+    if number not in (6, 8):
+        raise ValueError("must be 6 or 8")
+    return number
+
+
 def _as_written(text: LocatedText) -> LocatedText:
     return text
 
@@ -50,6 +57,7 @@ PositiveReal = Annotated[float, positive]
 NotNegative = Annotated[int, not_negative]
 Percentage = Annotated[int, percentage]
 PercentageOrZero = Annotated[int, whole_percentage]
+SixOrEight = Annotated[int, six_or_eight]
 Volumes = tuple[LocatedText, ...]
 AsWritten = Annotated[LocatedText, Convert(_as_written, raw=True)]
 """A word, whatever YAML takes it for, such as NO."""
@@ -111,7 +119,7 @@ class LogFact(OptionalFacts):
     ] = None
     data_set_mb: Annotated[Positive | None, fact("How large the largest active log data set is, in MB.")] = None
     rba_bytes: Annotated[
-        AsWritten | None, fact("How many bytes its log positions (RBA) have, 6 or 8, as CSQJ034I shows at the start.")
+        SixOrEight | None, fact("How many bytes its log positions (RBA) have, 6 or 8, as CSQJ034I shows at the start.")
     ] = None
     new_logs: Annotated[
         LocatedText | None,

@@ -215,7 +215,7 @@ _DECLARED = (
     gauge("stripes", "count", "volumes over which VSAM stripes an active log; 1: not striped",
           platform="zos", declared=True, needed=True),
     gauge("data_set_mb", "MB", "size of the largest active log data set", platform="zos", declared=True),
-    state("rba_bytes", {"6": 6, "8": 8}, "bytes of its log positions, as CSQJ034I shows at the start",
+    gauge("rba_bytes", "bytes", "bytes of its log positions, 6 or 8, as CSQJ034I shows at the start",
           platform="zos", declared=True),
     state("new_logs", {"unformatted": 0, "preformatted": 1}, "how active logs are made before they are added",
           platform="zos", declared=True, default=0),

@@ -23,7 +23,7 @@ DECLARED = [
     for metric in kind.metrics
     if metric.declared
 ]
-_SERIALS, _NUMBER = "[VOL001, VOL002]", "1"
+_SERIALS, _NUMBER = "[VOL001, VOL002]", "8"
 
 
 def filled(lines: list[str]) -> str:
