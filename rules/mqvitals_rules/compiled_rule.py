@@ -105,7 +105,7 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
 
     def expression(text: LocatedText) -> Expression | None:
         try:
-            compiled = compile_expression(text, scope, kinds, filled)
+            compiled = compile_expression(text, scope, kinds, filled, quiet=rule.quiet_restarts)
         except ExpressionError as error:
             problems.extend(error.problems)
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 from mqvitals_rules.expression.context import Context, Unplaced, enough
 from mqvitals_rules.expression.expression import compile_value
@@ -80,7 +80,13 @@ class InstantContext:
         """None."""
         return NoMembers()
 
-    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:  # noqa: ARG002
+    def messages(
+        self,
+        ids: frozenset[str],  # noqa: ARG002
+        since_ms: int,  # noqa: ARG002
+        *,
+        quiet: bool = False,  # noqa: ARG002
+    ) -> Sequence[ObjectMessage] | None:
         """None."""
         return None
 
@@ -116,6 +122,35 @@ _NONE: frozenset[str] = frozenset()
 _About = Mapping[tuple[str, ...], Sequence[ObjectMessage]]
 
 
+_STARTING, _STARTED, _STOPPING, _STOPPED = "CSQY000I", "CSQY022I", "CSQY002I", "CSQ3104I"
+RESTART_IDS: Final = frozenset((_STARTING, _STARTED, _STOPPING, _STOPPED))
+_SETTLING_MS: Final = 300_000
+"""Channels and connections are restored for so long after a start is complete."""
+_LONGEST_RESTART_MS: Final = 4 * 3_600_000
+"""A start or stop of which no end is seen is taken to be over after this time."""
+
+_Period = tuple[int, int]
+"""First and last moment, ms UTC."""
+
+
+def restarts(messages: Iterable[ObjectMessage]) -> Sequence[_Period]:
+    """When a queue manager started or stopped, by its messages with ``RESTART_IDS`` in the order of time."""
+    found: list[_Period] = []
+    began: int | None = None
+    for message in messages:
+        if began is not None:
+            ends = message.ts + (_SETTLING_MS if message.id == _STARTED else 0)
+            found.append((began, min(ends, began + _LONGEST_RESTART_MS)))
+            if message.id == _STARTED:
+                found.append((message.ts, ends))
+        elif message.id == _STARTED:
+            found.append((message.ts, message.ts + _SETTLING_MS))
+        began = message.ts if message.id in (_STARTING, _STOPPING) else None
+    if began is not None:
+        found.append((began, began + _LONGEST_RESTART_MS))
+    return found
+
+
 class MessageIndex:
     """Finds the messages about an object. Thousands of queues need the same ones in turn."""
 
@@ -124,22 +159,26 @@ class MessageIndex:
         self._latest = latest
         self._windows = windows
         self._now = -1
-        self._known: dict[tuple[str, frozenset[str], int], _About] = {}
+        self._known: dict[tuple[str, frozenset[str], int, bool], _About] = {}
         self._lasting: dict[tuple[str, frozenset[str]], tuple[list[Sequence[ObjectMessage]], _About]] = {}
+        self._restarts: dict[str, tuple[Sequence[ObjectMessage], Sequence[_Period]]] = {}
 
-    def about(self, name: ObjectName, ids: frozenset[str], since: int, now: int) -> Sequence[ObjectMessage] | None:
+    def about(
+        self, name: ObjectName, ids: frozenset[str], since: int, now: int, *, quiet: bool = False
+    ) -> Sequence[ObjectMessage] | None:
         """The messages after ``since`` and up to ``now`` that name the object, oldest first; of a single kind all of
         its owner.
 
-        Of the group they are those of all members. None: no console is followed.
+        Of the group they are those of all members. None: no console is followed. ``quiet``: without those written
+        while their queue manager started or stopped.
         """
         if now != self._now:
             self._now = now
             self._known.clear()
-        key = name.owner, ids, since
+        key = name.owner, ids, since, quiet
         found = self._known.get(key)
         if found is None:
-            found = self._sorted(name.owner, ids, since)
+            found = self._sorted(name.owner, ids, since, quiet=quiet)
             if found is None:
                 return None
             self._known[key] = found
@@ -155,15 +194,15 @@ class MessageIndex:
             return (owner,)
         return (each for each in self._latest.owners() if self._latest.group_of(each) == owner)
 
-    def _sorted(self, owner: str, ids: frozenset[str], since: int) -> _About | None:
-        by_owner = [
-            messages
-            for each in self._owners(owner)
-            if (messages := self._windows.messages(each, ids, since)) is not None
-        ]
+    def _sorted(self, owner: str, ids: frozenset[str], since: int, *, quiet: bool) -> _About | None:
+        by_owner: list[Sequence[ObjectMessage]] = []
+        for each in self._owners(owner):
+            messages = self._windows.messages(each, ids, since)
+            if messages is not None:
+                by_owner.append(self._undisturbed(each, messages) if quiet and messages else messages)
         if not by_owner:
             return None
-        if since != EVER:
+        if since != EVER or quiet:
             return self._by_object(by_owner)
         # What lasts is mostly what it was at the poll before.
         before = self._lasting.get((owner, ids))
@@ -173,6 +212,17 @@ class MessageIndex:
         if all(messages[-1].ts <= self._now for messages in by_owner if messages):
             self._lasting[owner, ids] = by_owner, found
         return found
+
+    def _undisturbed(self, owner: str, messages: Sequence[ObjectMessage]) -> Sequence[ObjectMessage]:
+        """The messages that were not written while the queue manager started or stopped."""
+        told = self._windows.messages(owner, RESTART_IDS, EVER) or ()
+        known = self._restarts.get(owner)
+        if known is None or known[0] is not told:
+            known = self._restarts[owner] = told, restarts(told)
+        periods = known[1]
+        if not periods:
+            return messages
+        return [each for each in messages if not any(begin <= each.ts <= end for begin, end in periods)]
 
     def _by_object(self, by_owner: Iterable[Sequence[ObjectMessage]]) -> _About:
         # The group and its members may have the same message.
@@ -327,7 +377,7 @@ class EvalContext:
         """Note until the next call whether a console of the owner is followed."""
         self.silent = "" if self._messages.followed(owner, now) else owner
 
-    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:
+    def messages(self, ids: frozenset[str], since_ms: int, *, quiet: bool = False) -> Sequence[ObjectMessage] | None:
         """The console messages up to now that name the object; of a single kind, all of its owner.
 
         Of the group, all members' messages.
@@ -335,7 +385,7 @@ class EvalContext:
         assert self._state is not None, "a context reads nothing before enter()"
         name = self._state.name
         if name[0] != self.silent:
-            found = self._messages.about(name, ids, since_ms, self.now)
+            found = self._messages.about(name, ids, since_ms, self.now, quiet=quiet)
             if found is not None:
                 return found
         if self.absence is None:
@@ -403,6 +453,7 @@ class EvalContext:
         self, group: MemberGroup, context: EvalContext
     ) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
         context.absence = None
+        context.silent = self.silent
         now = self.now
         try:
             for state in group.states:

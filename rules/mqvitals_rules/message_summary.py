@@ -25,15 +25,17 @@ class MessageUse(NamedTuple):
     ids: frozenset[str]
     window_ms: int = 0
     ends: frozenset[str] = frozenset()
+    quiet: bool = False
+    """Those written while their queue manager started or stopped do not count."""
 
 
 def awaited(node: Node) -> Iterator[MessageUse]:
     """The messages that can make a condition true. Those after ``not``, and those about members, cannot."""
     match node:
         case Seen() | Times():
-            yield MessageUse(frozenset(node.messages), node.window_ms)
+            yield MessageUse(frozenset(node.messages), node.window_ms, quiet=node.quiet)
         case Open():
-            yield MessageUse(frozenset((node.begin,)), ends=frozenset(node.ends))
+            yield MessageUse(frozenset((node.begin,)), ends=frozenset(node.ends), quiet=node.quiet)
         case Latest():
             yield MessageUse(frozenset((node.message,)))
         case Not() | AnyMember() | MemberTally():
@@ -80,9 +82,9 @@ class CameMessages:
 
 def _came(context: Context, use: MessageUse) -> Sequence[ObjectMessage]:
     if use.window_ms:
-        return context.messages(use.ids, context.now - use.window_ms) or ()
-    found = context.messages(use.ids | use.ends, EVER) or ()
+        return context.messages(use.ids, context.now - use.window_ms, quiet=use.quiet) or ()
+    found = context.messages(use.ids, EVER, quiet=use.quiet) or ()
     if not use.ends:
         return found[-1:]
-    ended = max((each.ts for each in found if each.id in use.ends), default=EVER)
-    return [each for each in found if each.id in use.ids and each.ts > ended]
+    ended = context.messages(use.ends, EVER)
+    return [each for each in found if each.ts > ended[-1].ts] if ended else found

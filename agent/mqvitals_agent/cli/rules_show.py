@@ -94,6 +94,7 @@ def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
         "caused_by": [str(cause) for cause in rule.caused_by],
         "caused_by_partner": [str(cause) for cause in rule.caused_by_partner],
         "same_incident": [str(other) for other in rule.same_incident],
+        "quiet_restarts": rule.quiet_restarts,
         "enabled": rule.id not in settings.rules.disabled,
         "severity": rule.severity.name.lower(),
         "severity_if": [

@@ -226,10 +226,12 @@ class _Writer:
                 text = f"any_member(c, {self._constant(node.kind)}, {body}, {self._constant(node.alike)})"
                 return _Code(text, leaves=False, read=read)
             case Seen():
-                text = f"seen(c, {self._constant(frozenset(node.messages))}, {self._constant(node.window_ms)})"
+                ids, window = self._constant(frozenset(node.messages)), self._constant(node.window_ms)
+                text = f"seen(c, {ids}, {window}, {self._constant(node.quiet)})"
                 return _Code(text, leaves=False, read=read)
             case Open():
-                text = f"is_open(c, {self._constant(node.begin)}, {self._constant(frozenset(node.ends))})"
+                begin, ends = self._constant(frozenset((node.begin,))), self._constant(frozenset(node.ends))
+                text = f"is_open(c, {begin}, {ends}, {self._constant(node.quiet)})"
                 return _Code(text, leaves=False, read=read)
             case Unchanged():
                 address = f"{_whose(node.metric)}, {self._address(node.metric)}"
@@ -329,7 +331,7 @@ class _Writer:
                 return self._found(f"elapsed(c, {first}, {second}, {window})", tests)
             case Times():
                 ids, window = self._constant(frozenset(node.messages)), self._constant(node.window_ms)
-                return self._found(f"times(c, {ids}, {window})", tests)
+                return self._found(f"times(c, {ids}, {window}, {self._constant(node.quiet)})", tests)
             case Latest():
                 function = "latest_text" if node.as_text else "latest"
                 code, insert = self._constant(node.message), self._constant(node.insert)

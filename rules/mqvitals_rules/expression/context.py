@@ -62,8 +62,11 @@ class Context(Protocol):
         """The objects of ``kind`` that belong to the object."""
         ...
 
-    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:
-        """The console messages about the object with ts > ``since_ms``, oldest first; None: no console is followed."""
+    def messages(self, ids: frozenset[str], since_ms: int, *, quiet: bool = False) -> Sequence[ObjectMessage] | None:
+        """The console messages about the object with ts > ``since_ms``, oldest first; None: no console is followed.
+
+        ``quiet``: without those written while their queue manager started or stopped.
+        """
         ...
 
 

@@ -330,15 +330,19 @@ def compile_expression(
     scope: Kind,
     kinds: Mapping[str, Kind],
     parameters: Mapping[str, float] = _NO_PARAMETERS,
+    *,
+    quiet: bool = False,
 ) -> Expression:
     """A condition on objects of the kind ``scope``. ``parameters`` are the rule's thresholds by name.
+
+    ``quiet``: messages written while their queue manager starts or stops do not count.
 
     Raises ExpressionError with every problem found, each at its column (and in its file, for a LocatedText).
     """
     source = located(text)
     try:
         syntax = parse(source)
-        root = ConditionChecker(syntax, Names(scope, kinds, parameters)).condition(syntax.body)
+        root = ConditionChecker(syntax, Names(scope, kinds, parameters, quiet=quiet)).condition(syntax.body)
         if not (names_of(root) or pairs_of(root) or members_of(root) or messages_of(root)):
             raise RefusedExpressionError.at(0, "the condition looks at no metric")
     except RefusedExpressionError as refused:

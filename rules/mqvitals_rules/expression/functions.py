@@ -374,9 +374,9 @@ FUNCTIONS = (
 """Every name that can be called."""
 
 
-def seen(context: Context, ids: frozenset[str], window_ms: int) -> bool | None:
+def seen(context: Context, ids: frozenset[str], window_ms: int, quiet: bool) -> bool | None:  # noqa: FBT001
     """Whether there was a message with one of these ids in the window; None: no console is followed."""
-    found = context.messages(ids, context.now - window_ms)
+    found = context.messages(ids, context.now - window_ms, quiet=quiet)
     return None if found is None else bool(found)
 
 
@@ -384,18 +384,18 @@ EVER = -1
 """A moment (ms UTC) before every message."""
 
 
-def is_open(context: Context, begin: str, ends: frozenset[str]) -> bool | None:
+def is_open(context: Context, begin: frozenset[str], ends: frozenset[str], quiet: bool) -> bool | None:  # noqa: FBT001
     """Whether the newest message ``begin`` is newer than all messages ``ends``; None: no console is followed."""
-    found = context.messages(ends | {begin}, EVER)
-    if found is None:
-        return None
-    began = max((message.ts for message in found if message.id == begin), default=EVER)
-    return began > max((message.ts for message in found if message.id in ends), default=EVER)
+    began = context.messages(begin, EVER, quiet=quiet)
+    if not began:
+        return None if began is None else False
+    ended = context.messages(ends, EVER)
+    return not ended or began[-1].ts > ended[-1].ts
 
 
-def times(context: Context, ids: frozenset[str], window_ms: int) -> int | None:
+def times(context: Context, ids: frozenset[str], window_ms: int, quiet: bool) -> int | None:  # noqa: FBT001
     """How many messages with one of these ids there were in the window; None: no console is followed."""
-    found = context.messages(ids, context.now - window_ms)
+    found = context.messages(ids, context.now - window_ms, quiet=quiet)
     return None if found is None else sum(message.times for message in found)
 
 

@@ -17,14 +17,22 @@ NAME = "name"
 class Names:
     """The names that one expression, or its part about members, may use.
 
-    ``outer`` are the names of the evaluated object where the scope is a kind of members.
+    ``outer`` are the names of the evaluated object where the scope is a kind of members. ``quiet``: messages written
+    while their queue manager starts or stops do not count.
     """
 
-    __slots__ = ("_kinds", "_metrics", "_parameters", "outer", "scope")
+    __slots__ = ("_kinds", "_metrics", "_parameters", "outer", "quiet", "scope")
 
     def __init__(
-        self, scope: Kind, kinds: Mapping[str, Kind], parameters: Mapping[str, float], outer: Names | None = None
+        self,
+        scope: Kind,
+        kinds: Mapping[str, Kind],
+        parameters: Mapping[str, float],
+        outer: Names | None = None,
+        *,
+        quiet: bool = False,
     ) -> None:
+        self.quiet = quiet
         self.scope = scope
         self.outer = outer
         self._kinds = {**kinds, scope.name: scope}
@@ -33,7 +41,7 @@ class Names:
 
     def inside(self, kind_name: str, start: int) -> Names:
         """The names for members of a kind. Raises RefusedExpressionError when there is no such kind."""
-        return Names(self._kind(kind_name, start), self._kinds, self._parameters, outer=self)
+        return Names(self._kind(kind_name, start), self._kinds, self._parameters, outer=self, quiet=self.quiet)
 
     def find(self, name: str, start: int, end: int) -> MetricValue | NameText | Constant | None:
         """The metric of the scope, its name, or the parameter called ``name``; None when there is neither."""

@@ -154,12 +154,16 @@ class Elapsed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Times:
-    """``times("CSQX777E", "10m")``: how many console messages with one of these ids there were."""
+    """``times("CSQX777E", "10m")``: how many console messages with one of these ids there were.
+
+    ``quiet``: those written while their queue manager started or stopped do not count.
+    """
 
     start: int
     end: int
     messages: tuple[str, ...]
     window_ms: int
+    quiet: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,22 +261,27 @@ class MembersKnown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """``seen("CSQP020E", "10m")``: there was a console message with one of these ids."""
+    """``seen("CSQP020E", "10m")``: there was a console message with one of these ids. ``quiet`` as of ``Times``."""
 
     start: int
     end: int
     messages: tuple[str, ...]
     window_ms: int
+    quiet: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Open:
-    """``open("CSQJ004I", "CSQJ005I")``: no message of ``ends`` came after the newest message ``begin``."""
+    """``open("CSQJ004I", "CSQJ005I")``: no message of ``ends`` came after the newest message ``begin``.
+
+    ``quiet`` as of ``Times``: such a message begins nothing, but it ends what is open.
+    """
 
     start: int
     end: int
     begin: str
     ends: tuple[str, ...]
+    quiet: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -201,7 +201,7 @@ class CallChecker(OperandChecker):
                 raise self.refused(node.args[1], "elapsed is about two different messages")
             return Elapsed(*self.span(node), first, second, window_ms)
         if name == "times":
-            return Times(*self.span(node), *self._any_messages(node, 'times("CSQX777E", "10m")'))
+            return Times(*self.span(node), *self._any_messages(node, 'times("CSQX777E", "10m")'), self.names.quiet)
         if name in ("latest", "latest_text"):
             return self._latest(node, name)
         if name == "abs":
@@ -360,7 +360,7 @@ class CallChecker(OperandChecker):
     # Console messages
 
     def _seen(self, node: ast.Call, _: str) -> Seen:
-        return Seen(*self.span(node), *self._any_messages(node, 'seen("CSQP020E", "10m")'))
+        return Seen(*self.span(node), *self._any_messages(node, 'seen("CSQP020E", "10m")'), self.names.quiet)
 
     def _open(self, node: ast.Call, _: str) -> Open:
         if len(node.args) < 2:
@@ -368,7 +368,7 @@ class CallChecker(OperandChecker):
         begin, *ends = every(self._message, node.args)
         if begin in ends:
             raise self.refused(node.args[0], "open is about a message and others that end it")
-        return Open(*self.span(node), begin, tuple(ends))
+        return Open(*self.span(node), begin, tuple(ends), self.names.quiet)
 
     def _latest(self, node: ast.Call, name: str) -> Latest:
         if len(node.args) != 2:

@@ -118,6 +118,9 @@ def count_text(polls: int, records: int | None) -> str:
     return words if records is None else f"{words} or {records} record{'s' * (records != 1)}"
 
 
+_QUIET = "messages written while their queue manager starts or stops do not count."
+
+
 def _section(rule: Rule) -> Iterator[str]:
     yield f"### {rule.id} {rule.title}"
     yield ""
@@ -136,6 +139,7 @@ def _section(rule: Rule) -> Iterator[str]:
         "Clears": clear_text(rule),
         "Explained by": ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)]),
         "Same incident as": ", ".join(rule.same_incident),
+        "Console": _QUIET if rule.quiet_restarts else "",
         "Needs": ", ".join(rule.needs),
         "Advice": one_line(rule.advice),
         "Caveat": one_line(rule.caveat),

@@ -139,6 +139,7 @@ class RuleEntry:
     caused_by: tuple[LocatedText, ...] = ()
     caused_by_partner: tuple[LocatedText, ...] = ()
     same_incident: tuple[LocatedText, ...] = ()
+    quiet_restarts: bool = False
 
     def __post_init__(self) -> None:
         if self.mqsc_if and self.mqsc is None:
@@ -202,6 +203,7 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         caused_by=entry.caused_by,
         caused_by_partner=entry.caused_by_partner,
         same_incident=entry.same_incident,
+        quiet_restarts=entry.quiet_restarts,
     )
 
 

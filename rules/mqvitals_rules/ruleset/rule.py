@@ -115,6 +115,7 @@ class Rule:
     - ``caused_by``: the rules whose alert, about the same object or one it depends on, explains this one's;
       ``caused_by_partner``: those whose alert about the queue manager at the other end of the channel, or of the transmission queue, does;
       ``same_incident``: those that report the same from other data, so that either may explain the other.
+    - ``quiet_restarts``: console messages written while their queue manager starts or stops do not count.
     """
 
     id: LocatedText
@@ -141,6 +142,7 @@ class Rule:
     caused_by: tuple[LocatedText, ...] = ()
     caused_by_partner: tuple[LocatedText, ...] = ()
     same_incident: tuple[LocatedText, ...] = ()
+    quiet_restarts: bool = False
 
     @property
     def causes(self) -> tuple[LocatedText, ...]:

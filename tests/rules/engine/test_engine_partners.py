@@ -142,4 +142,7 @@ def test_only_channels_have_partners() -> None:
      source: {document: d, section: s}, caused_by_partner: [X]}"""
     _, [problem] = decode_packs([("own.yaml", text)], KINDS)
     assert (problem.place.line, problem.key) == (3, "caused_by_partner")
-    assert problem.message == "a page_set has no partner; only a channel and a transmission queue have one"
+    assert (
+        problem.message
+        == "a page_set has no partner; only a channel and a transmission queue have one, and a group its members"
+    )

@@ -179,7 +179,7 @@ class _Context:
         self.asked.append(f"members {kind}")
         return self._company.get(kind) or _Members(())
 
-    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:
+    def messages(self, ids: frozenset[str], since_ms: int, *, quiet: bool = False) -> Sequence[ObjectMessage] | None:
         if self._told is None:
             return None
         return [message for message in self._told if message.id in ids and message.ts > since_ms]

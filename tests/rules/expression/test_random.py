@@ -257,7 +257,7 @@ class World:
         found: float | None = self.usual.get("total")
         return found
 
-    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:
+    def messages(self, ids: frozenset[str], since_ms: int, *, quiet: bool = False) -> Sequence[ObjectMessage] | None:
         return None if self.told is None else [each for each in self.told if each.id in ids and each.ts > since_ms]
 
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
