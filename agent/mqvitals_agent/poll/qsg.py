@@ -106,6 +106,7 @@ def read_members(answer: MemberReport, rows: CycleRows) -> None:
             mq.MQQSGS_ACTIVE,
         ),
         "lowest_command_level": min(levels) if levels else Absence.NOT_RETURNED,
+        "command_levels": len(set(levels)) if levels else Absence.NOT_RETURNED,
         "members": ", ".join(sorted(map(_member, members))),
     }
     rows.active_members = frozenset(

@@ -89,6 +89,7 @@ class SnapshotBuilder:
         self._distributed: dict[str, bool] = {}
         self._with_statistics: set[str] = set()
         self._dead_letter_queues: dict[str, str] = {}
+        self._dead_letter_found: dict[str, tuple[str, bool]] = {}
         self._storage_classes: dict[str, dict[str, StorageClass]] = {}
         self._channels_defined: dict[str, dict[str, ChannelDefinition]] = {}
         self._undefined: dict[str, set[str]] = {}
@@ -217,6 +218,7 @@ class SnapshotBuilder:
             clash = self._site_name in self.owners
             self._group_name = (rows.group if clash or not self._site_name else self._site_name) or _NAMELESS_GROUP
         self._learn_channels(cycle)
+        self._look_for_dead_letter_queues(cycle)
         self._learn_page_sets(cycle)
         self._count_alterations(cycle)
 
@@ -230,6 +232,24 @@ class SnapshotBuilder:
         count = self._alterations.count(now, lambda member, local: self._clock(member).utc(local))
         row = ObjectRow({"altered_1d": count}, whole=True, own=True, at=now, now=now, member="")
         cycle.rows.reported.setdefault(CHANGES, {})[GROUP] = {"": row}
+
+    def _look_for_dead_letter_queues(self, cycle: CycleData) -> None:
+        """Whether the named dead-letter queues exist, as of the answers about queues' definitions."""
+        reported = cycle.rows.reported.get(queue.DEFINITION, {})
+        known = self._known.get(queue.DEFINITION, {})
+        for owner, name in self._dead_letter_queues.items():
+            questions = cycle.asked.get((queue.DEFINITION, owner), [])
+            if any(name in names for names in (reported.get(owner, ()), reported.get(GROUP, ()), known.get(GROUP, ()))):
+                self._dead_letter_found[owner] = (name, True)
+            elif name and missing_reason(name, questions, None) is None:
+                self._dead_letter_found[owner] = (name, False)
+
+    def _dead_letter_exists(self, owner: str) -> Reported:
+        name = self._dead_letter_queues.get(owner)
+        if name == "":
+            return Absence.NOTHING_TO_TELL
+        seen, found = self._dead_letter_found.get(owner, ("", False))
+        return int(found) if name and seen == name else Absence.NOT_ASKED
 
     def _learn_channels(self, cycle: CycleData) -> None:
         """A channel that a whole answer about definitions no longer holds is defined no more."""
@@ -350,6 +370,8 @@ class SnapshotBuilder:
                     else int(name == dead_letter_queue)
                 )
                 values["usually_read"] = before.usually_read(values["input_handles"], row.at)
+            elif part is ATTRIBUTES:
+                values["dead_letter_queue_found"] = self._dead_letter_exists(owner)
             elif part is queue.DEFINITION and owner != GROUP:
                 queue.relate_storage(values, self._storage_classes.get(owner, {}), self._pools.get(owner, {}))
             elif part is storage.BUFFER_POOL:

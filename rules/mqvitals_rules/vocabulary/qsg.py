@@ -45,6 +45,8 @@ _MEMBERS = answer(
          pcf="MQCA_Q_MGR_NAME", computed="the names of the ACTIVE members whose Db2 connection is not ACTIVE"),
     gauge("lowest_command_level", "number", "lowest command level of the members; decides what the group can use",
           pcf="MQIA_COMMAND_LEVEL", computed="the lowest of the members"),
+    gauge("command_levels", "count", "different command levels of the members",
+          pcf="MQIA_COMMAND_LEVEL", computed="how many levels the members have"),
     text("members", "the members and their status",
          pcf="MQCA_Q_MGR_NAME", computed="name and status of each member, in the order of their names"),
 )

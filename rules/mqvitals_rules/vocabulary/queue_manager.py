@@ -53,6 +53,8 @@ _IDENTITY = answer(
          pcf="MQCA_COMMAND_INPUT_Q_NAME", mqsc="COMMANDQ"),
     text("dead_letter_queue", "queue for messages that cannot be delivered; blank: none",
          pcf="MQCA_DEAD_LETTER_Q_NAME", mqsc="DEADQ"),
+    state("dead_letter_queue_found", NO_YES, "the queue that dead_letter_queue names exists",
+          pcf="MQCA_DEAD_LETTER_Q_NAME", computed="NO where complete answers about its local queues do not hold it"),
     text("default_xmitq", "transmission queue where none is named",
          pcf="MQCA_DEF_XMIT_Q_NAME", mqsc="DEFXMITQ"),
     text("creation_ts", "when it was created, local time of the queue manager",

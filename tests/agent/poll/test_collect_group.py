@@ -137,7 +137,7 @@ def test_group_and_its_members(talk: Talk) -> None:
     talk.ask(mq.MQCMD_INQUIRE_QSG, members)
     values = talk.end().reading("PRDQSG/qsg").values
     assert (values["qmgr_count"], values["members_active"], values["members_failed"]) == (2, 1, 1)
-    assert (values["name"], values["lowest_command_level"]) == ("PRDQ", 930)
+    assert (values["name"], values["lowest_command_level"], values["command_levels"]) == ("PRDQ", 930, 2)
     assert values["members"] == "QM01 ACTIVE, QM02 FAILED"
 
 

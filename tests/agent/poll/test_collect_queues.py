@@ -11,7 +11,7 @@ import pytest
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.probe import QueryOptions
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
 if TYPE_CHECKING:
@@ -426,6 +426,29 @@ def test_dead_letter_queue_is_known_by_name(talk: Talk) -> None:
     told = talk.end()
     assert told.value("QM01/queue/DLQ", "dead_letter") == 1
     assert told.value("QM01/queue/A", "dead_letter") == 0
+
+
+def test_whether_the_dead_letter_queue_exists(talk: Talk) -> None:
+    """Known from complete answers about definitions that would hold it; a filter or another pattern says nothing."""
+    attributes: list[dict[int, Any]]
+    attributes = [{mq.MQCA_DEAD_LETTER_Q_NAME: "DLQ".ljust(48), mq.MQIA_PLATFORM: mq.MQPL_ZOS}]
+
+    def found() -> Reported:
+        talk.ask(mq.MQCMD_INQUIRE_Q_MGR, attributes)
+        return talk.end().value("QM01/queue_manager", "dead_letter_queue_found")
+
+    assert found() is Absence.NOT_ASKED
+    talk.ask(DEFINITION, [definition("A")], question=QueryOptions(name="A*"))
+    assert found() is Absence.NOT_ASKED
+    talk.ask(DEFINITION, [definition("A")])
+    assert found() == 0
+    assert found() == 0
+    talk.ask(DEFINITION, [definition("A"), definition("DLQ")])
+    assert found() == 1
+    attributes[0][mq.MQCA_DEAD_LETTER_Q_NAME] = "OTHER"
+    assert found() is Absence.NOT_ASKED
+    attributes[0][mq.MQCA_DEAD_LETTER_Q_NAME] = ""
+    assert found() is Absence.NOTHING_TO_TELL
 
 
 def test_distributed_queue_manager(talk: Talk) -> None:
