@@ -23,8 +23,13 @@ LEAST_POINTS = 5
 """Fewer values make no trend."""
 
 
-def rate(points: Sequence[Point]) -> float | None:
-    """Increase a second: the increases over the time in which they arose.
+_HOUR_MS = 3_600_000
+LEAST_INTERVAL_MS = 60_000
+"""Increases over less time than this say nothing about an hour."""
+
+
+def rate(points: Sequence[Point], least_ms: int = 1) -> float | None:
+    """Increase a second: the increases over the time in which they arose; None where that is less than ``least_ms``.
 
     Increases of unknown duration do not count.
     """
@@ -32,7 +37,7 @@ def rate(points: Sequence[Point]) -> float | None:
         total = sum(points.values)
         if total == total:
             duration_ms = sum(points.intervals)
-            return _number(total * 1000 / duration_ms) if duration_ms > 0 else None
+            return _number(total * 1000 / duration_ms) if duration_ms >= least_ms else None
     increase: float = 0
     duration_ms = 0
     if points.__class__ is Polls and points.intervals is not None:
@@ -40,12 +45,12 @@ def rate(points: Sequence[Point]) -> float | None:
             if value == value and 0 <= gap < UNKNOWN_MS:
                 increase += value
                 duration_ms += gap
-        return _number(increase * 1000 / duration_ms) if duration_ms > 0 else None
+        return _number(increase * 1000 / duration_ms) if duration_ms >= least_ms else None
     for point in points:
         if point.value is not None and point.interval_ms is not None:
             increase += point.value
             duration_ms += point.interval_ms
-    return _number(increase * 1000 / duration_ms) if duration_ms > 0 else None
+    return _number(increase * 1000 / duration_ms) if duration_ms >= least_ms else None
 
 
 def delta(points: Sequence[Point]) -> float | None:
@@ -255,7 +260,8 @@ class WindowFunction:
 
 
 def _rate(context: Context, kind: str, metric: str, window_ms: int) -> float | None:
-    return rate(context.points(kind, metric, context.now - window_ms))
+    points = context.points(kind, metric, context.now - window_ms)
+    return rate(points, LEAST_INTERVAL_MS if window_ms >= _HOUR_MS else 1)
 
 
 def _delta(context: Context, kind: str, metric: str, window_ms: int) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from math import inf, nan
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,20 @@ def polls(*values: float | None, every: int | None = MINUTE, now: int = NOW) -> 
     """One poll a minute, the last one now."""
     begin = now - MINUTE * (len(values) - 1)
     return [Point(begin + MINUTE * index, value, every) for index, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("window", "seconds", "expected"),
+    [("1h", 2, None), ("1h", 59, None), ("1h", 60, True), ("1d", 30, None), ("5m", 2, True)],
+)
+def test_two_seconds_say_nothing_about_an_hour(
+    compiled: Any, context: Any, window: str, seconds: int, expected: bool | None
+) -> None:
+    """One record of so many seconds, with two opens: an hour of them is not shown, nor compared."""
+    expression = compiled(f'3600 * rate(msgs, "{window}") > 60', "channel")
+    found = expression.explain(context({"msgs": 2}, {"msgs": [2]}, every_ms=1000 * seconds))
+    assert found.truth is (None if expected is None else 3600 * 2 / seconds > 60)
+    assert ("not enough history" in found.filled) is (expected is None)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +189,8 @@ def test_columns_say_what_their_points_say(polls: Polls, window_ms: int, limit: 
     # A window holds points after its beginning alone.
     since = min([NOW - window_ms, *(ts - 1 for ts in polls.ts)])
     assert functions.rate(polls) == functions.rate(points)
+    assert functions.rate(polls, MINUTE + 1) == functions.rate(points, MINUTE + 1)
+    assert functions.is_unchanged(polls, since, window_ms) is functions.is_unchanged(points, since, window_ms)
     assert functions.delta(polls) == functions.delta(points)
     assert functions.last_change(polls) == functions.last_change(points)
     for calculate in (functions.mean, functions.middle, min, max):
