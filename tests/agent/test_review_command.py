@@ -230,3 +230,86 @@ def test_many_objects_are_one_pattern(capsys: pytest.CaptureFixture[str], config
     out = " ".join(said(capsys, "--config", str(config)).split())
     assert "And 20 more: Q10, Q11" in out
     assert "Q21 and 8 others." in out
+
+
+def lacked(capsys: pytest.CaptureFixture[str], config: Path, *words: str, code: int = 1) -> dict[str, Any]:
+    """What ``review --first-day`` reports to programs."""
+    found: dict[str, Any] = json.loads(
+        said(capsys, "--config", str(config), "--first-day", "--json", *words, code=code)
+    )
+    return found
+
+
+@pytest.mark.usefixtures("store")
+def test_first_day_names_what_would_help(capsys: pytest.CaptureFixture[str], config: Path) -> None:
+    """Each remedy with the checks that lack nothing else; a silent queue manager is nobody's remedy."""
+    found = lacked(capsys, config)
+    remedies = {each["subject"]: each for each in found["remedies"]}
+    assert set(remedies) == {"queues: workload", "START TRACE(STAT) CLASS(5)"}
+    assert remedies["queues: workload"]["unlocks"] == {"MY-04": 4}
+    assert remedies["START TRACE(STAT) CLASS(5)"]["unlocks"] == {"MY-05": 4}
+    assert remedies["queues: workload"]["queue_managers"] == ["QM01", "QM02"]
+    assert found["blind"] == {"MY-04": ["not declared"], "MY-05": ["needs SMF"]}
+    # MY-07 lacks the depth of one queue only, and waits for its queue manager.
+    assert (found["rules"], found["evaluated"], found["waiting"]) == (7, 5, [])
+
+
+@pytest.mark.usefixtures("store")
+def test_first_day_lines_unlock_the_rule(capsys: pytest.CaptureFixture[str], config: Path) -> None:
+    """The lines of a remedy are lines of the configuration; with them the rule is evaluated."""
+    lines = next(each["lines"] for each in lacked(capsys, config)["remedies"] if each["action"] == "declare")
+    config.write_text(config.read_text() + "\n".join(lines).replace("...", "online") + "\n", "utf-8")
+    found = lacked(capsys, config)
+    assert [each["subject"] for each in found["remedies"]] == ["START TRACE(STAT) CLASS(5)"]
+    assert "MY-04" not in found["blind"]
+
+
+@pytest.mark.usefixtures("store")
+def test_first_day_of_one_queue_manager_as_text(capsys: pytest.CaptureFixture[str], config: Path) -> None:
+    """Only the wanted queue manager counts; the report names remedies in sentences."""
+    text = " ".join(said(capsys, "--config", str(config), "--first-day", "--queue-manager", "QM02").split())
+    assert "Declare workload under facts.queues (QM02): unlocks 1 check of MY-04." in text
+    assert "These wait for time or for an event, and need nothing: MY-07." in text
+
+
+def test_first_day_counts_rules_without_any_object(
+    capsys: pytest.CaptureFixture[str], config: Path, store: Path
+) -> None:
+    """Applications are known from accounting records alone: without any, the trace unlocks all rules about them."""
+    ours = config.parent / "ours.yaml"
+    ours.write_text(RULES + rule("MY-08", "open_n > 5", scope="application", kind="application"), "utf-8")
+    found = lacked(capsys, config, "--store", str(store))
+    assert {"START TRACE(ACCTG) CLASS(3)": {"MY-08": 1}}.items() <= {
+        each["subject"]: each["unlocks"] for each in found["remedies"]
+    }.items()
+    assert found["blind"]["MY-08"] == ["needs SMF"]
+
+
+def test_a_refused_command_is_a_permission(capsys: pytest.CaptureFixture[str], config: Path, store: Path) -> None:
+    """The remedy names the profile of the command that was refused."""
+    name = ObjectName("QM03", "queue", "SECRET")
+    values: dict[str, Reported] = {"max_depth": Absence.NOT_AUTHORISED, "depth": 1}
+    snapshot = Snapshot("QM03", False, 1, NOW, (Reading(name, KINDS["queue"].poll, NOW, values),))
+    settings = load_rule_config(Settings())
+    with Store.open(store, replay=True, source="made up", group="PRDQSG") as writer:
+        writer.write(snapshot, Engine(settings.rules, settings.facts, MemoryHistory()).evaluate(snapshot))
+    found = lacked(capsys, config, "--queue-manager", "QM03")
+    permission = next(each for each in found["remedies"] if each["action"] == "permit")
+    assert permission["subject"] == "DISPLAY QUEUE on QM03"
+    assert permission["unlocks"] == {"MY-01": 1, "MY-02": 1, "MY-03": 1}
+    assert "PERMIT QM03.DISPLAY.QUEUE CLASS(MQCMDS) ID(<user>) ACCESS(READ)" in permission["lines"]
+
+
+@pytest.mark.usefixtures("store")
+def test_first_day_puts_operational_rules_and_many_rules_first(
+    capsys: pytest.CaptureFixture[str], config: Path
+) -> None:
+    """A fact that an operational rule lacks comes before one that two rules of a review lack."""
+    more = (
+        rule("MY-08", "lifetime == short"),
+        rule("MY-09", "lifetime == long"),
+        rule("MY-10", "flow_instances > 5", kind="operational"),
+    )
+    (config.parent / "ours.yaml").write_text(RULES + "".join(more), "utf-8")
+    subjects = [each["subject"] for each in lacked(capsys, config)["remedies"]]
+    assert subjects[:2] == ["queues: flow_instances", "queues: lifetime"]

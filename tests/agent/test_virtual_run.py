@@ -67,6 +67,16 @@ def test_every_cycle_is_stored(tmp_path: Path, speed: str, soak: bool, capsys: p
     assert f"the {count}m are over: {count} cycles" in capsys.readouterr().err
 
 
+def test_the_first_hour_ends_with_what_would_help(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After an hour the log names what would let more rules be evaluated, once."""
+    words = ("--scenario", "quiet", "--for", "2h10m", "--interval", "30m", "--speed", "max")
+    assert lived(tmp_path / "x.db", *words) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if "unlocks" in line]
+    assert any("Name the files of console messages under console.follow" in line for line in lines)
+    assert any("START TRACE(STAT) CLASS(1)" in line for line in lines)
+    assert len(lines) == 5
+
+
 @pytest.fixture
 def loaded(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Call it, and from then on the thread of the store is held up now and then, as by a machine that does other things too."""

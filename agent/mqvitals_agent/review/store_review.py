@@ -66,17 +66,24 @@ class OwnerReview:
         return result_of(check for part in self.parts for check in part.checks)
 
 
-def review_store(reader: StoreReader, config: RuleConfig, wanted: Collection[str] = ()) -> tuple[OwnerReview, ...]:
-    """Evaluate all objects of the owners ``wanted`` (none: of all), regardless of holds. Raises StoreError.
-
-    Where a check cannot be evaluated now, an alert that the agent has opened before remains a finding.
-    """
+def loaded_latest(reader: StoreReader, config: RuleConfig) -> LatestValues:
+    """The newest values of all objects of a store whose owners are monitored. Raises StoreError."""
     owners = [owner for owner in reader.owners() if not owner.unwatched]
     latest = latest_of(owners, config.facts)
     lasting = lasting_owners(reader)
     for owner in owners:
         for kind in KINDS:
             load_kind(reader, latest, owner.name, kind, lasting=lasting)
+    return latest
+
+
+def review_store(reader: StoreReader, config: RuleConfig, wanted: Collection[str] = ()) -> tuple[OwnerReview, ...]:
+    """Evaluate all objects of the owners ``wanted`` (none: of all), regardless of holds. Raises StoreError.
+
+    Where a check cannot be evaluated now, an alert that the agent has opened before remains a finding.
+    """
+    owners = [owner for owner in reader.owners() if not owner.unwatched]
+    latest = loaded_latest(reader, config)
     standing = {(each.alert.scope, each.alert.key.rule): each.alert for each in reader.alerts(review=True)}
     found = []
     for owner in owners:

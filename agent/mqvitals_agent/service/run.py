@@ -52,6 +52,15 @@ _STORING_MS = 60_000
 _LAG_S = 1.0
 """Virtual time that ends behind its pace by less than this is not reported."""
 
+_FIRST_HOUR_MS = 3_600_000
+_FIRST_DAY_S = 60.0
+"""Finding out what the rules lack is given up after this time."""
+
+_FIRST_DAY_OBJECTS = 200
+"""It looks at so many objects of each kind of a queue manager, so that no cycle waits for it."""
+
+_REMEDIES = 5
+
 _CANCEL_S = 0.2
 """Cancelled tasks may take this long to end."""
 
@@ -159,6 +168,7 @@ class AgentRun:
             self._start(self._end_after(self._options.for_ms))
         if self._options.reread is not None and (files := self._config.files):
             self._start(self._watch_files(files))
+        self._start(self._log_first_day())
         if group.smf is not None:
             self._start(write_smf(group.smf, group.clock))
         signals = handled_signals(
@@ -304,6 +314,21 @@ class AgentRun:
     def _longest_cycle_ms(self) -> int:
         """The longest time from the end of one cycle to the end of the next, ms."""
         return 2 * self._config.settings.polling.interval + _STORING_MS
+
+    async def _log_first_day(self) -> None:
+        """After an hour, log what would help most to evaluate more rules."""
+        await self._group.clock.sleep(_FIRST_HOUR_MS)
+        with suppress(NoAnswerError, StoreError), self._group.clock.hold():
+            for text in await BoundedCall().run(self._first_remedies, _FIRST_DAY_S):
+                _LOG.info(text, extra=as_event("rules.lack"))
+
+    def _first_remedies(self) -> tuple[str, ...]:
+        from mqvitals_agent.review.first_day import first_day, most_helpful
+        from mqvitals_agent.store.reader import StoreReader
+
+        with StoreReader.open(self._options.store) as reader:
+            found = first_day(reader, self._config.rule_config, objects_of_kind=_FIRST_DAY_OBJECTS)
+        return most_helpful(found, _REMEDIES)
 
     async def _await_worker(self) -> None:
         """Return when the store's thread answers."""
