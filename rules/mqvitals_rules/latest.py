@@ -67,7 +67,7 @@ class LatestValues:
         self._readers: Mapping[tuple[str, str], list[ObjectName]] = {}
         self._readers_turn = -1
         for kind in kinds.values():
-            self._probes.setdefault(kind.poll, []).append(kind.name)
+            self._probes.setdefault(kind.poll_command, []).append(kind.name)
 
     def shift(self, by_ms: int) -> None:
         """Shift every date by ``by_ms``, as the clock was corrected."""

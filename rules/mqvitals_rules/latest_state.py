@@ -32,6 +32,7 @@ RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("page_set", "buffer_pool"): ("page_set", "buffer_pool"),
     ("queue", "cf_structure"): ("queue", "cf_structure"),
     ("queue", "channel"): ("queue", "fed_by"),
+    ("smds_connection", "smds"): ("smds_connection", "data_set"),
     ("application", "queue"): ("application", "base_name"),
     ("application", "page_set"): ("application", "page_set"),
     ("application", "buffer_pool"): ("application", "buffer_pool"),

@@ -241,17 +241,22 @@ def _selection(request: bytes) -> RequestSelection:
     return selection_of(Decoder().decode(request, REQUEST_CCSID))
 
 
+_PART_WORDS = {
+    mq.MQIACF_CF_STATUS_BACKUP: "BACKUP",
+    mq.MQIACF_CF_STATUS_CONNECT: "CONNECT",
+    mq.MQIACF_CF_STATUS_SMDS: "SMDS",
+    mq.MQIACF_USAGE_SMDS: "SMDS",
+    mq.MQIACF_USAGE_DATA_SET: "DATASET",
+}
+
+
 def _query(request: bytes) -> DoctorQuery:
     selection = _selection(request)
     check = display_command(command_form(selection.command))
     if selection.name not in ("", "*"):
         check += f"({selection.name})"
-    if selection.part == mq.MQIACF_CF_STATUS_BACKUP:
-        check += " TYPE(BACKUP)"
-    if selection.part == mq.MQIACF_USAGE_SMDS:
-        check += " TYPE(SMDS)"
-    if selection.part == mq.MQIACF_USAGE_DATA_SET:
-        check += " TYPE(DATASET)"
+    if selection.part in _PART_WORDS:
+        check += f" TYPE({_PART_WORDS[selection.part]})"
     return DoctorQuery(check, request, selection)
 
 

@@ -24,6 +24,7 @@ _NAME = {
     mq.MQCMD_INQUIRE_CF_STRUC_STATUS: mq.MQCA_CF_STRUC_NAME,
     mq.MQCMD_INQUIRE_STG_CLASS: mq.MQCA_STORAGE_CLASS,
     mq.MQCMD_INQUIRE_SMDS: mq.MQCA_CF_STRUC_NAME,
+    mq.MQCMD_INQUIRE_SMDSCONN: mq.MQCA_CF_STRUC_NAME,
 }
 """The parameter that names the wanted objects, for commands that have one."""
 
@@ -61,6 +62,7 @@ _ALL = {
     (mq.MQCACF_CF_SMDS, "*"),
     (mq.MQBACF_GENERIC_CONNECTION_ID, b""),
     (mq.MQIACF_UOW_STATE, FilterValue(mq.MQCFOP_NOT_EQUAL, mq.MQUOWST_NONE)),  # connections without one are not counted
+    (mq.MQCACF_CF_SMDSCONN, "*"),
 }
 """Parameters that restrict nothing when they have this value."""
 
@@ -185,12 +187,10 @@ class ProbePart:
 
 
 def probe_part(kind: Kind, command: str, *, only: Sequence[str] | None = None, label: str = "") -> ProbePart:
-    """The part for ``kind`` of the answer to ``command``; ``only`` some of its metrics.
-
-    With a ``label`` it is no poll.
-    """
+    """The part for ``kind`` of the answer to ``command``; ``only`` some of its metrics, with a ``label`` of its own."""
     names = tuple(m.name for m in kind.metrics if m.command == command and (only is None or m.name in only))
-    return ProbePart(kind, f"{command} {label}" if label else command, names, kind.poll == command and not label)
+    probe = f"{command} {label}" if label else command
+    return ProbePart(kind, probe, names, kind.poll == probe)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """The queue-sharing group: its members (INQUIRE_QSG), coupling facility structures and shared message data sets.
 
-INQUIRE_CF_STRUC_STATUS BACKUP is asked less often than the summary and makes readings of its own. Changes of the
+INQUIRE_CF_STRUC_STATUS is asked for its parts: backups, connections and data sets less often than the summary, and each
+makes readings of its own. Changes of the
 group's definitions are counted over a day; a deleted definition counts until its last alteration is a day ago.
 """
 
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll.columns import MetricColumns, ParameterValues
+from mqvitals_agent.poll.columns import MetricColumns, MetricValues, ParameterValues
 from mqvitals_agent.poll.local_time import local_ms
 from mqvitals_agent.poll.probe import (
     GROUP,
@@ -25,8 +26,8 @@ from mqvitals_agent.poll.probe import (
     wanted_parameters,
 )
 from mqvitals_rules.snapshot import is_owner_name
-from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.qsg import CF_STRUCTURE_KIND, QSG_KIND, SMDS_KIND
+from mqvitals_rules.vocabulary.metric import CF_STATUS, Absence, Reported
+from mqvitals_rules.vocabulary.qsg import CF_STRUCTURE_KIND, QSG_KIND, SMDS_CONNECTION_KIND, SMDS_KIND
 from mqvitals_rules.vocabulary.qsg import QSG_KIND as QSG
 
 DAY_MS = 86_400_000
@@ -140,25 +141,29 @@ QSG_PROBE = Probe(
 )
 
 
-_ALL = [metric.name for metric in CF_STRUCTURE_KIND.metrics if metric.command == "INQUIRE_CF_STRUC_STATUS"]
+_CF_STATUS = "INQUIRE_CF_STRUC_STATUS"
+_ALL = [metric.name for metric in CF_STRUCTURE_KIND.metrics if metric.command == _CF_STATUS]
 _OF_BACKUP = [name for name in _ALL if name.startswith("backup_")]
-_OF_SUMMARY = [name for name in _ALL if name not in _OF_BACKUP]
+_OF_CONNECTIONS = [name for name in _ALL if name == "members_connected" or "connections" in name]
+_OF_SUMMARY = [name for name in _ALL if name not in (*_OF_BACKUP, *_OF_CONNECTIONS)]
 
-CF_SUMMARY = probe_part(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_SUMMARY)
-CF_BACKUP = probe_part(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_BACKUP, label="BACKUP")
+CF_SUMMARY = probe_part(CF_STRUCTURE_KIND, _CF_STATUS, only=_OF_SUMMARY)
+CF_BACKUP = probe_part(CF_STRUCTURE_KIND, _CF_STATUS, only=_OF_BACKUP, label="BACKUP")
+CF_CONNECTIONS = probe_part(CF_STRUCTURE_KIND, _CF_STATUS, only=_OF_CONNECTIONS, label="CONNECT")
+SMDS_STATE = probe_part(SMDS_KIND, _CF_STATUS, label="SMDS")
 CF_DEFINITION = probe_part(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC")
 CF_COUNT = probe_part(QSG, "INQUIRE_CF_STRUC")
 
-_COLUMNS = {
-    mq.MQIACF_CF_STATUS_SUMMARY: (
-        CF_SUMMARY,
-        MetricColumns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_SUMMARY),
-    ),
-    mq.MQIACF_CF_STATUS_BACKUP: (
-        CF_BACKUP,
-        MetricColumns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_BACKUP),
-    ),
+_PARTS = {
+    mq.MQIACF_CF_STATUS_SUMMARY: CF_SUMMARY,
+    mq.MQIACF_CF_STATUS_BACKUP: CF_BACKUP,
+    mq.MQIACF_CF_STATUS_CONNECT: CF_CONNECTIONS,
+    mq.MQIACF_CF_STATUS_SMDS: SMDS_STATE,
 }
+_SUMMARY = MetricColumns(CF_STRUCTURE_KIND, _CF_STATUS, only=_OF_SUMMARY)
+_BACKUP = MetricColumns(CF_STRUCTURE_KIND, _CF_STATUS, only=_OF_BACKUP)
+_SMDS_STATE = MetricColumns(SMDS_KIND, _CF_STATUS)
+_CF_STATUS_WORDS = {number: word for word, number in CF_STATUS.items()}
 _DEFINITION = MetricColumns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC")
 
 
@@ -168,23 +173,56 @@ def _status_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
 
 
 def read_cf_status(answer: MemberReport, rows: CycleRows) -> None:
-    """One row a structure and part; each item names its part."""
+    """One row a structure and part, or a data set; each item names its part."""
+    connections: dict[str, dict[str, int | Absence]] = {}
     for item in answer.items:
         values = item.values
         name = values.get(mq.MQCA_CF_STRUC_NAME)
         kind = values.get(mq.MQIACF_CF_STATUS_TYPE, answer.selection.part)
-        found = _COLUMNS.get(kind) if type(kind) is int else None
-        if not name or type(name) is not str or found is None:
+        if not name or type(name) is not str:
             continue
-        which, columns = found
-        metrics = columns.read(values)
-        local = columns.read_times(values, metrics)
-        if which is CF_SUMMARY:
+        if kind == mq.MQIACF_CF_STATUS_SUMMARY:
+            metrics = _SUMMARY.read(values)
+            local = _SUMMARY.read_times(values, metrics)
             metrics["entries_pct"] = percent(metrics["entries_used"], metrics["entries_max"])
-        else:
+            rows.put(CF_SUMMARY, GROUP, name, answer.row(metrics, local))
+        elif kind == mq.MQIACF_CF_STATUS_BACKUP:
+            metrics = _BACKUP.read(values)
+            local = _BACKUP.read_times(values, metrics)
             date = values.get(mq.MQCACF_BACKUP_DATE)
             metrics["backup_made"] = int(bool(date)) if type(date) is str else Absence.NOT_RETURNED
-        rows.put(which, GROUP, name, answer.row(metrics, local))
+            rows.put(CF_BACKUP, GROUP, name, answer.row(metrics, local))
+        elif kind == mq.MQIACF_CF_STATUS_SMDS:
+            _read_smds_state(answer, values, name, rows)
+        elif kind == mq.MQIACF_CF_STATUS_CONNECT:
+            member, status = values.get(mq.MQCA_Q_MGR_NAME), values.get(mq.MQIACF_CF_STRUC_STATUS)
+            if member and type(member) is str:
+                known = status if type(status) is int else Absence.NOT_RETURNED
+                connections.setdefault(name, {})[member] = known
+    for name, members in connections.items():
+        rows.put(CF_CONNECTIONS, GROUP, name, answer.row(_connection_metrics(members)))
+
+
+def _read_smds_state(answer: MemberReport, values: ParameterValues, structure: str, rows: CycleRows) -> None:
+    owner = values.get(mq.MQCACF_CF_SMDS)
+    if owner and type(owner) is str:
+        metrics = _SMDS_STATE.read(values)
+        local = _SMDS_STATE.read_times(values, metrics)
+        rows.put(SMDS_STATE, GROUP, f"{structure}/{owner}", answer.row(metrics, local))
+
+
+def _connection_metrics(members: Mapping[str, int | Absence]) -> MetricValues:
+    """What the group's queue managers report of their connections to one structure."""
+    known = {name: status for name, status in sorted(members.items()) if not isinstance(status, Absence)}
+    if len(known) < len(members):
+        return dict.fromkeys(CF_CONNECTIONS.metrics, Absence.NOT_RETURNED)
+    failed = [name for name, status in known.items() if status == mq.MQCFSTATUS_FAILED]
+    return {
+        "members_connected": sum(status == mq.MQCFSTATUS_ACTIVE for status in known.values()),
+        "connections_failed": len(failed),
+        "failed_connections": ", ".join(failed),
+        "connections": ", ".join(f"{name} {_CF_STATUS_WORDS.get(each, str(each))}" for name, each in known.items()),
+    }
 
 
 def read_cf_definition(answer: MemberReport, rows: CycleRows) -> None:
@@ -206,11 +244,13 @@ def read_cf_definition(answer: MemberReport, rows: CycleRows) -> None:
 CF_STATUS_PROBE = Probe(
     mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
     read_cf_status,
-    lambda selection: _COLUMNS[selection.part][:1] if selection.part in _COLUMNS else (),
+    lambda selection: (_PARTS[selection.part],) if selection.part in _PARTS else (),
     wanted_parameters(
         mq.MQCA_CF_STRUC_NAME,
         mq.MQIACF_CF_STATUS_TYPE,
-        columns=[columns.wanted for _, columns in _COLUMNS.values()],
+        mq.MQCACF_CF_SMDS,
+        mq.MQCA_Q_MGR_NAME,
+        columns=[_SUMMARY.wanted, _BACKUP.wanted, _SMDS_STATE.wanted],
     ),
     mq.MQCA_CF_STRUC_NAME,
     _status_parameters,
@@ -246,4 +286,28 @@ SMDS_PROBE = Probe(
     parameters=lambda options: (string(mq.MQCACF_CF_SMDS, "*"), string(mq.MQCA_CF_STRUC_NAME, options.name)),
 )
 
-PROBES = (CF_STATUS_PROBE, CF_DEFINITION_PROBE, QSG_PROBE, SMDS_PROBE)
+SMDS_CONNECTION = probe_part(SMDS_CONNECTION_KIND, "INQUIRE_SMDSCONN")
+_CONNECTION_COLUMNS = MetricColumns(SMDS_CONNECTION_KIND, "INQUIRE_SMDSCONN")
+
+
+def read_smds_connections(answer: MemberReport, rows: CycleRows) -> None:
+    """One row a data set to which the queue manager that answers is, or could be, connected."""
+    for item in answer.items:
+        owner = item.values.get(mq.MQCACF_CF_SMDSCONN)
+        structure = item.values.get(mq.MQCA_CF_STRUC_NAME)
+        if owner and structure and type(owner) is str and type(structure) is str:
+            name = f"{structure}/{owner}"
+            metrics = _CONNECTION_COLUMNS.read(item.values)
+            metrics["data_set"] = name
+            rows.put(SMDS_CONNECTION, answer.queue_manager, name, answer.row(metrics))
+
+
+SMDS_CONNECTION_PROBE = Probe(
+    mq.MQCMD_INQUIRE_SMDSCONN,
+    read_smds_connections,
+    lambda _: (SMDS_CONNECTION,),
+    wanted_parameters(mq.MQCACF_CF_SMDSCONN, mq.MQCA_CF_STRUC_NAME, columns=[_CONNECTION_COLUMNS.wanted]),
+    parameters=lambda options: (string(mq.MQCACF_CF_SMDSCONN, "*"), string(mq.MQCA_CF_STRUC_NAME, options.name)),
+)
+
+PROBES = (CF_STATUS_PROBE, CF_DEFINITION_PROBE, QSG_PROBE, SMDS_PROBE, SMDS_CONNECTION_PROBE)

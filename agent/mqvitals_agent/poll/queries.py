@@ -38,7 +38,9 @@ POSITIONS = "INQUIRE_USAGE_DATASET"
 UNITS = "INQUIRE_CONNECTION"
 """Only connections that have a unit of work, but the queue manager looks at all of its threads."""
 BACKUP = "INQUIRE_CF_STRUC_STATUS_BACKUP"
-"""The other half of INQUIRE_CF_STRUC_STATUS: when structures were backed up."""
+CONNECTIONS = "INQUIRE_CF_STRUC_STATUS_CONNECT"
+SMDS_STATE = "INQUIRE_CF_STRUC_STATUS_SMDS"
+"""Other parts of INQUIRE_CF_STRUC_STATUS: when structures were backed up, who is connected, how the data sets are."""
 STATISTICS = "STATISTICS"
 """No command, but taking messages from the statistics queue of a distributed queue manager."""
 
@@ -60,7 +62,10 @@ DEFAULT_INTERVALS_MS: Mapping[str, int] = {
     DATA_SETS: 60_000,
     POSITIONS: 300_000,
     UNITS: 300_000,
+    "INQUIRE_SMDSCONN": 60_000,
     BACKUP: 300_000,
+    CONNECTIONS: 300_000,
+    SMDS_STATE: 300_000,
     "INQUIRE_SYSTEM": 3_600_000,
     "INQUIRE_ARCHIVE": 3_600_000,
     STATISTICS: 60_000,
@@ -146,7 +151,9 @@ A kind of object has one module: what is asked of it, and how answers are read.
 """
 
 
-GROUP_QUERIES = frozenset({"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "INQUIRE_CF_STRUC_STATUS", BACKUP})
+GROUP_QUERIES = frozenset(
+    {"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "INQUIRE_CF_STRUC_STATUS", BACKUP, CONNECTIONS, SMDS_STATE}
+)
 """Questions about the whole group: one member's answer is enough."""
 
 DISTRIBUTED_QUERIES = frozenset({"INQUIRE_Q_MGR_STATUS", STATISTICS})
@@ -168,11 +175,19 @@ _OPERATORS = {
 
 _COMMANDS = {name: number for number in PROBES if (name := command_name(number))} | {
     BACKUP: mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
+    CONNECTIONS: mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
+    SMDS_STATE: mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
     DATA_SETS: mq.MQCMD_INQUIRE_USAGE,
     POSITIONS: mq.MQCMD_INQUIRE_USAGE,
 }
 
-_PARTS = {BACKUP: mq.MQIACF_CF_STATUS_BACKUP, DATA_SETS: mq.MQIACF_USAGE_SMDS, POSITIONS: mq.MQIACF_USAGE_DATA_SET}
+_PARTS = {
+    BACKUP: mq.MQIACF_CF_STATUS_BACKUP,
+    CONNECTIONS: mq.MQIACF_CF_STATUS_CONNECT,
+    SMDS_STATE: mq.MQIACF_CF_STATUS_SMDS,
+    DATA_SETS: mq.MQIACF_USAGE_SMDS,
+    POSITIONS: mq.MQIACF_USAGE_DATA_SET,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -287,6 +287,15 @@ class SimulatedGroup:
                     | IncidentKind.SLOW
                 ):
                     _set_fault(faults.setdefault(each.object, Fault()), each)
+                case (
+                    IncidentKind.DATA_SET_ERROR
+                    | IncidentKind.DATA_SET_STOPPED
+                    | IncidentKind.DATA_SET_NOT_EXPANDED
+                    | IncidentKind.DATA_SET_FAILED
+                ):
+                    owner, _, data_set = each.object.partition("/")
+                    wrong = each.what.name.removeprefix("DATA_SET_")
+                    faults.setdefault(owner, Fault()).data_sets[data_set] = wrong
                 case IncidentKind.ARCHIVE_STOPPED:
                     pass
                 case _:

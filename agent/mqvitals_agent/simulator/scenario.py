@@ -64,6 +64,10 @@ class IncidentKind(Enum):
     SILENT = "silent"  # it never answers the ``command``
     TRUNCATE = "truncate"  # its answer to the ``command`` stops half way
     SLOW = "slow"  # every answer takes ``value`` ms longer
+    DATA_SET_ERROR = "data_set_error"  # a queue manager cannot read a shared message data set
+    DATA_SET_STOPPED = "data_set_stopped"  # an operator has stopped its connection to one
+    DATA_SET_NOT_EXPANDED = "data_set_not_expanded"  # one could not be expanded
+    DATA_SET_FAILED = "data_set_failed"  # one has failed, for all queue managers
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,8 @@ class ScenarioIncident:
     """One problem, ``at`` ms after the scenario's beginning, for ``lasts`` ms.
 
     ``object`` is ``QM01/ORDERS.REQUEST`` (a queue or a channel of a queue manager), ``PRDQ/APPL1.ORDERS`` (a shared
-    queue) or ``QM01``.
+    queue), ``QM01/APPL2/QM02`` (QM01's connection to QM02's shared message data set), ``PRDQ/APPL2/QM02`` (the data set)
+    or ``QM01``.
     """
 
     at: Length

@@ -253,7 +253,8 @@ class Fault:
     ``down``: connecting fails (2059) and open connections break (2009); ``failed``: the group knows that it failed.
     ``db2_lost``: it has no connection to Db2. ``refuse``: commands (``INQUIRE_ARCHIVE``) that
     it refuses (2035); ``silent``: those it never answers; ``truncate``: those whose answer stops half way; ``slow_ms``:
-    the delay of every answer.
+    the delay of every answer. ``data_sets``: by shared message data set (``APPL2/QM02``) what is wrong with it for this
+    queue manager, or with the data set itself for the group: ``ERROR``, ``STOPPED``, ``NOT_EXPANDED``, ``FAILED``.
     """
 
     down: bool = False
@@ -263,6 +264,7 @@ class Fault:
     slow_ms: int = 0
     failed: bool = False
     db2_lost: bool = False
+    data_sets: dict[str, str] = field(default_factory=dict)
 
 
 _NO_FAULT = Fault()

@@ -223,6 +223,7 @@ _KIND_WORDS = {
     "buffer_pool": "buffer pool",
     "page_set": "page set",
     "smds": "shared message data set",
+    "smds_connection": "connection to",
     "log": "log",
     "channel_initiator": "channel initiator",
     "adapter": "adapter",

@@ -155,7 +155,7 @@ def reason_of(current: Current, owner: str, kind: str, name: str) -> str:
 
 def nothing_known(current: Current, owner: str, kind: str) -> str:
     """Why no object of a kind is known: the outcome of its command, or that it was not asked."""
-    poll = KINDS[kind].poll
+    poll = KINDS[kind].poll_command
     outcomes = {
         values["outcome"].value
         for name, values in objects_of_kind(current, owner, "agent").items()

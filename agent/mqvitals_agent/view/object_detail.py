@@ -76,7 +76,16 @@ def read_related(
             ]
         case "smds":
             structure = name.name.partition("/")[0]
-            found = [reads.one("its structure", "cf_structure", structure)]
+            found = [
+                reads.one("its structure", "cf_structure", structure),
+                reads.pointing("connections to it", "smds_connection", "data_set"),
+            ]
+        case "smds_connection":
+            found = [
+                reads.one("its data set", "smds", name.name),
+                reads.one("its structure", "cf_structure", name.name.partition("/")[0]),
+                reads.one("its queue manager", "queue_manager", ""),
+            ]
         case "queue_manager":
             found = [
                 reads.one("its log", "log", ""),

@@ -194,6 +194,7 @@ MAIN_METRIC: dict[str, str] = {
     "page_set": "used_pct",
     "cf_structure": "entries_pct",
     "smds": "used_pct",
+    "smds_connection": "status",
     "log": "full_logs",
     "channel_initiator": "current",
     "adapter": "busy_pct",

@@ -3,9 +3,10 @@
 ``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first that
 has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the parts of the object's name. ``[[...,
 {metric}]]`` is left out unless it shows a value that differs from those before it. ``{any channel: <name> is
-<status>|WORDS}`` shows the object's members of a kind, or WORDS where it has none. ``{CSQJ110E.pct}`` is what a console
-message names, ``{CSQJ032E.rba|CSQI047E.rba}`` what the first of several names. The result is plain text without
-control characters; in an MQSC command names are quoted where MQSC needs it.
+<status>|WORDS}`` shows the object's members of a kind, or WORDS where it has none; ``{any channel if status == STOPPED:
+...}`` only those that fulfil a condition on their values now. ``{CSQJ110E.pct}`` is what a console message names,
+``{CSQJ032E.rba|CSQI047E.rba}`` what the first of several names. The result is plain text without control characters; in
+an MQSC command names are quoted where MQSC needs it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_rules.eval_context import InstantContext
+from mqvitals_rules.expression.expression import Expression, compile_expression
 from mqvitals_rules.expression.operands import INSERT, MESSAGE_ID
+from mqvitals_rules.expression.syntax import ExpressionError
 from mqvitals_rules.latest import relates
 from mqvitals_rules.members import has_members
 from mqvitals_rules.ruleset.rule import RuleParameter
@@ -36,8 +40,9 @@ MemberValues = Sequence[tuple[ObjectName, Mapping[str, Reported]]]
 Members = Callable[[str], MemberValues | Absence]
 """Kind -> the object's members of it with their values, or why they are not known."""
 
-_MEMBERS = re.compile(r"any (\w+): ([^|]+)\|([^|]+)")
-"""``any channel: <name> is <status>|no channel serves it``."""
+_MEMBERS = re.compile(r"any (\w+)(?: if ([^:|]+))?: ([^|]+)\|([^|]+)")
+"""``any channel: <name> is <status>|no channel serves it``; ``any channel if status == STOPPED: <name>|none``."""
+_MEMBER_NAMES = frozenset({"name", "owner"})
 _MEMBER_FIELD = re.compile(r"<(\w+)>")
 Inserts = Callable[[str, str], str | None]
 """(id of a console message, insert) -> what the newest such message behind the alert names; None: nothing."""
@@ -64,12 +69,14 @@ class _MetricField(NamedTuple):
 
 
 class _MembersField(NamedTuple):
-    """The members of a kind. ``parts`` is the text of one, with metrics of its own; None stands for its name."""
+    """The members of a kind. ``parts`` is the text of one, with metrics of its own and ``<name>`` or ``<owner>``."""
 
     kind: str
-    parts: tuple[str | Metric | None, ...]
+    parts: tuple[str | Metric, ...]
     without: str
     """The text where there are none."""
+    condition: Expression | None = None
+    """Only members for which it holds now are shown."""
 
 
 class _InsertField(NamedTuple):
@@ -262,35 +269,52 @@ def _members_field(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _Membe
     kind = kinds.get(match[1]) if match else None
     if match is None or kind is None or not has_members(scope, kind):
         return None
-    words = _MEMBER_FIELD.split(match[2])
-    metrics = [kind.metric(name) for name in words[1::2]]
-    if any(metric is None and name != "name" for metric, name in zip(metrics, words[1::2], strict=True)):
+    words = _MEMBER_FIELD.split(match[3])
+    parts: list[str | Metric] = list(words)
+    for place, name in list(enumerate(words))[1::2]:
+        metric = kind.metric(name)
+        if metric is None and name not in _MEMBER_NAMES:
+            return None
+        parts[place] = metric or f"<{name}>"
+    try:
+        condition = compile_expression(match[2], kind, kinds) if match[2] else None
+    except ExpressionError:
         return None
-    parts: list[str | Metric | None] = list(words)
-    parts[1::2] = metrics
-    return _MembersField(kind.name, tuple(parts), match[3])
+    if condition is not None and (
+        any(other != kind.name for other, _ in condition.names)
+        or any((condition.windows, condition.members, condition.messages, condition.pairs, condition.shares))
+    ):
+        return None
+    return _MembersField(kind.name, tuple(parts), match[4], condition)
 
 
 def _members_text(place: _MembersField, of: ObjectName, members: MemberValues | Absence) -> str:
     if isinstance(members, Absence):
         return f"{place.kind} unknown ({members.value})"
-    ordered = sorted(members, key=lambda member: member[0])
+    ordered = sorted((each for each in members if _shown(place, *each)), key=lambda member: member[0])
     texts = [_member_text(place, of, *member) for member in ordered[:_MOST_MEMBERS]]
     if len(ordered) > _MOST_MEMBERS:
         texts.append(f"{len(ordered) - _MOST_MEMBERS} more")
     return ", ".join(texts) or place.without
 
 
+def _shown(place: _MembersField, name: ObjectName, values: Mapping[str, Reported]) -> bool:
+    if place.condition is None:
+        return True
+    context = InstantContext(lambda _, metric: values.get(metric, Absence.NOT_ASKED), 0, name.name)
+    return place.condition.truth(context) is True
+
+
 def _member_text(place: _MembersField, of: ObjectName, name: ObjectName, values: Mapping[str, Reported]) -> str:
     # A member of a shared object belongs to one queue manager.
     own = name.name if name.owner == of.owner else f"{name.name} of {name.owner}"
-    words = []
-    for part in place.parts:
-        if isinstance(part, Metric):
-            words.append(format_value(part, values.get(part.name, Absence.NOT_ASKED)))
-        else:
-            words.append(own if part is None else part)
-    return "".join(words)
+    named = {"<name>": own, "<owner>": name.owner}
+    return "".join(
+        format_value(part, values.get(part.name, Absence.NOT_ASKED))
+        if isinstance(part, Metric)
+        else named.get(part, part)
+        for part in place.parts
+    )
 
 
 def _field_text(place: _MetricField, lookup: Lookup) -> str:

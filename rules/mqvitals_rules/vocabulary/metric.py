@@ -130,7 +130,8 @@ class Metric:
 class Kind:
     """A kind of object and its metrics.
 
-    ``poll`` names the answer whose arrival counts as one poll of an object of this kind: ``INQUIRE_...``,
+    ``poll`` names the answer whose arrival counts as one poll of an object of this kind: ``INQUIRE_...``, with a word
+    for a part of it,
     ``CONNECTION`` for the attempt to reach a queue manager itself, ``COMMAND`` for the outcome of one form of command
     (kind ``agent``), or ``STORE`` for a measurement of the agent's own store.
     A kind with ``single`` has one object per queue manager or group, whose name has two parts (``QM01/log``).
@@ -146,6 +147,11 @@ class Kind:
     of_group: bool = False  # belongs to the queue-sharing group rather than to one queue manager
     sets: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     facts: str = ""
+
+    @property
+    def poll_command(self) -> str:
+        """The command of its poll, without the part."""
+        return self.poll.partition(" ")[0]
 
     def metric(self, name: str) -> Metric | None:
         """The metric called ``name``, or None."""
@@ -165,6 +171,7 @@ ONLY_ZOS = frozenset(
         "INQUIRE_CF_STRUC",
         "INQUIRE_CF_STRUC_STATUS",
         "INQUIRE_SMDS",
+        "INQUIRE_SMDSCONN",
         "INQUIRE_QSG",
         "INQUIRE_STG_CLASS",
     }
@@ -285,6 +292,8 @@ CF_STATUS: StateNames = {
     "NOTRECOVERABLE": 24, "XESERROR": 25,
 }  # fmt: skip
 """MQCFSTATUS. Those from 20 upwards qualify error messages, but a status must never be a nameless number."""
+CF_ACCESS: StateNames = {"ENABLED": 0, "SUSPENDED": 1, "DISABLED": 2}
+"""MQCFACCESS."""
 OFFLOAD: StateNames = {"NONE": 0, "SMDS": 1, "DB2": 2, "BOTH": 3}
 """MQCFOFFLD."""
 SMDS_EXPAND: StateNames = {"DEFAULT": 0, "YES": 1, "NO": 2}

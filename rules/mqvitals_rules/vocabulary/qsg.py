@@ -8,6 +8,7 @@ shared queues, of one member for one structure.
 from __future__ import annotations
 
 from mqvitals_rules.vocabulary.metric import (
+    CF_ACCESS,
     CF_STATUS,
     NO_YES,
     OFFLOAD,
@@ -124,6 +125,18 @@ _CF_STRUCTURE_BACKUP = answer(
          pcf="MQCACF_CF_STRUC_LOG_Q_MGRS", mqsc="LOGS"),
 )
 
+_CF_STRUCTURE_CONNECTIONS = answer(
+    "INQUIRE_CF_STRUC_STATUS",
+    gauge("members_connected", "number", "queue managers of the group that are connected to it",
+          computed="answers to DISPLAY CFSTATUS TYPE(CONNECT) with status ACTIVE"),
+    gauge("connections_failed", "number", "queue managers of the group whose connection to it failed",
+          computed="those with status FAILED"),
+    text("failed_connections", "names of the queue managers whose connection to it failed, blank if there is none",
+         computed="from each member's status"),
+    text("connections", "each queue manager of the group, and the status of its connection to it",
+         computed="from each member's status"),
+)
+
 _CF_STRUCTURE_DEFINITION = answer(
     "INQUIRE_CF_STRUC",
     text("description", "description in the definition",
@@ -192,7 +205,14 @@ CF_STRUCTURE_KIND = Kind(
     name="cf_structure",
     meaning="a coupling facility structure of the group, without the group's prefix",
     poll="INQUIRE_CF_STRUC_STATUS",
-    metrics=(*_CF_STRUCTURE_SUMMARY, *_CF_STRUCTURE_BACKUP, *_CF_STRUCTURE_DEFINITION, *_CF_STRUCTURE_INTERVAL, *_CF_STRUCTURE_DECLARED),
+    metrics=(
+        *_CF_STRUCTURE_SUMMARY,
+        *_CF_STRUCTURE_BACKUP,
+        *_CF_STRUCTURE_CONNECTIONS,
+        *_CF_STRUCTURE_DEFINITION,
+        *_CF_STRUCTURE_INTERVAL,
+        *_CF_STRUCTURE_DECLARED,
+    ),
     of_group=True,
     facts="cf_structures",
 )
@@ -244,10 +264,44 @@ _SMDS_INTERVAL = records(
     gauge("peak_used_blocks", "blocks", "most blocks for messages in use in the interval", smf="QESDSMMU"),
 )
 
+_SMDS_STATE = answer(
+    "INQUIRE_CF_STRUC_STATUS",
+    state("data_set_status", CF_STATUS, "whether its messages can be read; NEW, EMPTY and RECOVERED pass by themselves",
+          pcf="MQIACF_CF_STRUC_STATUS", mqsc="STATUS"),
+    state("access", CF_ACCESS, "whether the queue managers may use it",
+          pcf="MQIACF_CF_STRUC_ACCESS", mqsc="ACCESS"),
+    text("fail_ts", "when the data set failed, local time of the queue manager; absent if it has not",
+         pcf="MQCACF_FAIL_DATE MQCACF_FAIL_TIME", mqsc="FAILDATE FAILTIME", computed="date and time as reported"),
+    text("recovery_ts", "when its recovery began, local time of the queue manager; absent if none is under way",
+         pcf="MQCACF_RECOVERY_DATE MQCACF_RECOVERY_TIME", mqsc="RCVDATE RCVTIME", computed="date and time as reported"),
+)
+
 SMDS_KIND = Kind(
     name="smds",
     meaning="one member's shared message data set for one structure",
-    poll="INQUIRE_SMDS",
-    metrics=(*_SMDS_DEFINITION, *_SMDS_USAGE, *_SMDS_INTERVAL),
+    poll="INQUIRE_CF_STRUC_STATUS SMDS",
+    metrics=(*_SMDS_DEFINITION, *_SMDS_STATE, *_SMDS_USAGE, *_SMDS_INTERVAL),
     of_group=True,
+)
+
+SMDS_CONNECTION_KIND = Kind(
+    name="smds_connection",
+    meaning="one queue manager's connection to a member's shared message data set: structure, then whose data set",
+    poll="INQUIRE_SMDSCONN",
+    metrics=answer(
+        "INQUIRE_SMDSCONN",
+        text("data_set", "the data set: structure and owner", computed="from CFSTRUCT and SMDSCONN"),
+        state("status",
+              {"CLOSED": 0, "CLOSING": 1, "OPENING": 2, "OPEN": 3, "NOTENABLED": 4, "ALLOCFAIL": 5, "OPENFAIL": 6,
+               "STGFAIL": 7, "DATAFAIL": 8},
+              "whether this queue manager has it open; it is opened at its first use",
+              pcf="MQIACF_SMDS_STATUS", mqsc="STATUS"),
+        state("avail", {"NORMAL": 0, "ERROR": 1, "STOPPED": 2}, "whether this queue manager may open it",
+              pcf="MQIACF_SMDS_AVAIL", mqsc="AVAIL"),
+        state("open_mode", {"NONE": 0, "READONLY": 1, "UPDATE": 2, "RECOVERY": 3}, "how this queue manager has it open",
+              pcf="MQIACF_SMDS_OPENMODE", mqsc="OPENMODE"),
+        state("expand_status", {"NORMAL": 0, "FAILED": 1, "MAXIMUM": 2},
+              "whether it could be expanded when it was last tried; the owner's connection tells",
+              pcf="MQIACF_SMDS_EXPANDST", mqsc="EXPANDST"),
+    ),
 )

@@ -16,7 +16,12 @@ from mqvitals_rules.vocabulary.channel_initiator import (
 )
 from mqvitals_rules.vocabulary.log import LOG_KIND
 from mqvitals_rules.vocabulary.metric import Kind, Metric
-from mqvitals_rules.vocabulary.qsg import CF_STRUCTURE_KIND, QSG_KIND, SMDS_KIND
+from mqvitals_rules.vocabulary.qsg import (
+    CF_STRUCTURE_KIND,
+    QSG_KIND,
+    SMDS_CONNECTION_KIND,
+    SMDS_KIND,
+)
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND
 from mqvitals_rules.vocabulary.storage import BUFFER_POOL_KIND, PAGE_SET_KIND
@@ -32,6 +37,7 @@ KINDS: Mapping[str, Kind] = {
         PAGE_SET_KIND,
         CF_STRUCTURE_KIND,
         SMDS_KIND,
+        SMDS_CONNECTION_KIND,
         LOG_KIND,
         CHANNEL_INITIATOR_KIND,
         ADAPTER_KIND,

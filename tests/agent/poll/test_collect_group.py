@@ -41,6 +41,35 @@ def backup(name: str) -> dict[int, Any]:
     }
 
 
+SMDS = QueryOptions(part=mq.MQIACF_CF_STATUS_SMDS)
+
+
+def data_set(structure: str, owner: str, status: int = mq.MQCFSTATUS_ACTIVE) -> dict[int, Any]:
+    """A data set's item of CFSTATUS TYPE(SMDS); one that has failed since a moment, and is suspended."""
+    failed = status == mq.MQCFSTATUS_FAILED
+    return {
+        mq.MQCA_CF_STRUC_NAME: structure,
+        mq.MQIACF_CF_STATUS_TYPE: mq.MQIACF_CF_STATUS_SMDS,
+        mq.MQCACF_CF_SMDS: owner,
+        mq.MQIACF_CF_STRUC_STATUS: status,
+        mq.MQIACF_CF_STRUC_ACCESS: mq.MQCFACCESS_SUSPENDED if failed else mq.MQCFACCESS_ENABLED,
+        mq.MQCACF_FAIL_DATE: "2026-11-20" if failed else "",
+        mq.MQCACF_FAIL_TIME: "12.43.00" if failed else "",
+        mq.MQCACF_RECOVERY_DATE: "",
+        mq.MQCACF_RECOVERY_TIME: "",
+    }
+
+
+def connection(structure: str, owner: str, status: int) -> dict[int, Any]:
+    """A data set's item of SMDSCONN."""
+    return {
+        mq.MQCACF_CF_SMDSCONN: owner,
+        mq.MQCA_CF_STRUC_NAME: structure,
+        mq.MQIACF_SMDS_STATUS: status,
+        mq.MQIACF_SMDS_AVAIL: mq.MQS_AVAIL_NORMAL,
+    }
+
+
 def member(name: str, status: int = mq.MQQSGS_ACTIVE, level: int = 940) -> dict[int, Any]:
     """A member's item of INQUIRE_QSG."""
     return {
@@ -156,14 +185,64 @@ def test_members_that_are_away_are_named(talk: Talk) -> None:
 
 
 def test_shared_message_data_sets(talk: Talk) -> None:
-    """Each member's data set of a structure is an object, named by both."""
+    """Each member's data set of a structure is an object, named by both; the answer with its state is its poll."""
     talk.ask(
         mq.MQCMD_INQUIRE_SMDS,
         [{mq.MQCACF_CF_SMDS: "QM02", mq.MQCA_CF_STRUC_NAME: "APPL1", mq.MQIA_CF_SMDS_BUFFERS: 200}],
     )
     reading = talk.end().reading("PRDQSG/smds/APPL1/QM02")
-    assert reading.poll
     assert reading.values["buffers_defined"] == 200
+    assert not reading.poll
+    talk.ask(STATUS, [data_set("APPL1", "QM02", mq.MQCFSTATUS_FAILED), data_set("APPL1", "QM03")], question=SMDS)
+    told = talk.end()
+    reading = told.reading("PRDQSG/smds/APPL1/QM02")
+    assert reading.poll
+    assert (reading.values["data_set_status"], reading.values["access"]) == (mq.MQCFSTATUS_FAILED, 1)
+    assert reading.values["fail_ts"] == "2026-11-20 12.43.00"
+    assert told.value("PRDQSG/smds/APPL1/QM03", "fail_ts") is Absence.NOTHING_TO_TELL
+    talk.ask(STATUS, [data_set("APPL1", "QM02")], question=SMDS)
+    assert talk.end().reading("PRDQSG/smds/APPL1/QM03").gone
+
+
+def test_connections_to_data_sets_belong_to_who_answers(talk: Talk) -> None:
+    """Each queue manager has its own view of each data set; one that is away has none."""
+    for name, status in (("QM01", mq.MQS_STATUS_OPEN), ("QM02", mq.MQS_STATUS_DATAFAIL)):
+        talk.ask(mq.MQCMD_INQUIRE_SMDSCONN, [connection("APPL1", "QM03", status)], queue_manager=name)
+    told = talk.end()
+    assert told.value("QM01/smds_connection/APPL1/QM03", "status") == mq.MQS_STATUS_OPEN
+    reading = told.reading("QM02/smds_connection/APPL1/QM03")
+    assert (reading.poll, reading.values["status"], reading.values["data_set"]) == (
+        True,
+        mq.MQS_STATUS_DATAFAIL,
+        "APPL1/QM03",
+    )
+    talk.fail(2059, queue_manager="QM02")
+    assert set(talk.end().reading("QM02/smds_connection/APPL1/QM03").values.values()) == {Absence.UNREACHABLE}
+
+
+def test_connections_to_a_structure(talk: Talk) -> None:
+    """How many members are connected, and who failed; the summary is a reading of its own."""
+    items = [
+        {
+            mq.MQCA_CF_STRUC_NAME: "APPL1",
+            mq.MQIACF_CF_STATUS_TYPE: mq.MQIACF_CF_STATUS_CONNECT,
+            mq.MQCA_Q_MGR_NAME: name,
+            mq.MQIACF_CF_STRUC_STATUS: status,
+        }
+        for name, status in (("QM03", 4), ("QM01", 1), ("QM02", 5), ("QM04", 77))
+    ]
+    talk.ask(STATUS, items, question=QueryOptions(part=mq.MQIACF_CF_STATUS_CONNECT))
+    reading = talk.end().reading("PRDQSG/cf_structure/APPL1")
+    assert reading.poll is False
+    assert reading.values == {
+        "members_connected": 1,
+        "connections_failed": 1,
+        "failed_connections": "QM03",
+        "connections": "QM01 ACTIVE, QM02 NONE, QM03 FAILED, QM04 77",
+    }
+    del items[0][mq.MQIACF_CF_STRUC_STATUS]
+    talk.ask(STATUS, items, question=QueryOptions(part=mq.MQIACF_CF_STATUS_CONNECT))
+    assert set(talk.end().reading("PRDQSG/cf_structure/APPL1").values.values()) == {Absence.NOT_RETURNED}
 
 
 def test_nameless_group_takes_mqs_name(talk: Talk) -> None:

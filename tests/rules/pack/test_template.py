@@ -175,6 +175,26 @@ def test_members_are_named_with_their_metrics() -> None:
     assert served("QM01", [one, other]).startswith("queue X: TO.A is unknown (no answer), unknown (not asked) wait, TO")
 
 
+def test_members_that_fulfil_a_condition_and_their_owners() -> None:
+    """``if`` leaves members out: those for which the condition is false, or not known; ``<owner>`` is the queue manager."""
+    text = "data set {name}: down on {any smds_connection if status == DATAFAIL or avail == ERROR: <owner> (<status>)|none}"
+    located = LocatedText(text, Place("ours.yaml", 1, 1))
+    template, problems = compile_template(located, KINDS["smds"], KINDS, {}, {})
+    assert problems == []
+    states: list[tuple[str, dict[str, Reported]]] = [
+        ("QM03", {"status": 8.0, "avail": 0.0}),
+        ("QM01", {"status": 0.0, "avail": 1.0}),
+        ("QM02", {"status": 3.0, "avail": 0.0}),
+        ("QM04", {"status": Absence.NO_ANSWER, "avail": Absence.NO_ANSWER}),
+    ]
+    members = [(ObjectName(owner, "smds_connection", "A/QM02"), values) for owner, values in states]
+    of = ObjectName("PRDQ", "smds", "A/QM02")
+    filled = template.fill(of, lambda *_: Absence.NOT_ASKED, lambda _: members)
+    assert filled == "data set A/QM02: down on QM01 (CLOSED), QM03 (DATAFAIL)"
+    filled = template.fill(of, lambda *_: Absence.NOT_ASKED, lambda _: members[2:])
+    assert filled == "data set A/QM02: down on none"
+
+
 def test_a_text_without_members_and_with_many() -> None:
     """The words for none, a reason where they are not known, and a number beyond three."""
     assert served("QM01", []) == "queue X: no channel serves it"
@@ -185,7 +205,15 @@ def test_a_text_without_members_and_with_many() -> None:
 
 @pytest.mark.parametrize(
     "field",
-    ["any channel: <nmae>|none", "any chanel: <name>|none", "any channel: <name>", "any log: <name>|none"],
+    [
+        "any channel: <nmae>|none",
+        "any chanel: <name>|none",
+        "any channel: <name>",
+        "any log: <name>|none",
+        "any channel if stauts == RUNNING: <name>|none",
+        "any channel if max(xmitq_msgs, '5m') > 3: <name>|none",
+        "any channel if queue.depth > 3: <name>|none",
+    ],
 )
 def test_members_are_checked(field: str) -> None:
     """The kind must have members here, and the metrics be theirs; in a command there are none."""

@@ -181,7 +181,7 @@ def test_kinds(kind: Kind) -> None:
     if kind.poll.startswith("SMF "):
         assert all(metric.needs_smf or metric.declared for metric in kind.metrics)
     else:
-        assert kind.poll in {metric.command for metric in kind.metrics}
+        assert kind.poll_command in {metric.command for metric in kind.metrics}
     assert kind.meaning
     for name, (member, values) in kind.sets.items():
         assert re.fullmatch(r"[A-Z]+", name)
@@ -196,7 +196,7 @@ def test_kinds(kind: Kind) -> None:
     [
         ("queue_manager", True, False), ("qsg", True, True), ("channel", False, False), ("queue", False, False),
         ("buffer_pool", False, False), ("page_set", False, False), ("cf_structure", False, True),
-        ("smds", False, True), ("log", True, False), ("channel_initiator", True, False), ("agent", False, False),
+        ("smds", False, True), ("smds_connection", False, False), ("log", True, False), ("channel_initiator", True, False), ("agent", False, False),
     ],
 )  # fmt: skip
 def test_whose_objects_they_are(kind: str, *, single: bool, of_group: bool) -> None:

@@ -203,6 +203,14 @@ COMMANDS: Final[Mapping[int, SupportedCommand]] = {
         exact=mq.MQRCCF_UNKNOWN_OBJECT_NAME,
         scoped=False,
     ),
+    mq.MQCMD_INQUIRE_SMDSCONN: SupportedCommand(
+        "INQUIRE_SMDSCONN",
+        storage.data_set_connections,
+        {mq.MQCACF_CF_SMDSCONN: _TEXT, mq.MQCA_CF_STRUC_NAME: _TEXT},
+        needs=(mq.MQCACF_CF_SMDSCONN, mq.MQCA_CF_STRUC_NAME),
+        generic=mq.MQRCCF_NONE_FOUND,
+        exact=mq.MQRCCF_UNKNOWN_OBJECT_NAME,
+    ),
     mq.MQCMD_INQUIRE_USAGE: SupportedCommand(
         "INQUIRE_USAGE",
         storage.usage,

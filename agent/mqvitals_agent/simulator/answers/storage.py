@@ -1,4 +1,6 @@
-"""INQUIRE_USAGE, and what any member reports of the group: INQUIRE_CF_STRUC, INQUIRE_CF_STRUC_STATUS, INQUIRE_SMDS."""
+"""INQUIRE_USAGE, INQUIRE_SMDSCONN, and what any member reports of the group: INQUIRE_CF_STRUC, INQUIRE_CF_STRUC_STATUS,
+INQUIRE_SMDS.
+"""
 
 from __future__ import annotations
 
@@ -215,6 +217,41 @@ def shared_data_sets(request: CommandRequest, group: GroupState, _member: Member
                 )
 
 
+def data_set_connections(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+    """One item a shared message data set: how this queue manager is connected to it."""
+    owner = request.text(mq.MQCACF_CF_SMDSCONN)
+    for structure in _selected(request, group):
+        if structure.offload != "SMDS" or structure.kind == "ADMIN":
+            continue
+        for each in sorted(group.members):
+            if name_matches(each, owner):
+                yield (
+                    string(mq.MQCACF_CF_SMDSCONN, each),
+                    string(mq.MQCA_CF_STRUC_NAME, structure.name),
+                    *_connection(structure, each, group, member),
+                )
+
+
+def _connection(structure: StructureState, owner: str, group: GroupState, member: MemberState) -> ReplyItem:
+    wrong = group.fault(member.name).data_sets.get(f"{structure.name}/{owner}")
+    status, avail, expanded = mq.MQS_STATUS_OPEN, mq.MQS_AVAIL_NORMAL, mq.MQS_EXPANDST_NORMAL
+    if wrong == "ERROR":
+        status, avail = mq.MQS_STATUS_DATAFAIL, mq.MQS_AVAIL_ERROR
+    elif wrong == "STOPPED":
+        status, avail = mq.MQS_STATUS_CLOSED, mq.MQS_AVAIL_STOPPED
+    elif not structure.smds_total_blocks:
+        status = mq.MQS_STATUS_CLOSED
+    if wrong == "NOT_EXPANDED":
+        expanded = mq.MQS_EXPANDST_FAILED
+    mode = mq.MQS_OPENMODE_UPDATE if owner == member.name else mq.MQS_OPENMODE_READONLY
+    return (
+        integer(mq.MQIACF_SMDS_AVAIL, avail),
+        integer(mq.MQIACF_SMDS_STATUS, status),
+        integer(mq.MQIACF_SMDS_OPENMODE, mode if status == mq.MQS_STATUS_OPEN else mq.MQS_OPENMODE_NONE),
+        integer(mq.MQIACF_SMDS_EXPANDST, expanded),
+    )
+
+
 def _selected(request: CommandRequest, group: GroupState) -> Iterator[StructureState]:
     """The wanted structures: the administration structure first, then in the order of their names."""
     pattern = request.text(mq.MQCA_CF_STRUC_NAME)
@@ -286,16 +323,16 @@ def _backup_position(moment: int | None) -> str:
 
 
 def _data_sets(structure: StructureState, group: GroupState) -> Iterator[ReplyItem]:
+    broken = group.fault(group.name).data_sets
     for name in sorted(group.members):
+        failed = broken.get(f"{structure.name}/{name}") == "FAILED"
+        state = mq.MQCFSTATUS_ACTIVE if structure.smds_total_blocks else mq.MQCFSTATUS_NEW
         yield (
             string(mq.MQCA_CF_STRUC_NAME, structure.name),
             integer(mq.MQIACF_CF_STATUS_TYPE, mq.MQIACF_CF_STATUS_SMDS),
             string(mq.MQCACF_CF_SMDS, name),
-            integer(
-                mq.MQIACF_CF_STRUC_STATUS,
-                mq.MQCFSTATUS_ACTIVE if structure.smds_total_blocks else mq.MQCFSTATUS_NEW,
-            ),
-            integer(mq.MQIACF_CF_STRUC_ACCESS, mq.MQCFACCESS_ENABLED),
+            integer(mq.MQIACF_CF_STRUC_STATUS, mq.MQCFSTATUS_FAILED if failed else state),
+            integer(mq.MQIACF_CF_STRUC_ACCESS, mq.MQCFACCESS_SUSPENDED if failed else mq.MQCFACCESS_ENABLED),
             *_failure(),
             string(mq.MQCACF_RECOVERY_DATE, ""),
             string(mq.MQCACF_RECOVERY_TIME, ""),

@@ -93,7 +93,8 @@ class Talk:
             for command in PROBES:
                 self.ask(command, queue_manager=name)
             self.ask(mq.MQCMD_INQUIRE_USAGE, QueryOptions(part=mq.MQIACF_ALL), name)
-            self.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, QueryOptions(part=mq.MQIACF_CF_STATUS_BACKUP), name)
+            for part in (mq.MQIACF_CF_STATUS_BACKUP, mq.MQIACF_CF_STATUS_CONNECT, mq.MQIACF_CF_STATUS_SMDS):
+                self.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, QueryOptions(part=part), name)
 
     def heard(self, exchange: Exchange) -> tuple[MemberAnswer, ...]:
         """What was answered, once it is verified that the answer is complete at its last message and not before."""

@@ -7,6 +7,7 @@ from typing import Any
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_agent.poll.queries import PROBES
+from mqvitals_agent.simulator.state import Fault
 from mqvitals_rules.vocabulary.metric import Absence
 
 PUT_LATE_S = 1
@@ -293,6 +294,27 @@ def test_shared_message_data_sets_are_told_for_each_member(talk: Any) -> None:
         data_set = f"PRDQSG/smds/APPL1/{name}"
         values = cycle.of(data_set, "status", "total_blocks", "used_blocks", "used_pct", "buffers", "buffers_defined")
         assert values == [0, 20_000, 420, 2, 100, 100]
+
+
+def test_connections_to_data_sets_tell_what_is_wrong_with_them(talk: Any) -> None:
+    """Each queue manager's view; what is wrong with the data set itself, all have from the group."""
+    talk.group.faults["QM02"] = Fault(data_sets={"APPL1/QM01": "ERROR", "APPL1/QM02": "NOT_EXPANDED"})
+    talk.group.faults["QM03"] = Fault(data_sets={"APPL1/QM01": "STOPPED"})
+    talk.group.faults[talk.group.name] = Fault(data_sets={"APPL1/QM03": "FAILED"})
+    for name in talk.group.members:
+        talk.ask(mq.MQCMD_INQUIRE_SMDSCONN, queue_manager=name)
+    talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, QueryOptions(part=mq.MQIACF_CF_STATUS_SMDS))
+    talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, QueryOptions(part=mq.MQIACF_CF_STATUS_CONNECT))
+    cycle = talk.end()
+    metrics = ("status", "avail", "open_mode", "expand_status", "data_set")
+    assert cycle.of("QM01/smds_connection/APPL1/QM01", *metrics) == [3, 0, 2, 0, "APPL1/QM01"]
+    assert cycle.of("QM02/smds_connection/APPL1/QM01", *metrics) == [8, 1, 0, 0, "APPL1/QM01"]
+    assert cycle.of("QM02/smds_connection/APPL1/QM02", *metrics) == [3, 0, 2, 1, "APPL1/QM02"]
+    assert cycle.of("QM03/smds_connection/APPL1/QM01", *metrics) == [0, 2, 0, 0, "APPL1/QM01"]
+    assert cycle.of("PRDQSG/smds/APPL1/QM03", "data_set_status", "access") == [4, 1]
+    assert cycle.of("PRDQSG/smds/APPL1/QM01", "data_set_status", "access") == [1, 0]
+    connected = cycle.of("PRDQSG/cf_structure/APPL1", "members_connected", "connections_failed")
+    assert connected == [len(talk.group.members), 0]
 
 
 def test_the_group_tells_its_members(talk: Any) -> None:

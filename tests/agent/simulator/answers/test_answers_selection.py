@@ -113,6 +113,7 @@ def test_wanted_attributes(talk: Any) -> None:
         (mq.MQCMD_INQUIRE_CF_STRUC, "N*E", 3312),
         (mq.MQCMD_INQUIRE_CF_STRUC, "CSQ_ADMIN", 3208),
         (mq.MQCMD_INQUIRE_SMDS, "NOREC", 3312),
+        (mq.MQCMD_INQUIRE_SMDSCONN, "NOREC", 3312),
     ],
 )
 def test_not_found(talk: Any, command: int, name: str, reason: int) -> None:
