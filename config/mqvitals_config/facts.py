@@ -261,6 +261,12 @@ class QueueManagerFact(OptionalFacts):
         AsWritten | None,
         fact("YES where its channels have certificates checked for revocation (an LDAP look-up each), else NO."),
     ] = None
+    reslevel: Annotated[
+        LocatedText | None,
+        fact(
+            "The access of its channel initiator's user to hlq.RESLEVEL in class MQADMIN: NONE, READ, UPDATE, CONTROL or ALTER."
+        ),
+    ] = None
     tcp_dynamic_buffers: Annotated[
         AsWritten | None,
         fact(

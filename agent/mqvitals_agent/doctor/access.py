@@ -64,6 +64,13 @@ CHECKED_USER: Final = (
     " MCAUSER of the channel, the one that a channel authentication record maps to, or the one that connects and is"
     " adopted (CONNAUTH, ADOPTCTX). It is not the operating system's user here."
 )
+CHECKED_ON_QUEUES: Final = (
+    "With PUTAUT(DEF) up to two user ids need the access to a queue: that of the connection, and the one to whom RACF maps the"
+    " client's certificate; without TLS, or if the certificate is mapped to nobody, that is the channel initiator's own user. Permit"
+    " both, or set PUTAUT(ONLYMCA) at the channel, which asks for the connection's alone. ICH408I in the log of the queue"
+    " manager names the user that failed; RLIST MQADMIN hlq.RESLEVEL AUTHUSER and RACDCERT ID(user) LIST show which"
+    " ids are checked ('mqvitals help zos-setup')."
+)
 _CHANNEL_RULES: Final = (
     "The channel's own rules come first: a channel authentication record that blocks, a user id or password that is not"
     " accepted (CONNAUTH), an MCAUSER that does not exist. Then the user id of the channel initiator needs READ to"
@@ -114,7 +121,11 @@ def connect_findings(examined: Examination, known: ConnectionContext) -> Iterato
         queues = (error.queue or _COMMAND_QUEUE,)
     elif failed == OPEN_REPLIES:
         queues = (route.reply_queue,) if route.reply_queue else (replies, dynamic_profile(route.dynamic_name))
-    yield replace(found, ask_for=to_use_queues(name, known.group, *queues), text=(CHECKED_USER,))
+    found = replace(found, ask_for=to_use_queues(name, known.group, *queues), text=(CHECKED_USER,))
+    if route.channel:
+        commands = (f"DISPLAY CHANNEL('{route.channel}') PUTAUT MCAUSER",)
+        found = replace(found, text=(CHECKED_USER, CHECKED_ON_QUEUES), commands=commands)
+    yield found
 
 
 def _sentence(text: str) -> str:

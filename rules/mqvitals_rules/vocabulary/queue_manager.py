@@ -275,6 +275,8 @@ _DB2 = records(
             smf="Q5STLMSINS+Q5STLMSSEL"),
 )
 
+_RESLEVEL = {"NONE": 0, "READ": 1, "UPDATE": 2, "CONTROL": 3, "ALTER": 4}
+
 _STORAGE = records(
     gauge("storage31_free_bytes", "bytes", "storage below the bar that its address space can still get", smf="QSRSAVAL"),
     gauge("storage31_user_bytes", "bytes", "storage below the bar that it has got", smf="QSRSELOAL"),
@@ -308,6 +310,8 @@ _DECLARED = (
           platform="zos", declared=True, needed=True),
     state("crl_checking", NO_YES, "its channels have certificates checked for revocation",
           platform="zos", declared=True),
+    state("reslevel", _RESLEVEL, "access of its channel initiator's user to RESLEVEL, which decides whose authority is checked",
+          platform="zos", declared=True, needed=True),
     state("tcp_dynamic_buffers", NO_YES, "TCP may size the buffers of its channels itself",
           platform="zos", declared=True),
     state("chinit_ams", NO_YES, "its channel initiator's user is set up for message protection",

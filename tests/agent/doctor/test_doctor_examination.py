@@ -179,6 +179,9 @@ def test_a_refused_open_asks_for_the_queues_profiles(
         for prefix in ("QM01", "PRDQ")
         for profile in profiles
     }
+    # Over a channel, PUTAUT and RESLEVEL decide which user ids need it.
+    assert any("PUTAUT(ONLYMCA)" in text for text in findings[-1].text) == bool(route.channel)
+    assert findings[-1].commands == ((f"DISPLAY CHANNEL('{route.channel}') PUTAUT MCAUSER",) if route.channel else ())
 
 
 def test_a_reply_queue_that_is_not_there_or_taken(examined: Examine, script: Any) -> None:
