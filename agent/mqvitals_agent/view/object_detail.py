@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mqvitals_agent.plan_inputs import ObjectValues
 from mqvitals_agent.store.result import CurrentValue
@@ -203,6 +203,9 @@ _WITH_CONSOLE = 5
 """The number of alerts, the worst, with which the console messages of their time are shown."""
 
 
+_SOURCES: Final[Mapping[Absence, str]] = {Absence.NEEDS_SMF: "SMF", Absence.NEEDS_CONSOLE: "console messages"}
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectRule:
     """A rule of the object and what it finds; ``alert`` is its newest alert about the object, open or ended."""
@@ -217,11 +220,13 @@ class ObjectRule:
         return self.alert is not None and self.alert.started is not None and self.alert.ended is None
 
     @property
-    def needs_smf(self) -> bool:
-        """Whether it is unknown only because no records have been read."""
+    def lacks(self) -> str:
+        """The source of data without which it is unknown, where it lacks nothing else: records, or a console."""
         outcome = self.explanation.when
         lacks = {each.absence for each in outcome.missing}
-        return not self.firing and outcome.truth is None and lacks == {Absence.NEEDS_SMF}
+        if self.firing or outcome.truth is not None or len(lacks) != 1:
+            return ""
+        return _SOURCES.get(lacks.pop(), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +350,7 @@ def _object_rules(
 ) -> tuple[ObjectRule, ...]:
     """What every rule in force for the object finds: firing rules first, the worst of them on top.
 
-    Those that only records could decide come last.
+    Those that only records or a console could decide come last.
     """
     newest = {alert.key.rule: alert for alert in alerts}  # the store returns them in the order they arose
     compiled = rules.rules.rules_for(name)
@@ -369,8 +374,8 @@ def _summary_metrics(rules: Iterable[ObjectRule], kind: str) -> Iterator[str]:
 def _rank(each: ObjectRule) -> tuple[int, int]:
     truth = each.explanation.when.truth
     severity = each.alert.severity if each.alert is not None and each.firing else 0
-    if each.needs_smf:
-        return 4, 0
+    if each.lacks:
+        return 4 + (each.lacks != _SOURCES[Absence.NEEDS_SMF]), 0
     return (0 if each.firing else 1 if truth else 2 if truth is None else 3, -severity)
 
 

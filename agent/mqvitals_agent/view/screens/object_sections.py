@@ -23,7 +23,7 @@ _LEAD = 12
 def rule_lines(rules: Sequence[ObjectRule], now: int, width: int) -> Iterator[Line]:
     """Every rule of an object; of rules that find nothing wrong only the condition and its source.
 
-    Of rules that need SMF records only that.
+    Of rules that need SMF records or a console only that.
     """
     if not rules:
         return
@@ -49,7 +49,7 @@ def verdict(each: ObjectRule, now: int) -> tuple[Health, str]:
         when = "at the next evaluation" if held == "at once" else f"when it has held for {held}"
         return health, f"holds; fires {when}"
     if truth is None:
-        return Health.UNKNOWN, "unknown, needs SMF" if each.needs_smf else "unknown"
+        return Health.UNKNOWN, f"unknown, needs {each.lacks}" if each.lacks else "unknown"
     return Health.OK, "fine"
 
 
@@ -59,8 +59,8 @@ def _rule(each: ObjectRule, now: int, width: int) -> Iterator[Line]:
     head = f"{health.glyph} {safe(rule.id)}"
     text = f"{safe(one_line(rule.title))}: {words}"
     yield from labelled(Span(f"{head:<{_LEAD}}", tone_of(health)), text, width, Tone.STRONG, gap="")
-    if each.needs_smf:
-        # Without SMF records this holds for many rules permanently: their details are in the manual.
+    if each.lacks:
+        # Without SMF records or a console this holds for many rules permanently: their details are in the manual.
         return
     yield from _labelled("when", explanation.when.filled, width)
     if explanation.when.truth is None:
