@@ -49,6 +49,7 @@ docs: $(STAMP) ## write the generated pages
 	@$(BIN)/mqvitals plan list --markdown > docs/plan.md
 	@$(BIN)/python -m mqvitals_config docs/configuration.md
 	@$(BIN)/python docs/manual_page.py > docs/mqvitals.1
+	@$(BIN)/python docs/console_tables.py docs/console.md
 
 screenshots: $(STAMP) ## make the pictures of the README anew
 	@$(BIN)/python docs/screenshots.py

@@ -41,6 +41,8 @@ _TOPICS = {
     "channel_initiator": "Channel initiator",
     "channels": "Channels",
     "configuration": "Configuration of the queue manager",
+    "console": "Console: the queue manager",
+    "console_channels": "Console: channels, structures and Db2",
     "coupling_facility": "Coupling facility",
     "data_quality": "Quality of the data",
     "logs": "Logs",
