@@ -72,6 +72,27 @@ def fullest(current: Current, member: OwnerData, now: int, *, aged: bool = True)
     return _extreme_text(current, member, now, kind="page_set", name="used_pct", prefix="PS", sign=1, aged=aged)
 
 
+def group_members(current: Current, group: OwnerData, now: int) -> str:
+    """The members of a group: ``3 of 4 members active, failed: QM03; Db2: 2, without: QM02``; empty while nothing is
+    known of them.
+    """
+    values = current.get(ObjectName(group.name, "qsg"), {})
+    active = values.get("members_active")
+    if active is None:
+        return ""
+    if isinstance(active.value, Absence):
+        return f"members: {_reason([active])}"
+    failed, without = (_names(values.get(name)) for name in ("failed_members", "members_without_db2"))
+    text = f"{plain_number(active)} of {plain_number(values.get('qmgr_count'))} members active"
+    text += f", failed: {failed}" if failed else ""
+    text += f"; Db2: {plain_number(values.get('db2_active'))}" + (f", without: {without}" if without else "")
+    return text + own_age(active, group, now)
+
+
+def _names(latest: CurrentValue | None) -> str:
+    return safe(latest.value) if latest is not None and isinstance(latest.value, str) else ""
+
+
 def channel_counts(current: Current, member: OwnerData, now: int, alerts: Iterable[Alert] = ()) -> str:
     """Channels by state, and how many have alerts: ``48 run 1 retry ▲1``.
 

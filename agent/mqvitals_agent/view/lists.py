@@ -18,6 +18,7 @@ from mqvitals_agent.view.table import (
     STORAGE_NAME,
     Column,
     Item,
+    channels_column,
     least_column,
     metric_column,
     name_column,
@@ -31,6 +32,7 @@ from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -54,6 +56,7 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Ite
         # Outcomes of earlier commands are not current for a queue manager that cannot be asked now.
         stale |= {member.name for member in status.queue_managers if member.reachable is False}
     items: list[Item] = []
+    serving = _serving_channels(reader, status) if kind == "queue" else {}
     for each in kinds_of(kind):
         for member in data.members:
             found: Mapping[ObjectName, Mapping[str, CurrentValue]]
@@ -62,11 +65,51 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Ite
                 found = with_rates(reader, each, found)
             is_stale = member.name in stale
             items += [
-                Item(name, health_of_item(name, values, by_object, stale=is_stale), values, is_stale)
+                Item(
+                    name,
+                    health_of_item(name, values, by_object, stale=is_stale),
+                    values,
+                    is_stale,
+                    _channels(name, values, serving),
+                )
                 for name, values in found.items()
             ]
     items.sort(key=lambda item: (-item.health, natural_order(item.name)))
     return tuple(items)
+
+
+_Serving = Mapping[tuple[str, str], list[tuple[ObjectName, CurrentValue]]]
+"""(owner, transmission queue) -> its channels, each with its status."""
+
+
+def _serving_channels(reader: StoreReader, status: GroupStatus) -> _Serving:
+    """The channels of every transmission queue; of the group's queues those of all its queue managers."""
+    groups = [member.name for member in status.data.members if member.is_group]
+    found: dict[tuple[str, str], list[tuple[ObjectName, CurrentValue]]] = {}
+    for member in status.data.members:
+        for name, values in reader.current_by_kind(member.name, "channel", ("xmitq", "status")).items():
+            queue, latest = values.get("xmitq"), values.get("status")
+            if latest is not None and queue is not None and isinstance(queue.value, str) and queue.value:
+                for owner in (member.name, *groups):
+                    found.setdefault((owner, queue.value), []).append((name, latest))
+    return found
+
+
+def _channels(name: ObjectName, values: Mapping[str, CurrentValue], serving: _Serving) -> CurrentValue | None:
+    """The channels of a transmission queue and their status, as of the first one's; None for other objects."""
+    usage = values.get("usage") if name.kind == "queue" else None
+    if usage is None or usage.value != _XMITQ:
+        return None
+    channels = sorted(serving.get((name.owner, name.name), []), key=lambda pair: pair[0])
+    texts = []
+    for channel, latest in channels:
+        whose = "" if channel.owner == name.owner else f" of {channel.owner}"
+        texts.append(f"{channel.name}{whose} {figure(latest.value, _CHANNEL_STATUS)}")
+    return (channels[0][1] if channels else usage)._replace(value=", ".join(texts) or "no channel")
+
+
+_CHANNEL_STATUS = metric_of("channel", "status")
+_XMITQ = metric_of("queue", "usage").values["XMITQ"]
 
 
 def read_store(reader: StoreReader, status: GroupStatus) -> Item | None:
@@ -196,6 +239,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ("qtime_us_short", "Time on queue", 13),
         ("last_get_age_s", "Last get", 10),
         ("usage", "Usage", 7),
+        channels_column("Served by", 24),
     ),
     STORAGE: _list(
         "buffer_pool",

@@ -42,6 +42,7 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
         "dispatchers_max",
     ),
     "log": ("full_logs", "total_logs"),
+    "qsg": ("qmgr_count", "members_active", "failed_members", "db2_active", "members_without_db2"),
     "cf_structure": ("status", "entries_pct", "entries_used", "entries_max", "size_used_pct"),
 }
 """The metrics that the status shows, by kind."""

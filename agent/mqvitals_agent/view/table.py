@@ -26,12 +26,15 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One object of a list: its name, its health and its latest values. ``stale``: its owner is stale."""
+    """One object of a list: its name, its health and its latest values. ``stale``: its owner is stale. ``channels``: of a
+    transmission queue the channels that send from it, each with its status.
+    """
 
     name: ObjectName
     health: Health
     values: Mapping[str, CurrentValue]
     stale: bool = False
+    channels: CurrentValue | None = None
 
     @property
     def key(self) -> str:
@@ -222,6 +225,18 @@ def least_column(kind: str, name: str, least: str, title: str, width: int) -> Co
         return value_cell(at_least, lambda latest: f"≥{short_figure(latest.value, metric)}", item, main=False)
 
     return replace(column, cell=cell, metrics=((kind, name), (kind, least)))
+
+
+def channels_column(title: str, width: int) -> Column:
+    """The channels of a transmission queue with their status; empty for other objects."""
+
+    def cell(item: Item, _: int) -> Cell:
+        latest = item.channels
+        return Cell("") if latest is None else value_cell(latest, lambda each: safe(str(each.value)), item, main=False)
+
+    return Column(
+        "channels", title, width, cell, lambda item: None if item.channels is None else str(item.channels.value)
+    )
 
 
 def record_column(kind: str, name: str, title: str, width: int) -> Column:

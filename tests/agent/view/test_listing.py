@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
+from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cells, fit
@@ -15,8 +18,10 @@ from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.lists import COLUMNS, GAP, fitted, matching, metrics_of, ordered
 from mqvitals_agent.view.table import Column, Item, short_absence
 from mqvitals_rules.ruleset.config import RuleConfig
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Reported
+from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 NOW = 1795176590000
 LISTS = tuple(COLUMNS)
@@ -97,6 +102,39 @@ def test_a_figure_that_was_not_answered_again_is_stale() -> None:
     item = Item(ObjectName("QM01", "queue", "A"), Health.OK, {"depth": told})
     assert column("queue", "depth").cell(item, NOW).tone is Tone.STALE
     assert column("queue", "age").cell(item, NOW).text == "1m00s"
+
+
+def test_a_transmission_queue_shows_its_channels(tmp_path: Path, judging: RuleConfig) -> None:
+    """With their status; a shared one those of each queue manager; one that none serves says so, other queues nothing."""
+    usage, status = (metric_of(kind, name).values for kind, name in (("queue", "usage"), ("channel", "status")))
+    objects: dict[str, dict[str, Reported]] = {
+        "QM01/queue/QM09.XMIT": {"depth": 7, "usage": usage["XMITQ"]},
+        "QM01/queue/QM08.XMIT": {"depth": 0, "usage": usage["XMITQ"]},
+        "QM01/queue/APP": {"depth": 1, "usage": usage["NORMAL"]},
+        "QM01/channel/TO.QM09": {"status": status["STOPPED"], "xmitq": "QM09.XMIT"},
+        "QM01/channel/TO.S": {"status": status["INACTIVE"], "xmitq": "SHARED.XMIT"},
+        "QM01/channel/FROM": {"status": status["RUNNING"], "xmitq": Absence.NOT_RETURNED},
+        "QM02/channel/TO.S": {"status": status["RUNNING"], "xmitq": "SHARED.XMIT"},
+        "PRDQ/queue/SHARED.XMIT": {"depth": 3, "usage": usage["XMITQ"]},
+    }
+    path = tmp_path / "queues.db"
+    with Store.open(path, group="PRDQ") as store:
+        for owner in ("QM01", "QM02", "PRDQ"):
+            readings = tuple(
+                Reading(name, KINDS[name.kind].poll, NOW, values, 10_000)
+                for name, values in ((ObjectName.parse(word), values) for word, values in objects.items())
+                if name.owner == owner
+            )
+            Ingest(store, judging).take([Snapshot(owner, owner == "PRDQ", 1, NOW, readings)])
+    with StoreReader.open(path) as reader:
+        items = read_frame(reader, NOW, FrameRequest("list", "queue"), judging).items
+    shown = {item.name.name: column("queue", "channels").cell(item, NOW).text for item in items}
+    assert shown == {
+        "QM09.XMIT": "TO.QM09 STOPPED",
+        "QM08.XMIT": "no channel",
+        "APP": "",
+        "SHARED.XMIT": "TO.S of QM01 INACTIVE, TO.S of QM02 RUNNING",
+    }
 
 
 def test_every_absence_has_a_short_word() -> None:

@@ -22,7 +22,7 @@ from mqvitals_agent.view.status import StatusData, status_of, without_answer
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 Golden = Callable[[str, Callable[[int], Sequence[Line]]], None]
 
@@ -53,6 +53,33 @@ def lines_of(frame: Frame, width: int) -> tuple[Line, ...]:
 def test_quiet(healthy: StatusData, golden: Golden) -> None:
     """A group in health, from a replay that is labelled as the past."""
     golden("overview-quiet", lambda width: lines_of(frame_of(healthy), width))
+
+
+@pytest.mark.parametrize(
+    ("failed", "without", "words"),
+    [
+        ("", "", "✓ OK        PRDQSG     4 of 4 members active; Db2: 4"),
+        ("QM03", "", "● CRITICAL  PRDQSG     3 of 4 members active, failed: QM03; Db2: 3"),
+        ("QM03", "QM02", "● CRITICAL  PRDQSG     3 of 4 members active, failed: QM03; Db2: 2, without: QM02"),
+    ],
+)
+def test_the_members_of_the_group(healthy: StatusData, group: Any, failed: str, without: str, words: str) -> None:
+    """Above the structures: how many are active, which have failed or have no Db2; its key opens the group."""
+    name = ObjectName("PRDQSG", "qsg")
+    active = 4 - bool(failed)
+    values: dict[str, Reported] = {
+        "qmgr_count": 4,
+        "members_active": active,
+        "failed_members": failed,
+        "db2_active": active - bool(without),
+        "members_without_db2": without,
+    }
+    told = {key: CurrentValue(value, healthy.now, "P", healthy.now, None) for key, value in values.items()}
+    alerts = (group.alert("OPS-113", name, Severity.CRITICAL, 60_000, "failed"),) if failed else ()
+    data = replace(healthy, current={**healthy.current, name: told}, alerts=alerts, past=False)
+    (row,) = (each for each in overview_lines(frame_of(data), 120) if each.key == str(name) and "members" in each.text)
+    assert row.text.rstrip() == words
+    assert all(cells(each.text) <= 60 for each in overview_lines(frame_of(data), 60))
 
 
 def test_incident(ill: StatusData, golden: Golden) -> None:

@@ -15,7 +15,14 @@ from mqvitals_agent.view import key_figures
 from mqvitals_agent.view.alerts import Remedy, duration_words, object_key, short_summary
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
-from mqvitals_agent.view.status import GroupStatus, OwnerData, OwnerStatus, silent_since, unreachable_words
+from mqvitals_agent.view.status import (
+    GroupStatus,
+    OwnerData,
+    OwnerStatus,
+    health_of_object,
+    silent_since,
+    unreachable_words,
+)
 from mqvitals_agent.view.table import Cell, short_absence
 from mqvitals_agent.view.values import SOON_MS, figure_of, full_in
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
@@ -177,7 +184,7 @@ _WELL = "ACTIVE"
 
 
 def structure_rows(frame: Frame, width: int) -> list[Line]:
-    """A heading and a line for each structure; nothing where no structure is known."""
+    """A heading, a line for each group's members and one for each structure; nothing where no structure is known."""
     ranked = worst_and_fullest(frame.status)
     groups = groups_of(frame.status)
     if not ranked:
@@ -193,7 +200,7 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
     ill = any(row[_STATUS] != _WELL for _, _, row in rows)
     need = (_ENTRIES, *((_STATUS,) if ill else ()), _PAST, _STRUCTURE_FULL_IN, _SIZE, _STATUS, _COUNTS)
     taken = _taken(dict.fromkeys(need), widths, width - WIDEST - 2 - name_width)
-    lines = [heading("Coupling facility", width)]
+    lines = [heading("Coupling facility", width), *_group_rows(frame, groups, name_width, width)]
     for health, name, row in rows:
         spans = [Span(fit(str(health), WIDEST), tone_of(health)), Span("  ")]
         spans.append(Span(fit(structure_name(name, groups), name_width), Tone.STRONG))
@@ -209,6 +216,24 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
         lines.append(
             line(f"{most.glyph} {number(len(rest))} more structures{' OK' if most is Health.OK else ''}", tone_of(most))
         )
+    return lines
+
+
+def _group_rows(frame: Frame, groups: Mapping[str, OwnerData], name_width: int, width: int) -> list[Line]:
+    """The members of each group; its key opens the group."""
+    lines = []
+    for group in groups.values():
+        text = key_figures.group_members(frame.data.current, group, frame.now)
+        if not text:
+            continue
+        name = ObjectName(group.name, "qsg")
+        stale = frame.status.group is not None and frame.status.group.stale
+        health = Health.UNKNOWN if stale else health_of_object(name, frame.status.firing)
+        tone = Tone.STALE if stale else tone_of(health) if health >= Health.WARNING else Tone.PLAIN
+        room = width - WIDEST - 4 - name_width
+        spans = [Span(fit(str(health), WIDEST), tone_of(health)), Span("  ")]
+        spans += [Span(fit(safe(group.name), name_width), Tone.STRONG), Span("  "), Span(cut(text, room), tone)]
+        lines.append(Line(tuple(spans), str(name)))
     return lines
 
 
