@@ -23,6 +23,7 @@ MOST_KEPT: Final = 2_000
 _SLACK: Final = 500
 """So many more may gather before they are sorted out."""
 _MOST_OBJECTS: Final = 10_000
+_NEVER: Final = 1 << 62
 
 _when = attrgetter("ts")
 _Key = tuple[str, str, int, int]
@@ -129,7 +130,7 @@ class MessageWindow:
             # The last rows were deleted, and their numbers are given again.
             found = reader.new_messages(0, newest)
         if not reader.failing:
-            self._read = found.highest, max([newest, *(row.last_ts for row in found.rows)])
+            self._read = found.highest, found.newest
         for row in found.rows:
             kept = self._kept.get((row.owner, row.code))
             if kept is not None and kept.put(row):
@@ -140,7 +141,8 @@ class MessageWindow:
         kept = self._kept.get((owner, code))
         if kept is None:
             if not self._kept:
-                self._read = reader.new_messages(1 << 62, 1 << 62).highest, 0
+                last = reader.new_messages(_NEVER, _NEVER)
+                self._read = last.highest, last.newest
                 self._generation = reader.generation
             rows = reader.messages(owners=(owner,), codes=(code,), limit=MOST_KEPT)
             older = reader.newest_messages(owner, code) if len(rows) == MOST_KEPT else ()

@@ -105,7 +105,7 @@ class ResilientReader:
 
     def new_messages(self, number: int, since: int) -> NewMessages:
         """As of ``StoreReader``; nothing while the file fails."""
-        return self._read(lambda reader: reader.new_messages(number, since), NewMessages(number))
+        return self._read(lambda reader: reader.new_messages(number, since), NewMessages(number, since))
 
     def _read(self, question: Callable[[StoreReader], _T], otherwise: _T) -> _T:
         if self._reader is None:

@@ -167,20 +167,23 @@ def read_messages(
 
 
 class NewMessages(NamedTuple):
-    """Rows that are new or may have changed, and the ``highest`` number of all rows."""
+    """Rows that are new or may have changed; the ``highest`` number and the ``newest`` time (ms UTC) of all rows."""
 
     highest: int
+    newest: int
     rows: tuple[StoredMessage, ...] = ()
 
 
 def read_new_messages(connection: sqlite3.Connection, number: int, since: int) -> NewMessages:
     """The rows with a higher number than ``number``, and those that came last after ``since``. Raises sqlite3.Error."""
+    # Two queries, for each of which SQLite reads the end of an index alone.
     (highest,) = connection.execute("SELECT coalesce(max(id), 0) FROM message").fetchone()
+    (newest,) = connection.execute("SELECT coalesce(max(last_ts), 0) FROM message").fetchone()
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM message WHERE id > ? OR last_ts > ?",  # noqa: S608
         (number, since),
     )
-    return NewMessages(integer(highest), tuple(map(_stored, rows)))
+    return NewMessages(integer(highest), moment(newest), tuple(map(_stored, rows)))
 
 
 def read_newest_messages(connection: sqlite3.Connection, owner: str, code: str) -> tuple[StoredMessage, ...]:
