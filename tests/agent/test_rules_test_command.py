@@ -212,6 +212,31 @@ def test_the_coverage_of_a_file_with_the_name_of_a_pack(
     assert "\n1 rule, " in capsys.readouterr().out
 
 
+def test_inserts_that_no_message_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A condition that waits for one never holds."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        """\
+rules:
+  - id: OWN-01
+    title: A structure fills
+    kind: operational
+    scope: log
+    when: latest("CSQJ110E", "pct") > 5 or latest("CSQJ110E", "pctt") > 5 or latest_text("CSQJ111A", "x") == "5"
+    severity: info
+    summary: It fills
+    advice: Look.
+    caveat: None.
+    source: {document: Our own, section: Messages}
+"""
+    )
+    assert main(["rules", "check", str(path)]) == 0
+    found = capsys.readouterr().out
+    assert "mine.yaml:2:9: warning: CSQJ110E has no insert pctt; did you mean 'pct'?" in found
+    assert "mine.yaml:2:9: warning: CSQJ111A has no insert x; it has " in found
+    assert "insert pct;" not in found
+
+
 def test_a_file_without_tests(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What tests nothing has not passed."""
     ours.write_text("tests: []\n")

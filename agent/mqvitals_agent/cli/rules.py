@@ -65,6 +65,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     ruleset = RuleSet(rules, KINDS)
     for path in files:
         warnings += _idle_parameters(path, rules)
+        warnings += _unknown_inserts(path, rules)
         warnings += _untested(path, ruleset)
     if not arguments.files:
         warnings += _untested_packs(ruleset)
@@ -127,6 +128,25 @@ def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
         for name in rule.parameters:
             if name not in named:
                 yield Problem(rule.id.place, "", f"warning: {rule.id} never uses its parameter {name}")
+
+
+def _unknown_inserts(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
+    """The inserts of console messages that a file's rules read, and that the agent finds in no such message."""
+    from mqvitals_agent.console.template import TEMPLATES
+    from mqvitals_config.problem import Problem, did_you_mean
+    from mqvitals_rules.compiled_rule import compile_rule
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    for rule in rules:
+        if rule.id.place.path != path:
+            continue
+        compiled = compile_rule(rule, KINDS)
+        read = {pair for expression in compiled.expressions for pair in expression.inserts} | compiled.summary.inserts
+        for code, insert in sorted(read):
+            known = list(re.compile(TEMPLATES.get(code, "")).groupindex)
+            if insert not in known and not code.startswith("event:"):
+                meant = did_you_mean(insert, known) or f"; it has {', '.join(known) or 'none'}"
+                yield Problem(rule.id.place, "", f"warning: {code} has no insert {insert}{meant}")
 
 
 def _untested_packs(rules: RuleSet) -> Iterator[Problem]:
