@@ -20,7 +20,6 @@ OBJECTS = {
     "channels": ("channel",),
     "structures": ("structure", "xes"),
     "shared message data sets": ("smds",),
-    "connections to shared message data sets": ("smds_connection",),
 }
 """What messages name, and the inserts that name it."""
 
@@ -29,13 +28,12 @@ def recognised() -> Iterator[str]:
     """The table of the messages that name an object."""
     yield "| About | Messages |"
     yield "|---|---|"
-    of_data_sets = ("smds", "smds_connection")
     for words, inserts in OBJECTS.items():
         found = []
         for code, template in TEMPLATES.items():
             groups = set(re.compile(template).groupindex)
             # A message about a data set names its structure too.
-            if groups & set(inserts) and (inserts[0] in of_data_sets or not groups & set(of_data_sets)):
+            if groups & set(inserts) and ("smds" in inserts or "smds" not in groups):
                 found.append(code)
         yield f"| {words} | {', '.join(sorted(found))} |"
 

@@ -22,7 +22,7 @@ _NET = (
 )
 _OPTIONAL_CONN = r"(?: connection (?P<conn>.{1,300}))?"
 _SMDS = rf"\bSMDS\((?P<smds>\w{{1,4}})\) CFSTRUCT\({_STRUCTURE}\)"
-_SMDS_CONNECTION = rf"\bSMDSCONN\((?P<smds_connection>\w{{1,4}})\) CFSTRUCT\({_STRUCTURE}\)"
+_SMDS_CONNECTION = rf"\bSMDSCONN\((?P<smds>\w{{1,4}})\) CFSTRUCT\({_STRUCTURE}\)"
 _RBA = r"(?P<rba>[0-9A-F]{6,16})"
 _UOW = r",? ?URID=(?P<urid>[0-9A-F]{1,16}),? connection name=(?P<conn>\S{1,48})"
 _LISTENER = (
@@ -246,11 +246,9 @@ def named_object(named: Mapping[str, str]) -> tuple[str, str]:
     for insert, kind in _BY_NUMBER.items():
         if insert in named:
             return kind, str(int(named[insert]))
-    for kind in ("smds", "smds_connection"):
-        if kind in named and "structure" in named:
-            return kind, f"{named['structure']}/{named[kind]}"
     if "structure" in named:
-        return "cf_structure", named["structure"]
+        structure = named["structure"]
+        return ("smds", f"{structure}/{named['smds']}") if "smds" in named else ("cf_structure", structure)
     if "xes" in named:
         return "cf_structure", named["xes"][_GROUP_NAME:]
     for insert, kind in _BY_NAME.items():

@@ -26,7 +26,7 @@ _NEAR_MS = 120_000
 """Messages within this time before and after the start of an alert are shown with it."""
 _MOST = 10
 _MOST_LOOKED: Final = 500
-_NAMED: Final = frozenset({"buffer_pool", "page_set", "queue", "channel", "cf_structure", "smds", "smds_connection"})
+_NAMED: Final = frozenset({"buffer_pool", "page_set", "queue", "channel", "cf_structure", "smds"})
 """Kinds of objects that messages name."""
 _COMPONENTS: Final = {
     "queue_manager": "",

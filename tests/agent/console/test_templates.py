@@ -26,7 +26,7 @@ USED = {"local_used": "1700", "local_free": "95", "above_used": "2048", "above_f
 CHANNEL = ("channel", "QM01.TO.QM02")
 STRUCTURE = ("cf_structure", "APPL1")
 DATA_SET = ("smds", "APPL1/QM01")
-CONNECTION = ("smds_connection", "APPL1/QM02")
+CONNECTION = ("smds", "APPL1/QM02")
 NONE = ("", "")
 
 
@@ -221,7 +221,6 @@ NAMING = {
     "channel": {"channel"},
     "cf_structure": {"structure", "xes"},
     "smds": {"smds"},
-    "smds_connection": {"smds_connection"},
 }
 
 
