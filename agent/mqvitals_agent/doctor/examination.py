@@ -211,7 +211,7 @@ class Examination:
 
 def queries(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
     """Every query that the agent sends with these settings, once. Raises ValueError for invalid settings."""
-    return tuple(_query(each.request) for each in zos_queries(polling))
+    return tuple(_query((each.without_list or each).request) for each in zos_queries(polling))
 
 
 def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
@@ -257,6 +257,8 @@ def _query(request: bytes) -> DoctorQuery:
         check += f"({selection.name})"
     if selection.part in _PART_WORDS:
         check += f" TYPE({_PART_WORDS[selection.part]})"
+    if selection.clients is not None:
+        check += f" WHERE(CHLTYPE {'EQ' if selection.clients else 'NE'} SVRCONN)"
     return DoctorQuery(check, request, selection)
 
 

@@ -33,6 +33,8 @@ from mqvitals_agent.poll.probe import (
     MemberReport,
     Probe,
     QueryOptions,
+    attribute_list,
+    half_of_channels,
     probe_part,
     wanted_parameters,
 )
@@ -171,8 +173,20 @@ WORST_STATUS = (6, 5, 8, 4, 9, 7, 1, 2, 13, 14, 3, 0)
 """Statuses, the worst first: stopped, retrying, paused, stopping, disconnected, requesting, binding, starting, initializing,
 switching, running, inactive. A status that is not in the list is worse than running."""
 
+OF_CLIENTS = frozenset(
+    {
+        "status", "substate", "type", "indoubt", "stop_requested", "disposition", "conversations", "conversations_max",
+        "msgs", "bytes_sent", "bytes_rcvd", "max_msg_length", "monchl", "statchl", "ssl_cipher", "security_protocol",
+        "conname", "remote_queue_manager", "remote_application", "running_on", "mca_user",
+        "start_ts", "start_age_s", "last_msg_ts", "last_msg_age_s",
+    }
+)  # fmt: skip
+"""What is asked of server connections: there may be ten thousand, and the rest is for channels between queue managers."""
+
 _COLUMNS = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS")
+_OF_CLIENTS = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS", only=OF_CLIENTS)
 _DEFINITION = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL")
+_NOT_ASKED: MetricValues = dict.fromkeys(set(_COLUMNS[False].names) - set(_OF_CLIENTS[False].names), Absence.NOT_ASKED)
 _COMPUTED = frozenset(metric.name for metric in CHANNEL_KIND.metrics if metric.computed)
 COUNTERS = tuple(name for name in _COLUMNS[False].counters if name not in _COMPUTED)
 
@@ -187,6 +201,25 @@ _KEY = (
 """Identifies the instances of one name; a restart makes another one."""
 _PICK = ParameterPicker(mq.MQCACH_CHANNEL_NAME, mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQIA_MONITORING_CHANNEL, *_KEY)
 
+_ALWAYS = frozenset(
+    {
+        mq.MQCACH_CHANNEL_NAME,
+        mq.MQIACH_CHANNEL_DISP,
+        mq.MQIACH_CHANNEL_INSTANCE_TYPE,
+        mq.MQIACH_CHANNEL_TYPE,
+        mq.MQCACH_CONNECTION_NAME,
+        mq.MQCACH_XMIT_Q_NAME,
+        mq.MQCA_REMOTE_Q_MGR_NAME,
+        mq.MQIACH_CHANNEL_STATUS,
+        mq.MQIACH_CHANNEL_SUBSTATE,
+        mq.MQIACH_STOP_REQUESTED,
+    }
+)
+"""Status that is returned whatever is asked for."""
+_ALWAYS_DEFINED = frozenset({mq.MQCACH_CHANNEL_NAME, mq.MQIACH_CHANNEL_TYPE, mq.MQIA_QSG_DISP})
+"""Of a definition likewise."""
+_READ_OF_STATUS = frozenset({mq.MQIA_MONITORING_CHANNEL, *_KEY})
+
 _EXITS = (
     mq.MQCACH_SEC_EXIT_NAME,
     mq.MQCACH_MSG_EXIT_NAME,
@@ -194,6 +227,8 @@ _EXITS = (
     mq.MQCACH_RCV_EXIT_NAME,
     mq.MQCACH_MR_EXIT_NAME,
 )
+
+_READ_OF_DEFINITION = frozenset({mq.MQCACH_XMIT_Q_NAME, *_EXITS})
 
 _RANK = {status: rank for rank, status in enumerate(WORST_STATUS)}
 _UNRANKED = _RANK[mq.MQCHS_RUNNING] - 0.5
@@ -212,16 +247,28 @@ _COMBINED = _SUMMED | _LEAST | _GREATEST
 
 def _status_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
     part = options.part or mq.MQOT_CURRENT_CHANNEL
-    return string(mq.MQCACH_CHANNEL_NAME, options.name), integer(mq.MQIACH_CHANNEL_INSTANCE_TYPE, part)
+    wanted = (_OF_CLIENTS if options.clients else _COLUMNS)[False].wanted | _READ_OF_STATUS
+    return (
+        string(mq.MQCACH_CHANNEL_NAME, options.name),
+        integer(mq.MQIACH_CHANNEL_INSTANCE_TYPE, part),
+        *attribute_list(options, mq.MQIACH_CHANNEL_INSTANCE_ATTRS, wanted, _ALWAYS),
+        *half_of_channels(options),
+    )
 
 
 def _definition_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
-    return string(mq.MQCACH_CHANNEL_NAME, options.name), integer(mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL)
+    wanted = _DEFINITION[False].wanted | _READ_OF_DEFINITION
+    return (
+        string(mq.MQCACH_CHANNEL_NAME, options.name),
+        integer(mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL),
+        *attribute_list(options, mq.MQIACF_CHANNEL_ATTRS, wanted, _ALWAYS_DEFINED),
+    )
 
 
 def read_status(answer: MemberReport, rows: CycleRows) -> None:
     """The current instances of each channel; saved and short status say nothing of the present."""
-    columns = _COLUMNS[answer.distributed]
+    clients = answer.selection.clients is True
+    columns = (_OF_CLIENTS if clients else _COLUMNS)[answer.distributed]
     channels: dict[str, list[InstanceRow]] = {}
     newest = 0
     for item in answer.items:
@@ -230,6 +277,8 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
             continue
         monitored = type(level) is int and level > 0
         metrics = columns.read_item(item, long_first=answer.distributed, monitored=monitored)
+        if clients:
+            metrics = {**_NOT_ASKED, **metrics}
         local = columns.read_item_times(item, metrics)
         for seen in local:
             newest = max(newest, seen.ms)
@@ -305,6 +354,8 @@ def combined_instances(instances: Sequence[InstanceRow]) -> tuple[MetricValues, 
     ordered = sorted(instances, key=_rank)
     values = ordered[0].values.copy()
     for name in _COMBINED & values.keys():
+        if values[name] is Absence.NOT_ASKED:
+            continue
         values[name] = _one(name, [instance.values[name] for instance in ordered])
     values["instances"] = len(instances)
     values["tls_instances"] = tls_instances(instances)

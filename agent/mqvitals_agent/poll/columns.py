@@ -142,6 +142,9 @@ class MetricColumns:
             + [number for _, number, _ in self._pairs]
             + [number for times in self.times for number in times[:2]]
         )
+        self.names = tuple(
+            m.name for m in metrics if not m.computed or m.name in {n for t in self.times for n in t[2:]}
+        )
         self.counters = tuple(m.name for m in here if m.type is MetricType.COUNTER)
         self._numbers, self._texts = numbers, texts
         self._fetches: dict[tuple[int, ...], _Fetch] = {}
@@ -301,11 +304,11 @@ class MetricColumns:
         return row
 
 
-def columns_by_platform(kind: Kind, command: str) -> Mapping[bool, MetricColumns]:
-    """The columns for distributed queue managers (True) and for those on z/OS (False)."""
+def columns_by_platform(kind: Kind, command: str, *, only: Iterable[str] | None = None) -> Mapping[bool, MetricColumns]:
+    """The columns for distributed queue managers (True) and for those on z/OS (False); ``only`` some metrics."""
     return {
-        False: MetricColumns(kind, command, platform="zos"),
-        True: MetricColumns(kind, command, platform="distributed"),
+        False: MetricColumns(kind, command, only=only, platform="zos"),
+        True: MetricColumns(kind, command, only=only, platform="distributed"),
     }
 
 

@@ -147,20 +147,30 @@ class CycleData:
         self.first.setdefault(owner, at)
 
 
-def missing_reason(name: str, questions: Sequence[QueryResult], default: Absence | None) -> Absence | None:
-    """Why an object is missing: None when a complete answer would hold it; NOT_ASKED without a query."""
+_HALVES = 2
+
+
+def missing_reason(
+    name: str, questions: Sequence[QueryResult], default: Absence | None, *, client: bool | None = None
+) -> Absence | None:
+    """Why an object is missing: None when a complete answer would hold it; NOT_ASKED without a query.
+
+    ``client``: whether a channel is a server connection, None where that is not known or makes no difference. Then only
+    answers about both halves prove that it is not there.
+    """
     found = default or Absence.NOT_ASKED
-    whole = False
+    whole: set[bool | None] = set()
     for asked in questions:
         if name in asked.failed:
             return asked.absence or Absence.NO_ANSWER
-        if not asked.selection.selects(name):
+        half = asked.selection.clients
+        if not asked.selection.selects(name) or (half is not None and client is not None and half is not client):
             continue
         if asked.absence is None:
-            whole = True
+            whole.add(half)
         elif found is not Absence.UNREACHABLE:
             found = asked.absence
-    return None if whole else found
+    return None if None in whole or (client in whole if client is not None else len(whole) == _HALVES) else found
 
 
 SATURATED_AT = 999_999_999

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from mqvitals_agent.connection.connection import Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, DecodedReply
-from mqvitals_agent.pcf.encoder import request, string
-from mqvitals_agent.pcf.message import FilterValue, Message, Parameter
+from mqvitals_agent.pcf.encoder import integer_filter, integers, request, string
+from mqvitals_agent.pcf.message import FilterValue, Message, Parameter, Value
 from mqvitals_agent.poll.columns import LocalTime, MetricValues
 from mqvitals_rules.snapshot import is_object_name
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
@@ -66,6 +66,12 @@ _ALL = {
 }
 """Parameters that restrict nothing when they have this value."""
 
+_CLIENTS = {
+    FilterValue(mq.MQCFOP_EQUAL, mq.MQCHT_SVRCONN): True,
+    FilterValue(mq.MQCFOP_NOT_EQUAL, mq.MQCHT_SVRCONN): False,
+}
+"""Filters on the type of a channel: whether they select server connections, or everything else."""
+
 _SHARED_TOO = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_SHARED, mq.MQQSGD_LIVE})
 
 
@@ -76,7 +82,8 @@ class RequestSelection:
     ``disposition`` is a ``MQQSGD_...`` number, for queues only; without one the queue manager's own are meant.
     ``scope`` is the command scope, empty for the queue manager that got the command. ``partial`` is true when a
     filter or another restriction selects among the named objects: then an object that is not in the answer may still
-    be there.
+    be there. ``clients``, of channel status only: True for server connections alone, False for all other channels, None
+    for both; about a channel of the other half the answer proves nothing.
     """
 
     command: int
@@ -85,9 +92,10 @@ class RequestSelection:
     disposition: int = mq.MQQSGD_Q_MGR
     scope: str = ""
     partial: bool = False
+    clients: bool | None = None
 
     def selects(self, name: str) -> bool:
-        """True when an object of that name is among those asked for."""
+        """True when an object of that name is among those asked for, a channel if it is of the half asked for."""
         if self.partial:
             return False
         return name.startswith(self.name[:-1]) if self.name.endswith("*") else name == self.name
@@ -95,7 +103,7 @@ class RequestSelection:
     @property
     def selects_all(self) -> bool:
         """True when every object was asked for."""
-        return self.name == "*" and not self.partial
+        return self.name == "*" and not self.partial and self.clients is None
 
     @property
     def shared_queues(self) -> bool:
@@ -126,6 +134,9 @@ def selection_of(request: Message) -> RequestSelection:
     name = values.get(name_id, "*")
     scope = values.get(mq.MQCACF_COMMAND_SCOPE, "")
     disposition = values.get(mq.MQIA_QSG_DISP, mq.MQQSGD_Q_MGR)
+    clients = _half(command, values.get(mq.MQIACH_CHANNEL_TYPE))
+    if clients is not None:
+        used.add(mq.MQIACH_CHANNEL_TYPE)
     return RequestSelection(
         command,
         name if isinstance(name, str) else "*",
@@ -136,7 +147,15 @@ def selection_of(request: Message) -> RequestSelection:
             id_ not in used and id_ not in _NEUTRAL and (id_, value) not in _ALL  # a filter's value equals none of them
             for id_, value in values.items()
         ),
+        clients,
     )
+
+
+def _half(command: int, kind: Value | FilterValue | None) -> bool | None:
+    """Which half of the channels a condition on their type selects; None when it is no such condition."""
+    if command != mq.MQCMD_INQUIRE_CHANNEL_STATUS or not isinstance(kind, FilterValue):
+        return None
+    return _CLIENTS.get(kind)
 
 
 def percent(some: Reported, whole: Reported) -> Reported:
@@ -156,7 +175,9 @@ GROUP = ""
 class QueryOptions:
     """What to ask: the wanted objects by name (may end in ``*``), the part of the answer (``MQIACF_...``, 0: the probe's usual one),
     the disposition (``MQQSGD_...``, queues only; None: left out) and the command scope (empty: the queue manager that
-    gets the request). ``where`` is a filter: only the objects that it holds for.
+    gets the request). ``where`` is a filter: only the objects that it holds for. ``clients``, of channel status only:
+    True for server connections alone, False for all others; there is no other filter then. ``listed``: only the wanted
+    attributes are asked for, where the command takes a list.
     """
 
     name: str = "*"
@@ -164,6 +185,23 @@ class QueryOptions:
     disposition: int | None = mq.MQQSGD_ALL
     scope: str = ""
     where: Parameter | None = None
+    clients: bool | None = None
+    listed: bool = False
+
+
+def attribute_list(
+    options: QueryOptions, selector: int, wanted: frozenset[int], always: frozenset[int]
+) -> tuple[Parameter, ...]:
+    """The list of the wanted attributes, without those that an answer holds ``always``; none unless it is asked for."""
+    return (integers(selector, sorted(wanted - always - TRACKED)),) if options.listed else ()
+
+
+def half_of_channels(options: QueryOptions) -> tuple[Parameter, ...]:
+    """The filter that selects server connections alone, or everything else."""
+    if options.clients is None:
+        return ()
+    operator = mq.MQCFOP_EQUAL if options.clients else mq.MQCFOP_NOT_EQUAL
+    return (integer_filter(mq.MQIACH_CHANNEL_TYPE, operator, mq.MQCHT_SVRCONN),)
 
 
 def pcf_request(command: int, question: QueryOptions, *parameters: Parameter) -> bytes:

@@ -5,8 +5,8 @@ Lengths are ms; moments are those of the base interval's grid, ms of elapsed tim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from mqvitals_agent.connection.connection import Query
@@ -41,6 +41,9 @@ BACKUP = "INQUIRE_CF_STRUC_STATUS_BACKUP"
 CONNECTIONS = "INQUIRE_CF_STRUC_STATUS_CONNECT"
 SMDS_STATE = "INQUIRE_CF_STRUC_STATUS_SMDS"
 """Other parts of INQUIRE_CF_STRUC_STATUS: when structures were backed up, who is connected, how the data sets are."""
+CLIENTS = "INQUIRE_CHANNEL_STATUS_SVRCONN"
+"""The half of INQUIRE_CHANNEL_STATUS about server connections, with few attributes: there may be ten thousand."""
+CHANNEL_INITIATOR = "INQUIRE_CHANNEL_INIT"
 STATISTICS = "STATISTICS"
 """No command, but taking messages from the statistics queue of a distributed queue manager."""
 
@@ -54,7 +57,8 @@ DEFAULT_INTERVALS_MS: Mapping[str, int] = {
     "INQUIRE_Q": 900_000,
     "INQUIRE_CHANNEL_STATUS": 30_000,
     "INQUIRE_Q_STATUS": 30_000,
-    "INQUIRE_CHANNEL_INIT": 30_000,
+    CHANNEL_INITIATOR: 30_000,
+    CLIENTS: 60_000,
     "INQUIRE_LOG": 30_000,
     "INQUIRE_QSG": 60_000,
     "INQUIRE_CF_STRUC_STATUS": 60_000,
@@ -142,6 +146,18 @@ def _seconds(ms: int) -> str:
     return f"{ms / 1000:g} s"
 
 
+CLIENTS_A_MINUTE = 2_500
+"""So many replies about server connections a minute, at most: each costs the queue manager a message."""
+
+
+def clients_interval_ms(configured: int, channels: int) -> int:
+    """How often server connections are asked for when so many channels have a status: doubled while it is too often."""
+    interval = configured
+    while channels * 60_000 > CLIENTS_A_MINUTE * interval and 2 * interval <= _LONGEST_MS:
+        interval *= 2
+    return interval
+
+
 PROBES: Mapping[int, Probe] = {
     probe.command: probe for kind in (queue_manager, channel, queue, qsg, storage, log, units) for probe in kind.PROBES
 }
@@ -179,7 +195,13 @@ _COMMANDS = {name: number for number in PROBES if (name := command_name(number))
     SMDS_STATE: mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
     DATA_SETS: mq.MQCMD_INQUIRE_USAGE,
     POSITIONS: mq.MQCMD_INQUIRE_USAGE,
+    CLIENTS: mq.MQCMD_INQUIRE_CHANNEL_STATUS,
 }
+
+LIST_REFUSED = frozenset({mq.MQRCCF_CFIN_PARM_ID_ERROR, mq.MQRCCF_CFIL_PARM_ID_ERROR, mq.MQRCCF_PARM_VALUE_ERROR})
+"""Reasons of an answer when the list of attributes has one that the queue manager's level does not know."""
+FILTER_REFUSED = frozenset({mq.MQRCCF_CFIF_PARM_ID_ERROR, mq.MQRCCF_FILTER_ERROR})
+"""Reasons when channels cannot be selected by their type."""
 
 _PARTS = {
     BACKUP: mq.MQIACF_CF_STATUS_BACKUP,
@@ -195,10 +217,19 @@ class ScheduledQuery(Query):
     """A query that is sent regularly: the name of its interval in ``DEFAULT_INTERVALS_MS``.
 
     ``scope`` is the member that it is about (CMDSCOPE), when that is asked through another; else empty.
+    ``without_list`` is the same for all attributes, ``without_half`` the same for all channels; None: it is so already.
     """
 
     question: str = ""
     scope: str = ""
+    without_list: ScheduledQuery | None = field(default=None, compare=False, repr=False)
+    without_half: ScheduledQuery | None = field(default=None, compare=False, repr=False)
+
+    def plainer(self, reasons: Collection[int]) -> ScheduledQuery | None:
+        """The query to send instead when an answer failed for one of these reasons; None when it is not at fault."""
+        if self.without_list is not None and not LIST_REFUSED.isdisjoint(reasons):
+            return self.without_list
+        return None if FILTER_REFUSED.isdisjoint(reasons) else self.without_half
 
     @property
     def of_group(self) -> bool:
@@ -223,7 +254,10 @@ def distributed_queries(polling: PollingSettings, statistics_queue: str = "") ->
             if statistics_queue:
                 found.append(ScheduledQuery(statistics.COMMAND, statistics.ask(statistics_queue), question=question))
         elif question not in ONLY_ZOS | GROUP_QUERIES | _OF_USAGE:
-            found += (_scheduled(question, replace(each, disposition=None)) for each in _questions(question, polling))
+            found += (
+                _scheduled(question, replace(each, disposition=None, listed=False))
+                for each in _questions(question, polling)
+            )
     return tuple(found)
 
 
@@ -246,21 +280,35 @@ def zos_queries(polling: PollingSettings, others: Sequence[str] = ()) -> tuple[S
 
 def _scheduled(question: str, options: QueryOptions) -> ScheduledQuery:
     query = PROBES[_COMMANDS[question]].query(options)
-    return ScheduledQuery(query.command, query.request, query.parameters, query.key, question, options.scope)
+    return ScheduledQuery(
+        query.command,
+        query.request,
+        query.parameters,
+        query.key,
+        question,
+        options.scope,
+        _scheduled(question, replace(options, listed=False)) if options.listed else None,
+        None if options.clients is None else _scheduled(question, replace(options, clients=None)),
+    )
 
 
 def _questions(question: str, polling: PollingSettings) -> Iterator[QueryOptions]:
-    match question:
-        case "INQUIRE_Q" | "INQUIRE_Q_STATUS":
-            kind, names, where = "queue", polling.queues.names, polling.queues.where
-        case "INQUIRE_CHANNEL" | "INQUIRE_CHANNEL_STATUS":
-            kind, names, where = "channel", polling.channels.names, polling.channels.where
-        case _:
-            yield QueryOptions(part=_PARTS.get(question, 0))
-            return
-    only = filter_parameter(where, kind) if question.endswith("_STATUS") else None
+    if question in ("INQUIRE_Q", "INQUIRE_Q_STATUS"):
+        names, only = polling.queues.names, filter_parameter(polling.queues.where, "queue")
+    elif _COMMANDS[question] in (mq.MQCMD_INQUIRE_CHANNEL, mq.MQCMD_INQUIRE_CHANNEL_STATUS):
+        names, only = polling.channels.names, filter_parameter(polling.channels.where, "channel")
+    else:
+        yield QueryOptions(part=_PARTS.get(question, 0))
+        return
+    clients = None
+    if _COMMANDS[question] == mq.MQCMD_INQUIRE_CHANNEL_STATUS and only is None:
+        clients = question == CLIENTS
+    elif question == CLIENTS:
+        return  # a command takes one filter: with the site's own all channels are asked for together
+    if question in ("INQUIRE_Q", "INQUIRE_CHANNEL"):
+        only = None
     for name in dict.fromkeys(names):
-        yield QueryOptions(str(name), where=only)
+        yield QueryOptions(str(name), where=only, clients=clients, listed=True)
 
 
 def filter_parameter(text: str | None, kind: str) -> Parameter | None:

@@ -22,6 +22,7 @@ from mqvitals_agent.poll.probe import (
     Probe,
     QueryOptions,
     StorageClass,
+    attribute_list,
     probe_part,
     wanted_parameters,
 )
@@ -45,16 +46,33 @@ STATUS_TIMES = _STATUS[False].times
 _DEFINITION = columns_by_platform(QUEUE_KIND, "INQUIRE_Q")
 
 _PICK = ParameterPicker(mq.MQCA_Q_NAME, mq.MQIA_MONITORING_Q, mq.MQIA_QSG_DISP)
+_READ_OF_DEFINITION = (
+    mq.MQCA_Q_NAME,
+    mq.MQIA_QSG_DISP,
+    mq.MQIA_Q_TYPE,
+    mq.MQIA_PAGESET_ID,
+    mq.MQIA_CURRENT_Q_DEPTH,
+    mq.MQCA_ALTERATION_DATE,
+    mq.MQCA_ALTERATION_TIME,
+)
+# Without its disposition a shared queue would be taken for one of each member: it is asked for.
+_ASKED_STATUS = _STATUS[False].wanted | {mq.MQIA_MONITORING_Q, mq.MQIA_QSG_DISP}
+_ASKED_DEFINITION = _DEFINITION[False].wanted.union(_READ_OF_DEFINITION)
+_ALWAYS_STATUS = frozenset({mq.MQCA_Q_NAME})
+_ALWAYS_DEFINITION = frozenset({mq.MQCA_Q_NAME, mq.MQIA_Q_TYPE, mq.MQIA_QSG_DISP})
+"""Attributes that are returned whichever are asked for."""
 
 
 def _status_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
     part = integer(mq.MQIACF_Q_STATUS_TYPE, options.part or mq.MQIACF_Q_STATUS)
-    return string(mq.MQCA_Q_NAME, options.name), part, *_disposition(options)
+    attributes = attribute_list(options, mq.MQIACF_Q_STATUS_ATTRS, _ASKED_STATUS, _ALWAYS_STATUS)
+    return string(mq.MQCA_Q_NAME, options.name), part, *attributes, *_disposition(options)
 
 
 def _definition_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
     local = integer(mq.MQIA_Q_TYPE, mq.MQQT_LOCAL)
-    return string(mq.MQCA_Q_NAME, options.name), local, *_disposition(options)
+    attributes = attribute_list(options, mq.MQIACF_Q_ATTRS, _ASKED_DEFINITION, _ALWAYS_DEFINITION)
+    return string(mq.MQCA_Q_NAME, options.name), local, *attributes, *_disposition(options)
 
 
 def _disposition(options: QueryOptions) -> tuple[Parameter, ...]:
@@ -213,11 +231,7 @@ DEFINITION_PROBE = Probe(
     read_definition,
     lambda _: (DEFINITION,),
     wanted_parameters(
-        mq.MQCA_Q_NAME,
-        mq.MQIA_QSG_DISP,
-        mq.MQIA_Q_TYPE,
-        mq.MQIA_PAGESET_ID,
-        mq.MQIA_CURRENT_Q_DEPTH,
+        *_READ_OF_DEFINITION,
         columns=[c.wanted for c in _DEFINITION.values()],
     ),
     mq.MQCA_Q_NAME,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from mqvitals_agent.connection.connection import MqiCalls
+from mqvitals_agent.pcf.constants import MQCHT_SVRCONN
 from mqvitals_agent.poll import channel, log, queue, statistics, storage
 from mqvitals_agent.poll.channel import ChannelStarts
 from mqvitals_agent.poll.cycle import NO_INTERVAL, SATURATED_AT, Counters, CycleData, display_command, missing_reason
@@ -92,6 +93,7 @@ class SnapshotBuilder:
         self._dead_letter_found: dict[str, tuple[str, bool]] = {}
         self._storage_classes: dict[str, dict[str, StorageClass]] = {}
         self._channels_defined: dict[str, dict[str, ChannelDefinition]] = {}
+        self._server_connections: dict[str, dict[str, bool]] = {}
         self._undefined: dict[str, set[str]] = {}
         self._undefined_unless_reported: dict[str, set[str]] = {}
         self._pools: dict[str, dict[int, int]] = {}
@@ -270,6 +272,14 @@ class SnapshotBuilder:
                     before -= settled
             defined.update(reported)
             undefined.difference_update(reported)
+        for owner, defined in cycle.rows.channels_defined.items():
+            halves = self._server_connections.setdefault(owner, {})
+            halves.update((name, each.type == MQCHT_SVRCONN) for name, each in defined.items() if each.type)
+        for owner, rows in cycle.rows.reported.get(channel.STATUS, {}).items():
+            halves = self._server_connections.setdefault(owner, {})
+            for name, row in rows.items():
+                if row.instances and type(kind := row.instances[0].values["type"]) is int:
+                    halves[name] = kind == MQCHT_SVRCONN
 
     def _learn_page_sets(self, cycle: CycleData) -> None:
         """Which page sets hold SYSTEM queues only; not known unless a whole answer has every private queue."""
@@ -452,8 +462,9 @@ class SnapshotBuilder:
                     known[name] = KnownObject(ObjectName(owner, part.kind.name, name))
         if len(reported) >= len(known) and known.keys() <= reported.keys():
             return
+        halves = self._server_connections.get(owner, {}) if part is channel.STATUS else {}
         for name in [name for name in known if name not in reported]:
-            why = missing_reason(name, questions, default)
+            why = missing_reason(name, questions, default, client=halves.get(name))
             if why is Absence.NOT_ASKED:
                 continue
             if why is None and not part.poll:
@@ -483,6 +494,7 @@ class SnapshotBuilder:
             counters.forget(before.object)
         if part is channel.STATUS:
             self._starts.forget(before.object)
+            self._server_connections.get(owner, {}).pop(name, None)
         undefined.discard(name)
         del known[name]
         return Reading(before.object, part.probe, ts, {}, interval, gone=True)

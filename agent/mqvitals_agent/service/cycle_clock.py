@@ -192,6 +192,12 @@ class _Entry:
     asked: int | None = None
     under_way: bool = False
     stretch: IntervalStretch = _NOT_STRETCHED
+    floor_ms: int = 0
+
+    @property
+    def interval_ms(self) -> int:
+        """The interval in force."""
+        return max(self.stretch.of(self.configured_ms), self.floor_ms)
 
 
 class Schedule:
@@ -216,13 +222,13 @@ class Schedule:
                 entry.under_way = old.under_way
                 entry.asked = None if anew and not old.under_way else old.asked
                 if entry.configured_ms == old.configured_ms:
-                    entry.stretch = old.stretch
+                    entry.stretch, entry.floor_ms = old.stretch, old.floor_ms
 
     def take_due(self, moment: int) -> tuple[ScheduledQuery, ...]:
         """The queries that are due at this moment of the grid, in their order; from now on they are under way."""
         found = []
         for entry in self._entries.values():
-            if not entry.under_way and is_due(moment, entry.asked, entry.stretch.of(entry.configured_ms)):
+            if not entry.under_way and is_due(moment, entry.asked, entry.interval_ms):
                 entry.asked, entry.under_way = moment, True
                 found.append(entry.query)
         return tuple(found)
@@ -239,6 +245,30 @@ class Schedule:
         entry.stretch, reason = stretched_interval(entry.stretch, entry.configured_ms, elapsed_ms, silent=silent)
         return reason
 
+    def replace(self, query: ScheduledQuery, other: ScheduledQuery) -> None:
+        """Another query takes the place of one that was answered; it is under way."""
+        self._entries = {
+            other if each is query or each == query else each: entry for each, entry in self._entries.items()
+        }
+        entry = self._entries.get(other)
+        if entry is not None:
+            entry.query, entry.under_way = other, True
+
+    def slow_down(self, question: str, scope: str, interval_of: Callable[[int], int]) -> str:
+        """Lengthen the interval of a question about this member; ``interval_of`` makes it of the configured one, ms.
+
+        Returns why it changes, empty when it does not.
+        """
+        reason = ""
+        for entry in self._entries.values():
+            if (entry.query.question, entry.query.scope) != (question, scope):
+                continue
+            floor = interval_of(entry.configured_ms)
+            if floor != max(entry.floor_ms, entry.configured_ms):
+                reason = f"as many channels are in use, server connections are asked for every {floor / 1000:g} s"
+            entry.floor_ms = floor
+        return reason
+
     def missed(self, query: ScheduledQuery) -> None:
         """It was not sent: it is due."""
         entry = self._entries.get(query)
@@ -250,7 +280,7 @@ class Schedule:
         found: dict[str, QueryInterval] = {}
         for entry in self._entries.values():
             form = entry.query.form
-            interval = QueryInterval(form, entry.stretch.of(entry.configured_ms), entry.stretch.doubled)
+            interval = QueryInterval(form, entry.interval_ms, entry.stretch.doubled)
             before = found.get(form)
             if before is None or interval.interval_ms < before.interval_ms:
                 found[form] = interval

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from struct import error, unpack_from
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.answer import CONNECTION_FAILURES, outcome_of_answer
+from mqvitals_agent.connection.answer import CONNECTION_FAILURES, outcome_of_answer, read_answer
 from mqvitals_agent.connection.connection import (
     Connector,
     Exchange,
@@ -19,9 +19,22 @@ from mqvitals_agent.connection.connection import (
     Query,
 )
 from mqvitals_agent.log import as_change, as_event, as_recovery
-from mqvitals_agent.pcf.constants import MQCC_FAILED, MQPL_ZOS
+from mqvitals_agent.pcf.answer import TRACKED
+from mqvitals_agent.pcf.constants import MQCC_FAILED, MQIACH_CURRENT_CHL, MQPL_ZOS
+from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.names import reason_name
-from mqvitals_agent.poll.queries import STATISTICS, ScheduledQuery, configured_ms, distributed_queries, zos_queries
+from mqvitals_agent.poll.queries import (
+    CHANNEL_INITIATOR,
+    CLIENTS,
+    FILTER_REFUSED,
+    LIST_REFUSED,
+    STATISTICS,
+    ScheduledQuery,
+    clients_interval_ms,
+    configured_ms,
+    distributed_queries,
+    zos_queries,
+)
 from mqvitals_agent.service.cycle_clock import QueryInterval, Schedule
 from mqvitals_agent.service.poller import Poller, PollerListener, Uniform
 from mqvitals_config.collection import PollingSettings
@@ -33,22 +46,34 @@ _LITTLE = 2
 
 
 def is_refused(exchange: Exchange) -> bool:
-    """True when the queue manager does not know the command, or we may not use it.
+    """True when the queue manager does not know the command, or we may not use it."""
+    return any(outcome_of_answer(reason) in _NO_ANSWER for reason in failure_reasons(exchange))
+
+
+def failure_reasons(exchange: Exchange) -> set[int]:
+    """The reasons for which the command failed.
 
     Of replies that the connection did not decode it reads the headers only; the collector decodes the rest.
     """
     if exchange.answer is not None:
-        failures = (each.reason for each in exchange.answer.members if each.comp_code == MQCC_FAILED)
-        return any(outcome_of_answer(reason) in _NO_ANSWER for reason in failures)
+        return {each.reason for each in exchange.answer.members if each.comp_code == MQCC_FAILED}
+    found = set()
     for reply in exchange.replies:
         order = "<" if reply.encoding & _LITTLE_ENDIAN == _LITTLE else ">"
         try:
             comp_code, reason = unpack_from(f"{order}2i", reply.data, 24)
         except error:
             continue  # too short for a header: damaged, which the collector reports
-        if comp_code == MQCC_FAILED and outcome_of_answer(reason) in _NO_ANSWER:
-            return True
-    return False
+        if comp_code == MQCC_FAILED:
+            found.add(reason)
+    return found
+
+
+def channels_in_use(exchange: Exchange) -> int | None:
+    """How many channels have a status, by the answer to DISPLAY CHINIT; None when it does not say."""
+    wanted = TRACKED | {MQIACH_CURRENT_CHL}
+    items = [item for member in read_answer(exchange, Decoder(lenient=True), wanted).members for item in member.items]
+    return next((count for item in items if type(count := item.get(MQIACH_CURRENT_CHL)) is int), None)
 
 
 _LOG = logging.getLogger(__name__)
@@ -80,6 +105,7 @@ class PollerPool:
         self._distributed: set[str] = set()
         self._tasks: asyncio.TaskGroup | None = None
         self._others: tuple[str, ...] = ()
+        self._plainer: dict[tuple[str, ScheduledQuery], ScheduledQuery] = {}
 
     @staticmethod
     def check(polling: PollingSettings) -> None:
@@ -117,11 +143,13 @@ class PollerPool:
         self._pollers = {name: self._pollers[name] for name in connector_of}
         own = [query for query in wanted if not query.of_group]
         self._own = {
-            name: Schedule(self._queries_of(name) or own, configured, self._own.get(name), anew=anew)
+            name: Schedule(
+                self._as_taken(name, self._queries_of(name) or own), configured, self._own.get(name), anew=anew
+            )
             for name in connector_of
         }
         group = [query for query in wanted if query.of_group]
-        self._group = Schedule(group, configured, self._group, anew=anew)
+        self._group = Schedule(self._as_taken("", group), configured, self._group, anew=anew)
         if self._group_member not in self._pollers:
             self._group_member = next(iter(self._pollers), "")
 
@@ -223,10 +251,56 @@ class PollerPool:
                 )
         if query.question == STATISTICS:
             self._log_statistics(poller, exchange)
+        if query.question == CHANNEL_INITIATOR and error is None:
+            self._slow_down_clients(poller, table, query.scope, exchange)
+        if error is None and self._ask_plainly(poller, table, query, exchange):
+            return
         if query.of_group:
             self._asked_of.pop(query, None)
             if error is not None or is_refused(exchange):
                 self._pass_on_group(poller.name)
+
+    def _as_taken(self, name: str, queries: Sequence[ScheduledQuery]) -> list[ScheduledQuery]:
+        """The queries of a queue manager (empty name: those that any member answers), without what was refused before."""
+        return [self._plainer.get((name, query), query) for query in queries]
+
+    def _ask_plainly(self, poller: Poller, table: Schedule, query: ScheduledQuery, exchange: Exchange) -> bool:
+        """Ask again without the list of attributes, or the filter, that the queue manager refused; from now on always.
+
+        Returns whether it is asked again.
+        """
+        plainer = query.plainer(reasons) if (reasons := failure_reasons(exchange)) else None
+        if plainer is None:
+            return False
+        whose = "" if query.of_group else poller.name
+        asked = next((first for (name, first), last in self._plainer.items() if (name, last) == (whose, query)), query)
+        self._plainer[whose, asked] = plainer
+        table.replace(query, plainer)
+        if plainer.of_group:
+            self._asked_of.pop(query, None)
+            self._asked_of[plainer] = poller.name
+        poller.offer([plainer])
+        reason = min(reasons & (LIST_REFUSED | FILTER_REFUSED))
+        _LOG.info(
+            f"{query.scope or poller.name} does not know a part of {query.form} ({reason_name(reason) or reason}): it is"
+            f" asked for {'all attributes' if reason in LIST_REFUSED else 'all channels together'} from now on",
+            extra=as_event("question.plainer", queue_manager=poller.name, question=query.question, reason=reason),
+        )
+        return True
+
+    def _slow_down_clients(self, poller: Poller, table: Schedule, scope: str, exchange: Exchange) -> None:
+        """Server connections are asked for the more seldom, the more channels there are."""
+        count = channels_in_use(exchange)
+        if count is None:
+            return
+        reason = table.slow_down(CLIENTS, scope, lambda configured: clients_interval_ms(configured, count))
+        if reason:
+            _LOG.info(
+                f"{scope or poller.name}: {reason}",
+                extra=as_event(
+                    "question.interval", queue_manager=scope or poller.name, question=CLIENTS, channels=count
+                ),
+            )
 
     def missed(self, poller: Poller, query: ScheduledQuery) -> None:
         """A query was not sent."""
@@ -298,7 +372,7 @@ class PollerPool:
             if query.of_group:
                 self._group_missed(query)
         wanted = self._queries_of(name) or [query for query in zos_queries(self._polling) if not query.of_group]
-        self._own[name] = Schedule(wanted, self._configured)
+        self._own[name] = Schedule(self._as_taken(name, wanted), self._configured)
         if self._moment:
             poller.offer(self._own[name].take_due(self._moment))
 

@@ -9,6 +9,7 @@ import pytest
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, integer_filter, request, string
 from mqvitals_agent.poll.probe import QueryOptions
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -297,6 +298,64 @@ def test_filter_says_nothing_about_what_it_left_out(talk: Talk) -> None:
     talk.ask(STATUS, [status("A"), status("B", conname="1"), status("B", conname="2")])
     talk.exchange(STATUS, talk.replies(STATUS, filtered), sent=sent)
     assert talk.end().value("QM01/channel/B", "instances") == 2
+
+
+SENDERS, CLIENTS = QueryOptions(clients=False), QueryOptions(clients=True)
+
+
+def client(name: str, **more: Any) -> dict[int, Any]:
+    """An item of a server connection."""
+    return status(name, **more) | {mq.MQIACH_CHANNEL_TYPE: mq.MQCHT_SVRCONN}
+
+
+def test_an_answer_about_one_half_says_nothing_about_the_other(talk: Talk) -> None:
+    """A server connection that the answer about the other channels lacks is not inactive; nor the reverse."""
+    talk.ask(DEFINITION, [definition("IDLE"), definition("WEB.IDLE", mq.MQCHT_SVRCONN)])
+    talk.ask(STATUS, [status("A")], question=SENDERS)
+    talk.ask(STATUS, [client("WEB")], question=CLIENTS)
+    first = talk.end()
+    assert (first.value("QM01/channel/IDLE", "status"), first.value("QM01/channel/WEB.IDLE", "status")) == (0, 0)
+    talk.ask(STATUS, reason=mq.MQRCCF_CHL_STATUS_NOT_FOUND, question=SENDERS)
+    told = talk.end()
+    assert told.value("QM01/channel/A", "status") == mq.MQCHS_INACTIVE
+    assert told.readings("QM01/channel/WEB") == told.readings("QM01/channel/WEB.IDLE") == []
+    talk.ask(STATUS, reason=mq.MQRCCF_CHL_STATUS_NOT_FOUND, question=CLIENTS)
+    told = talk.end()
+    assert told.value("QM01/channel/WEB", "status") == mq.MQCHS_INACTIVE
+    assert told.readings("QM01/channel/A") == []
+
+
+def test_a_half_without_an_answer_leaves_the_other_alone(talk: Talk) -> None:
+    """Only server connections are unanswered when the question about them is refused."""
+    talk.ask(STATUS, [status("A")], question=SENDERS)
+    talk.ask(STATUS, [client("WEB")], question=CLIENTS)
+    talk.end()
+    talk.ask(STATUS, [status("A")], question=SENDERS)
+    talk.ask(STATUS, question=CLIENTS, reason=mq.MQRC_NOT_AUTHORIZED)
+    told = talk.end()
+    assert told.value("QM01/channel/WEB", "status") is Absence.NOT_AUTHORISED
+    assert told.value("QM01/channel/A", "status") == RUNNING
+
+
+def test_a_channel_of_an_earlier_run_is_gone_when_both_halves_lack_it(talk: Talk) -> None:
+    """Its type is not known: one half proves nothing, both together do."""
+    talk.collector.builder.remember([ObjectName("QM01", "channel", "OLD")])
+    talk.ask(DEFINITION, [definition("A")])
+    talk.ask(STATUS, [status("A")], question=SENDERS)
+    assert talk.end().readings("QM01/channel/OLD") == []
+    talk.ask(STATUS, [status("A")], question=SENDERS)
+    talk.ask(STATUS, [client("WEB")], question=CLIENTS)
+    (reading,) = talk.end().readings("QM01/channel/OLD")
+    assert reading.gone
+
+
+def test_what_is_not_asked_of_a_server_connection_is_absent_for_that_reason(talk: Talk) -> None:
+    """Averages are not asked; its calls, its partner and its user are."""
+    talk.ask(STATUS, [client("WEB", conname="10.1.2.3"), client("WEB", conname="10.1.2.4")], question=CLIENTS)
+    told = talk.end()
+    assert told.value("QM01/channel/WEB", "nettime_us_short") is Absence.NOT_ASKED
+    assert told.value("QM01/channel/WEB", "conname") == "10.1.2.3"
+    assert told.value("QM01/channel/WEB", "instances") == 2
 
 
 def test_channel_whose_definition_was_deleted_is_gone(talk: Talk) -> None:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.answer import TRACKED
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import FilterValue, Message
+from mqvitals_agent.pcf.names import command_name, parameter_number
 from mqvitals_agent.poll.probe import selection_of
 from mqvitals_agent.poll.queries import (
     BACKUP,
+    CLIENTS,
     DATA_SETS,
     DEFAULT_INTERVALS_MS,
     DISTRIBUTED_QUERIES,
+    clients_interval_ms,
     distributed_queries,
     filter_parameter,
     polling_problems,
     zos_queries,
 )
+from mqvitals_agent.simulator.answers.commands import COMMANDS
 from mqvitals_config.collection import ChannelSelection, PollingSettings, QueueSelection
 from mqvitals_config.problem import LocatedText, Place
+from mqvitals_rules.vocabulary.tables import KINDS
 
 
 def located(text: str) -> LocatedText:
@@ -43,6 +50,60 @@ def test_every_question_is_asked_whole() -> None:
     for errand in found:
         selection = selection_of(decoded(errand.request))
         assert (selection.command, selection.name, selection.partial) == (errand.command, "*", False)
+
+
+def test_only_what_is_wanted_is_asked_for() -> None:
+    """Where z/OS takes a list: each attribute that the probe reads, but for those that always come; and nothing twice."""
+    lists = {
+        "INQUIRE_Q": mq.MQIACF_Q_ATTRS,
+        "INQUIRE_Q_STATUS": mq.MQIACF_Q_STATUS_ATTRS,
+        "INQUIRE_CHANNEL": mq.MQIACF_CHANNEL_ATTRS,
+        "INQUIRE_CHANNEL_STATUS": mq.MQIACH_CHANNEL_INSTANCE_ATTRS,
+        CLIENTS: mq.MQIACH_CHANNEL_INSTANCE_ATTRS,
+    }
+    for errand in zos_queries(PollingSettings()):
+        if errand.question not in lists:
+            continue
+        values = decoded(errand.request).values
+        asked = values[lists[errand.question]]
+        assert isinstance(asked, tuple)
+        assert len(set(asked)) == len(asked)
+        assert set(asked) <= errand.parameters
+        always = COMMANDS[errand.command].always
+        left_out = errand.parameters - TRACKED - always - _only_distributed(errand.command) - set(asked)
+        assert bool(left_out) is (errand.question == CLIENTS)
+        assert errand.without_list is not None
+        assert lists[errand.question] not in decoded(errand.without_list.request).values
+        assert errand.without_list.question == errand.question
+
+
+def _only_distributed(command: int) -> set[int]:
+    """The parameters from which nothing but metrics of distributed queue managers are read."""
+    found: dict[bool, set[int]] = {False: set(), True: set()}
+    for kind in KINDS.values():
+        for metric in kind.metrics:
+            if metric.command == command_name(command):
+                numbers = map(parameter_number, re.findall(r"MQ\w+", metric.pcf))
+                found[metric.platform == "distributed"].update(numbers)
+    return found[True] - found[False]
+
+
+def test_channels_come_in_two_halves() -> None:
+    """Server connections apart from the rest; together where the site's own filter takes the place of that one."""
+    found = {errand.question: selection_of(decoded(errand.request)) for errand in zos_queries(PollingSettings())}
+    assert (found["INQUIRE_CHANNEL_STATUS"].clients, found[CLIENTS].clients) == (False, True)
+    polling = PollingSettings(channels=ChannelSelection(where=located("STATUS EQ RETRYING")))
+    filtered = {errand.question: selection_of(decoded(errand.request)) for errand in zos_queries(polling)}
+    assert CLIENTS not in filtered
+    assert (filtered["INQUIRE_CHANNEL_STATUS"].clients, filtered["INQUIRE_CHANNEL_STATUS"].partial) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("channels", "wanted"), [(0, 60_000), (2_500, 60_000), (2_501, 120_000), (10_000, 240_000), (10**9, 1_920_000)]
+)
+def test_many_server_connections_make_the_interval_longer(channels: int, wanted: int) -> None:
+    """At most 2,500 replies a minute, however many there are; an hour is the end."""
+    assert clients_interval_ms(60_000, channels) == wanted
 
 
 def test_backup_is_the_other_half() -> None:
@@ -74,7 +135,7 @@ def test_usage_can_be_off() -> None:
 def test_distributed_queue_managers_are_asked_what_they_know() -> None:
     """Neither what only z/OS has, nor anything of a group, nor dispositions; statistics only where a queue is named."""
     common = ["INQUIRE_Q_MGR", "INQUIRE_Q_MGR_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q"]
-    common += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS", "INQUIRE_CONNECTION"]
+    common += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS", CLIENTS, "INQUIRE_CONNECTION"]
     found = distributed_queries(PollingSettings())
     assert [errand.question for errand in found] == common
     for errand in found:

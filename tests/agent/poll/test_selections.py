@@ -62,6 +62,17 @@ def test_filters_say_nothing_about_what_is_missing(parameter: Parameter) -> None
     assert not found.selects("ANY")
 
 
+@pytest.mark.parametrize(("operator", "clients"), [(mq.MQCFOP_EQUAL, True), (mq.MQCFOP_NOT_EQUAL, False)])
+def test_one_half_of_the_channels_is_whole(operator: int, clients: bool) -> None:
+    """A filter on the type selects all of its half; the same filter on definitions selects nothing that is known."""
+    condition = integer_filter(mq.MQIACH_CHANNEL_TYPE, operator, mq.MQCHT_SVRCONN)
+    found = selection(42, string(mq.MQCACH_CHANNEL_NAME, "*"), condition)
+    assert (found.clients, found.partial, found.selects_all) == (clients, False, False)
+    assert selection(25, string(mq.MQCACH_CHANNEL_NAME, "*"), condition).partial
+    other = integer_filter(mq.MQIACH_CHANNEL_TYPE, operator, mq.MQCHT_SENDER)
+    assert selection(42, string(mq.MQCACH_CHANNEL_NAME, "*"), other).partial
+
+
 @pytest.mark.parametrize(
     "parameter",
     [

@@ -16,8 +16,9 @@ from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Query, Reply
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message, integer, string
-from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.pcf.message import FilterValue, Parameter
 from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.service import Service
@@ -65,7 +66,8 @@ class Script:
     ``down`` is why connecting fails, ``stuck`` makes it hang; with ``connect_anyway`` only asking fails. ``deaf`` makes it
     hang too, but a connection comes of it when it is cancelled. ``close_fails`` is what closing raises in the end.
     ``calls`` are those of MQ that it says hung. ``platform`` is what it says it runs on (0: nothing), ``statistics_queue`` where
-    its statistics messages lie; ``fails`` are commands that end with another reason.
+    its statistics messages lie; ``fails`` are commands that end with another reason. With ``no_lists`` it refuses every
+    list of attributes, with ``no_filters`` every filter.
     """
 
     queue_manager: str
@@ -85,6 +87,8 @@ class Script:
     statistics_queue: str = ""
     fails: dict[str, int] = field(default_factory=dict)
     connect_anyway: bool = False
+    no_lists: bool = False
+    no_filters: bool = False
     attempts: list[int] = field(default_factory=list)
     asked: list[tuple[int, str]] = field(default_factory=list)
     open: int = 0
@@ -132,20 +136,28 @@ class Script:
             return replace(exchange, error=MqiFailure(2, self.fails[name]))
         if name in self.silent:
             return replace(exchange, error=MqiFailure(2, 2033))
-        replies = tuple(self._replies(command, name))
+        replies = tuple(self._replies(command, name, self._refusal(name, request)))
         if name in self.truncated:
             return replace(exchange, replies=replies[:-1], error=MqiFailure(2, 2033))
         return replace(exchange, replies=replies)
 
-    def _replies(self, command: int, name: str) -> Iterable[Reply]:
-        if name in self.refused:
+    def _refusal(self, name: str, request: bytes) -> int:
+        values = Decoder().decode(request, 1208).values.values()
+        if self.no_lists and any(isinstance(each, tuple) and each != (mq.MQIACF_ALL,) for each in values):
+            return mq.MQRCCF_CFIL_PARM_ID_ERROR
+        if self.no_filters and any(isinstance(each, FilterValue) for each in values):
+            return mq.MQRCCF_CFIF_PARM_ID_ERROR
+        return mq.MQRC_NOT_AUTHORIZED if name in self.refused else 0
+
+    def _replies(self, command: int, name: str, reason: int) -> Iterable[Reply]:
+        if reason:
             said = string(mq.MQCACF_RESPONSE_Q_MGR_NAME, self.queue_manager)
             for kind, control in ((mq.MQCFT_XR_MSG, mq.MQCFC_NOT_LAST), (mq.MQCFT_XR_SUMMARY, mq.MQCFC_LAST)):
                 yield Reply(
                     785,
                     500,
                     encode_message(
-                        kind, command, [said], control=control, comp_code=mq.MQCC_FAILED, reason=2035, ccsid=500
+                        kind, command, [said], control=control, comp_code=mq.MQCC_FAILED, reason=reason, ccsid=500
                     ),
                 )
             return

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.pcf.encoder import integer
+from mqvitals_agent.poll.probe import selection_of
 from mqvitals_agent.poll.queries import zos_queries
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.collection import PollingSettings
 
+STATUS, CHINIT = "INQUIRE_CHANNEL_STATUS", "INQUIRE_CHANNEL_INIT"
 BEGAN_MS = 1795176000000  # 2026-11-20 12:00:00 UTC
 
 
@@ -31,6 +36,61 @@ async def test_definitions_come_first(house: Any) -> None:
     names = [name for _, name in house.of("QM02").asked]
     assert names == [query.form for query in zos_queries(PollingSettings()) if not query.of_group]
     assert names.index("INQUIRE_STG_CLASS") < names.index("INQUIRE_Q") < names.index("INQUIRE_Q_STATUS")
+
+
+def half(request: bytes) -> bool | None:
+    """Which half of the channels a request asks for; True: server connections."""
+    return selection_of(Decoder().decode(request, 1208)).clients
+
+
+async def test_server_connections_are_asked_for_half_as_often(house: Any) -> None:
+    """Other channels every 30 s, server connections every 60 s, each half with a filter of its own."""
+    async with house.running():
+        await house.clock.advance(120_000)
+    script = house.of("QM02")
+    asked = [half(each) for each, (_, name) in zip(script.requests, script.asked, strict=True) if name == STATUS]
+    assert (asked.count(False), asked.count(True), asked.count(None)) == (5, 3, 0)
+
+
+async def test_many_server_connections_are_asked_for_more_seldom(house: Any) -> None:
+    """DISPLAY CHINIT shows 10,000 channels: every 4 minutes; 900 again: every minute. The log says so once each."""
+    script = house.of("QM02")
+    script.items[CHINIT] = [[integer(mq.MQIACF_CHINIT_STATUS, 2), integer(mq.MQIACH_CURRENT_CHL, 10_000)]]
+    async with house.running():
+        await house.clock.advance(600_000)
+        times = [at for each, (at, _) in zip(script.requests, script.asked, strict=True) if half(each)]
+        script.items[CHINIT] = [[integer(mq.MQIACF_CHINIT_STATUS, 2), integer(mq.MQIACH_CURRENT_CHL, 900)]]
+        await house.clock.advance(180_000)
+        later = [at for each, (at, _) in zip(script.requests, script.asked, strict=True) if half(each)][len(times) :]
+    assert times == [0, 240_000, 480_000]
+    assert later == [660_000, 720_000, 780_000]
+    assert house.log.getvalue().count("server connections are asked for every 240 s") == 1
+    assert house.log.getvalue().count("server connections are asked for every 60 s") == 1
+
+
+async def test_a_refused_list_is_left_out_from_then_on(house: Any) -> None:
+    """A level that does not know an attribute is asked for all of them, in the same cycle and in each later one."""
+    script = house.of("QM02")
+    script.no_lists = True
+    async with house.running():
+        await house.clock.advance(60_000)
+    tried = [each for each, (_, name) in zip(script.requests, script.asked, strict=True) if name == "INQUIRE_Q_STATUS"]
+    lists = [mq.MQIACF_Q_STATUS_ATTRS in Decoder().decode(each, 1208).values for each in tried]
+    assert lists == [True, False, False, False]
+    assert script.times("INQUIRE_Q_STATUS") == [0, 0, 30_000, 60_000]
+    first = [half(each) for each, asked in zip(script.requests, script.asked, strict=True) if asked == (0, STATUS)]
+    assert first == [False, True, False, True]
+
+
+async def test_where_channels_cannot_be_filtered_all_come_together(house: Any) -> None:
+    """A refused filter is left out: every channel is in the answer, and none is lost."""
+    script = house.of("QM02")
+    script.no_filters = True
+    async with house.running():
+        await house.clock.advance(30_000)
+    asked = [half(each) for each, (_, name) in zip(script.requests, script.asked, strict=True) if name == STATUS]
+    assert asked == [False, True, None, None, None]
+    assert "is asked for all channels together from now on" in house.log.getvalue()
 
 
 async def test_one_command_at_a_time(house: Any) -> None:

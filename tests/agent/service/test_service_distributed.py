@@ -8,7 +8,7 @@ from mqvitals_agent.pcf import constants as mq
 
 QUEUE = "SYSTEM.ADMIN.STATISTICS.QUEUE"
 OWN = ["INQUIRE_Q_MGR", "INQUIRE_Q_MGR_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q"]
-OWN += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS", "INQUIRE_CONNECTION"]
+OWN += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS", "INQUIRE_CHANNEL_STATUS", "INQUIRE_CONNECTION"]
 
 
 def runs_on(house: Any, name: str, platform: int, queue: str = "") -> None:
