@@ -42,8 +42,9 @@ MAIN = (
     key(
         "d",
         "data_sets",
-        "data sets",
-        "Coupling facility: from the structures to their shared message data sets (SMDS) and back; 5 does the same",
+        "other list",
+        "To the other list behind the same digit and back: from structures to their shared message data sets (5), from"
+        " channels to clients (2); the digit does the same",
     ),
     key(
         "escape,f3,f12",

@@ -8,6 +8,7 @@ A channel is one object, whatever its restarts and instances. Of several current
 * ``indoubt``, ``stop_requested``: the greatest, for one in trouble is enough;
 * ``conversations``, ``current_msgs``: the sum; ``short_left``, ``long_left``: the least;
 * other gauges, the short-term and long-term averages among them: the greatest, which is the worst;
+* ``instances_max_client``, ``top_client``: the address with the most instances, of a server-connection channel;
 * times: the newest; ``instances`` and ``tls_instances``: how many there are;
 * the starts: see ``ChannelStarts``.
 
@@ -25,6 +26,7 @@ from typing import NamedTuple
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.poll.client import CLIENT, address_metrics
 from mqvitals_agent.poll.columns import LocalTime, MetricValues, ParameterPicker, ParameterValues, columns_by_platform
 from mqvitals_agent.poll.probe import (
     ChannelDefinition,
@@ -32,7 +34,9 @@ from mqvitals_agent.poll.probe import (
     InstanceRow,
     MemberReport,
     Probe,
+    ProbePart,
     QueryOptions,
+    RequestSelection,
     attribute_list,
     half_of_channels,
     probe_part,
@@ -265,6 +269,13 @@ def _definition_parameters(options: QueryOptions) -> tuple[Parameter, ...]:
     )
 
 
+def _status_parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
+    """Current status holds channels, and with server connections among them their clients."""
+    if selection.part != mq.MQOT_CURRENT_CHANNEL:
+        return ()
+    return (STATUS,) if selection.clients is False else (STATUS, CLIENT)
+
+
 def read_status(answer: MemberReport, rows: CycleRows) -> None:
     """The current instances of each channel; saved and short status say nothing of the present."""
     clients = answer.selection.clients is True
@@ -345,11 +356,13 @@ def _added(one: Reported, other: Reported) -> Reported:
 
 def combined_instances(instances: Sequence[InstanceRow]) -> tuple[MetricValues, Sequence[LocalTime]]:
     """The object's metrics (without counters) and local times from its instances."""
+    addresses = address_metrics(instances)
     if len(instances) == 1:
         (only,) = instances
         values = only.values
         values["instances"] = 1
         values["tls_instances"] = tls_instances(instances)
+        values.update(addresses)
         return values, only.local
     ordered = sorted(instances, key=_rank)
     values = ordered[0].values.copy()
@@ -359,6 +372,7 @@ def combined_instances(instances: Sequence[InstanceRow]) -> tuple[MetricValues, 
         values[name] = _one(name, [instance.values[name] for instance in ordered])
     values["instances"] = len(instances)
     values["tls_instances"] = tls_instances(instances)
+    values.update(addresses)
     local = []
     for times in _COLUMNS[False].times:
         reported = [(seen, instance) for instance in ordered for seen in instance.local if seen.age == times.age]
@@ -401,6 +415,8 @@ def inactive_metrics(defined: ChannelDefinition | None) -> Mapping[str, Reported
     values.update(dict.fromkeys(("instances", "tls_instances", "carried_bytes", "batch_ends"), 0))
     if defined is not None and defined.type:
         values["type"] = defined.type
+        if defined.type == mq.MQCHT_SVRCONN:
+            values["instances_max_client"] = 0
     if defined is not None and defined.xmitq:
         values["xmitq"] = defined.xmitq
     return values
@@ -409,7 +425,7 @@ def inactive_metrics(defined: ChannelDefinition | None) -> Mapping[str, Reported
 STATUS_PROBE = Probe(
     mq.MQCMD_INQUIRE_CHANNEL_STATUS,
     read_status,
-    lambda selection: (STATUS,) if selection.part == mq.MQOT_CURRENT_CHANNEL else (),
+    _status_parts,
     wanted_parameters(
         mq.MQCACH_CHANNEL_NAME,
         mq.MQIACH_CHANNEL_INSTANCE_TYPE,

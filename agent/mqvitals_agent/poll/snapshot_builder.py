@@ -8,7 +8,7 @@ from datetime import tzinfo
 
 from mqvitals_agent.connection.connection import MqiCalls
 from mqvitals_agent.pcf.constants import MQCHT_SVRCONN
-from mqvitals_agent.poll import channel, log, queue, statistics, storage
+from mqvitals_agent.poll import channel, client, log, queue, statistics, storage
 from mqvitals_agent.poll.channel import ChannelStarts
 from mqvitals_agent.poll.cycle import NO_INTERVAL, SATURATED_AT, Counters, CycleData, display_command, missing_reason
 from mqvitals_agent.poll.local_time import QueueManagerClock
@@ -22,6 +22,8 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND as QUEUE_MANAGER
 
 _NAMELESS_GROUP = "QSG"
+MOST_INSTANCES = 200
+"""Instances of a server-connection channel that are kept one by one; all of them are counted, also by client."""
 _OBJECTS = {part.kind.name: part for part in (queue.STATUS, channel.STATUS)}
 """By kind of object in statistics: the part whose answers show whether it still exists."""
 
@@ -223,6 +225,7 @@ class SnapshotBuilder:
         self._look_for_dead_letter_queues(cycle)
         self._learn_page_sets(cycle)
         self._count_alterations(cycle)
+        self._count_clients(cycle)
 
     def _count_alterations(self, cycle: CycleData) -> None:
         """Count the group's definitions changed lately, as often as its queues' definitions are queried."""
@@ -252,6 +255,13 @@ class SnapshotBuilder:
             return Absence.NOTHING_TO_TELL
         seen, found = self._dead_letter_found.get(owner, ("", False))
         return int(found) if name and seen == name else Absence.NOT_ASKED
+
+    @staticmethod
+    def _count_clients(cycle: CycleData) -> None:
+        """The clients of each queue manager whose server connections an answer holds."""
+        for owner, channels in cycle.rows.reported.get(channel.STATUS, {}).items():
+            if (client.CLIENT, owner) in cycle.asked:
+                cycle.rows.reported.setdefault(client.CLIENT, {})[owner] = client.client_rows(channels)
 
     def _learn_channels(self, cycle: CycleData) -> None:
         """A channel that a whole answer about definitions no longer holds is defined no more."""
@@ -419,7 +429,7 @@ class SnapshotBuilder:
         increases, each = self._counters[channel.STATUS].increases(known.object, channel.instance_totals(found))
         if len(found) > 1:
             seen: dict[str, int] = {}
-            for instance in found:
+            for instance in found[:MOST_INSTANCES] if client.is_server_connection(found) else found:
                 key = " ".join(part for part in instance.key if part and part != "None")
                 seen[key] = seen.get(key, 0) + 1
                 values = {**instance.values, **each[instance.key]}
@@ -464,7 +474,10 @@ class SnapshotBuilder:
             return
         halves = self._server_connections.get(owner, {}) if part is channel.STATUS else {}
         for name in [name for name in known if name not in reported]:
-            why = missing_reason(name, questions, default, client=halves.get(name))
+            if part is client.CLIENT:
+                why = client.missing_client(name, questions, default)
+            else:
+                why = missing_reason(name, questions, default, client=halves.get(name))
             if why is Absence.NOT_ASKED:
                 continue
             if why is None and not part.poll:

@@ -222,6 +222,7 @@ _KIND_WORDS = {
     "qsg": "queue-sharing group",
     "buffer_pool": "buffer pool",
     "page_set": "page set",
+    "client": "client",
     "smds": "shared message data set",
     "smds_connection": "connection to",
     "log": "log",

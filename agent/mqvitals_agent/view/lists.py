@@ -13,6 +13,7 @@ from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_agent.view.table import (
     AGE,
+    CLIENT_NAME,
     OWNER,
     STATE,
     STORAGE_NAME,
@@ -27,7 +28,7 @@ from mqvitals_agent.view.table import (
     record_column,
     size_column,
 )
-from mqvitals_agent.view.values import MAIN_METRIC, RATE, natural_order, with_rates
+from mqvitals_agent.view.values import MAIN_METRIC, RATE, natural_order, number_in, with_rates
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
@@ -48,7 +49,7 @@ def kinds_of(kind: str) -> tuple[str, ...]:
 
 
 def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Item, ...]:
-    """The objects of a list, worst first, then by name. Raises StoreError."""
+    """The objects of a list, worst first, then by name; clients with the most instances first. Raises StoreError."""
     data = status.data
     by_object = health_by_object(status.firing)
     stale = status.stale
@@ -74,8 +75,13 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Ite
                 )
                 for name, values in found.items()
             ]
-    items.sort(key=lambda item: (-item.health, natural_order(item.name)))
+    items.sort(key=lambda item: (-item.health, -_size(item), natural_order(item.name)))
     return tuple(items)
+
+
+def _size(item: Item) -> float:
+    """What puts the greatest clients first; other lists are ordered by name."""
+    return number_in(item.values.get("instances")) or 0.0 if item.name.kind == "client" else 0.0
 
 
 _Serving = Mapping[tuple[str, str], list[tuple[ObjectName, CurrentValue]]]
@@ -225,6 +231,17 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ("indoubt", "In doubt", 8),
         ("short_left", "Short retries", 13),
         ("conname", "Address", 24),
+    ),
+    "client": _list(
+        "client",
+        CLIENT_NAME,
+        OWNER,
+        ("instances", "Instances", 9, MAIN),
+        ("conversations", "Connections", 11),
+        AGE,
+        ("application", "Application", 20),
+        ("channel", "Channel", 20),
+        ("user", "User", 12),
     ),
     "queue": _list(
         "queue",

@@ -74,6 +74,11 @@ def read_related(
                 reads.pointing("shared queues in it", "queue", "cf_structure"),
                 reads.beginning("its shared message data sets", "smds"),
             ]
+        case "client":
+            found = [
+                reads.one("its channel", "channel", _word(values, "channel")),
+                reads.one("its channel initiator", "channel_initiator", ""),
+            ]
         case "smds":
             structure = name.name.partition("/")[0]
             found = [
@@ -121,6 +126,7 @@ def _of_channel(reads: _Reads, values: Values) -> list[RelatedObjects | None]:
     return [
         reads.one("its transmission queue", "queue", _word(values, "xmitq")),
         known if known is not None and known.objects else RelatedObjects("its partner", text=words) if words else None,
+        reads.beginning("its clients", "client"),
         reads.one("its channel initiator", "channel_initiator", ""),
     ]
 

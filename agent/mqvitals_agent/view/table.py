@@ -311,6 +311,24 @@ STORAGE_NAME = replace(
 """The name of a buffer pool or page set, with its kind."""
 
 
+def _client_words(item: Item) -> str:
+    """A client's address; what others sum up is counted."""
+    parts = item.name.name.split("/", 2)
+    if len(parts) > 1:
+        return safe(parts[1])
+    count = number_in(item.values.get("clients"))
+    return safe(item.name.name) if count is None else f"{number(count)} {safe(item.name.name)}"
+
+
+CLIENT_NAME = replace(
+    name_column("Client", 18),
+    cell=lambda item, _: Cell(_client_words(item), Tone.STRONG),
+    order=_client_words,
+    metrics=(("client", "clients"),),
+)
+"""The address of a client."""
+
+
 def size_column() -> Column:
     """The size of a pool or page set in bytes: its buffers or pages take 4 KB each."""
 

@@ -189,6 +189,7 @@ MAIN_METRIC: dict[str, str] = {
     "queue_manager": "reachable",
     "qsg": "members_active",
     "channel": "status",
+    "client": "instances",
     "queue": "depth",
     "buffer_pool": "free_pct",
     "page_set": "used_pct",

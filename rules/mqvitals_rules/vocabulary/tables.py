@@ -14,6 +14,7 @@ from mqvitals_rules.vocabulary.channel_initiator import (
     DNS_TASK_KIND,
     SSL_TASK_KIND,
 )
+from mqvitals_rules.vocabulary.client import CLIENT_KIND
 from mqvitals_rules.vocabulary.log import LOG_KIND
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.qsg import (
@@ -32,6 +33,7 @@ KINDS: Mapping[str, Kind] = {
         QUEUE_MANAGER_KIND,
         QSG_KIND,
         CHANNEL_KIND,
+        CLIENT_KIND,
         QUEUE_KIND,
         BUFFER_POOL_KIND,
         PAGE_SET_KIND,

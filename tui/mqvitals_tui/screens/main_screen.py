@@ -331,7 +331,9 @@ class MainScreen(FrameScreen):
         """To the next tab with the same digit."""
         following = next_sibling(self._tab)
         if following is None:
-            self.notify("The shared message data sets are behind 5, Coupling facility", markup=False)
+            self.notify(
+                "Clients are behind 2, Channels; shared message data sets behind 5, Coupling facility", markup=False
+            )
         else:
             self.go_to(following)
 

@@ -27,7 +27,7 @@ from mqvitals_agent.view.screens.object_sections import interval_lines, rule_lin
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
-from mqvitals_agent.view.values import MAIN_METRIC, on_zos, trace_words
+from mqvitals_agent.view.values import MAIN_METRIC, number_in, on_zos, trace_words
 from mqvitals_agent.view.what_if import what_if_lines
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.ruleset.markdown import one_line
@@ -263,11 +263,13 @@ def _long(spans: list[Span], text: str, old: str, width: int, tone: Tone) -> Ite
 def _instances(detail: ObjectDetail, width: int) -> Iterator[Line]:
     if len(detail.instances) < 2:
         return
-    yield heading(f"Instances: {number(len(detail.instances))}", width)
+    counted = number_in((detail.values or {}).get("instances"))
+    count = max(len(detail.instances), 0 if counted is None else round(counted))
+    yield heading(f"Instances: {number(count)}", width)
     for each in detail.instances[:_MOST_INSTANCES]:
         yield line(cut(f"{_INDENT}{_instance(each, detail.name.kind)}", width))
-    if len(detail.instances) > _MOST_INSTANCES:
-        yield line(f"{_INDENT}and {number(len(detail.instances) - _MOST_INSTANCES)} more", Tone.FAINT)
+    if count > _MOST_INSTANCES:
+        yield line(f"{_INDENT}and {number(count - _MOST_INSTANCES)} more", Tone.FAINT)
 
 
 def _instance(each: Instance, kind: str) -> str:
