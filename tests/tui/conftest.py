@@ -223,6 +223,11 @@ def _rows_in_sight(table: VirtualTable) -> list[str]:
     return ["".join(segment.text for segment in table.render_line(y)) for y in range(table.size.height)]
 
 
+def _shown_name(name: ObjectName) -> str:
+    """What a list calls an object: a client by its address, others by their names."""
+    return name.name.split("/")[1] if name.kind == "client" and "/" in name.name else name.name or name.owner
+
+
 def _on_lines(frame: Frame) -> list[tuple[str, str]]:
     """Parts that stand on one line: glyph and word beside the object or rule that they are about."""
     status, screen = frame.status, frame.request.screen
@@ -238,7 +243,7 @@ def _on_lines(frame: Frame) -> list[tuple[str, str]]:
         ]
     if screen == "list":
         # Names of any length are cut; so many lines even the smallest terminal has room for.
-        return [(str(each.health), (each.name.name or each.name.owner)[:7]) for each in frame.items[:3]]
+        return [(str(each.health), _shown_name(each.name)[:7]) for each in frame.items[:3]]
     detail = frame.detail
     if detail is None:
         return []

@@ -57,9 +57,9 @@ class _Count:
             "instances": self.instances,
             "conversations": self.conversations,
             "clients": 1,
-            "channel": key.channel,
+            "channel_name": key.channel,
             "address": key.address,
-            "application": key.application,
+            "remote_application": key.application,
             "user": ", ".join((*users[:_USERS_NAMED], *more)) or Absence.NOTHING_TO_TELL,
         }
 
@@ -134,7 +134,7 @@ def _summed(counts: Iterable[_Count]) -> MetricValues:
     return {
         "instances": sum(each.instances for each in every),
         "conversations": sum(each.conversations for each in every),
-        **dict.fromkeys(("channel", "address", "application", "user"), Absence.NOTHING_TO_TELL),
+        **dict.fromkeys(("channel_name", "address", "remote_application", "user"), Absence.NOTHING_TO_TELL),
     }
 
 

@@ -239,8 +239,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ("instances", "Instances", 9, MAIN),
         ("conversations", "Connections", 11),
         AGE,
-        ("application", "Application", 20),
-        ("channel", "Channel", 20),
+        ("remote_application", "Application", 20),
+        ("channel_name", "Channel", 20),
         ("user", "User", 12),
     ),
     "queue": _list(

@@ -76,7 +76,7 @@ def read_related(
             ]
         case "client":
             found = [
-                reads.one("its channel", "channel", _word(values, "channel")),
+                reads.one("its channel", "channel", _word(values, "channel_name")),
                 reads.one("its channel initiator", "channel_initiator", ""),
             ]
         case "smds":
