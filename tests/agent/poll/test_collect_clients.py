@@ -139,17 +139,16 @@ def test_no_instance_is_lost(sockets: list[tuple[str, str, int | None, str]]) ->
     ]
     row = ObjectRow({}, whole=True, own=True, at=1, now=1, member="QM01", instances=instances)
     found = client_rows({"WEB": row})
-    assert sum(int(each.values["instances"]) for each in found.values()) == len(sockets)  # type: ignore[arg-type]
-    assert sum(int(each.values["conversations"]) for each in found.values()) == sum(  # type: ignore[arg-type]
-        max(shared or 0, 1) for _, _, shared, _ in sockets
-    )
+    counted: list[Any] = [(each.values["instances"], each.values["conversations"]) for each in found.values()]
+    assert sum(each[0] for each in counted) == len(sockets)
+    assert sum(each[1] for each in counted) == sum(max(shared or 0, 1) for _, _, shared, _ in sockets)
     assert all(name.isprintable() for name in found)
     most = Counter(address_of(conname) for conname, _, _, _ in sockets).most_common(1)[0][1]
-    assert all(int(each.values["instances"]) <= most for each in found.values())  # type: ignore[arg-type]
+    assert all(each[0] <= most for each in counted)
 
 
 def test_one_instance_has_an_address_too() -> None:
     """The shorter way for channels with one instance."""
-    values = {"type": mq.MQCHT_SVRCONN, "conname": "10.1.2.3(5)", "ssl_cipher": "", "security_protocol": 0}
+    values: dict[str, Any] = {"type": mq.MQCHT_SVRCONN, "conname": "10.1.2.3(5)", "ssl_cipher": "", "security_protocol": 0}
     combined, _ = combined_instances([InstanceRow(("",) * 6, dict(values), ())])
     assert (combined["instances_max_client"], combined["top_client"]) == (1, "10.1.2.3")
