@@ -149,6 +149,11 @@ def test_no_instance_is_lost(sockets: list[tuple[str, str, int | None, str]]) ->
 
 def test_one_instance_has_an_address_too() -> None:
     """The shorter way for channels with one instance."""
-    values: dict[str, Any] = {"type": mq.MQCHT_SVRCONN, "conname": "10.1.2.3(5)", "ssl_cipher": "", "security_protocol": 0}
+    values: dict[str, Any] = {
+        "type": mq.MQCHT_SVRCONN,
+        "conname": "10.1.2.3(5)",
+        "ssl_cipher": "",
+        "security_protocol": 0,
+    }
     combined, _ = combined_instances([InstanceRow(("",) * 6, dict(values), ())])
     assert (combined["instances_max_client"], combined["top_client"]) == (1, "10.1.2.3")
