@@ -236,7 +236,9 @@ def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
     yield from _labelled(
         "Caused by", ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)])
     )
-    yield from _labelled("Same incident as", ", ".join(rule.same_incident))
+    yield from _labelled("Same as", ", ".join(rule.same_incident))
+    if rule.quiet_restarts:
+        yield from _labelled("Restarts", "messages written while their queue manager starts or stops do not count")
     yield from _labelled("Needs", ", ".join(rule.needs))
     yield from _fact_lines(rule)
     yield from _advice_lines(rule)
