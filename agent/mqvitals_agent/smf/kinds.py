@@ -9,7 +9,7 @@ from mqvitals_agent.smf.layout.accounting import WQST, WTAS, WTID
 from mqvitals_agent.smf.layout.channel_initiator import QCCT, QCST, QCTADP, QCTDNS, QCTDSP, QCTSSL
 from mqvitals_agent.smf.layout.field import SectionLayout
 from mqvitals_agent.smf.layout.log_and_storage import QJST, QSRS
-from mqvitals_agent.smf.layout.statistics import Q5ST, QESD, QEST, QIS1, QPST, QQST
+from mqvitals_agent.smf.layout.statistics import Q5ST, QESD, QEST, QIS1, QIST, QLST, QMST, QPST, QQST
 from mqvitals_agent.smf.metric_mapping import (
     AHEAD,
     UNSET,
@@ -274,7 +274,7 @@ LOG: Final = MetricMapping(
 )
 QUEUE_MANAGER: Final = MetricMapping(
     kind("queue_manager"),
-    (("Q5ST", "", Q5ST),),
+    (("Q5ST", "", Q5ST), ("QMST", "qmst.", QMST), ("QIST", "qist.", QIST), ("QLST", "qlst.", QLST)),
     {"db2_max_us": _longest_db2},
     needs=tuple(f"{each}{part}" for each in _DB2 for part in ("cnt", "tmxw")),
     not_rates=frozenset({"db2_max_us"}),

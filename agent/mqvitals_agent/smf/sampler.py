@@ -179,6 +179,7 @@ class Sampler:
                 pass
 
     def _statistics(self, record: Record) -> Iterator[PartialSample]:
+        whole: dict[str, Value | None] = {}
         for section in sections(record):
             match section.layout.name:
                 case "QPST":
@@ -187,8 +188,8 @@ class Sampler:
                     yield _single(section, PAGE_SET, "psno")
                 case "QJST":
                     yield _single(section, LOG)
-                case "Q5ST":
-                    yield _single(section, QUEUE_MANAGER)
+                case "QMST" | "QIST" | "QLST" | "Q5ST":
+                    whole |= _fields(section, QUEUE_MANAGER)
                 case "QSRS":
                     yield _single(section, STORAGE)
                 case "QEST":
@@ -201,6 +202,9 @@ class Sampler:
                     yield self._queue(section)
                 case "QCST":
                     yield _channel(section)
+        if whole:
+            # The sections about the queue manager as a whole are one sample.
+            yield _sample(record, QUEUE_MANAGER, "", filled(QUEUE_MANAGER.wanted, {}) | whole)
 
     def _queue(self, section: Section) -> PartialSample:
         fields = _fields(section, QUEUE)

@@ -184,6 +184,8 @@ _CF_STRUCTURE_INTERVAL = records(
     gauge("peak_elements", "count", "most list elements in use in the interval", smf="QESTMLUS"),
     gauge("avg_call_us", "us", "time of a request to the coupling facility, average of the interval",
           smf="(QESTSSTC+QESTMSTC)/(QESTCSEC+QESTCMEC)"),
+    counter("requests", "count", "requests to the coupling facility, for one entry and for several",
+            smf="QESTCSEC+QESTCMEC"),
     counter("redrives", "count", "requests that timed out and were repeated", smf="QESTRSEC+QESTRMEC"),
 )
 

@@ -275,6 +275,28 @@ _DB2 = records(
             smf="Q5STLMSINS+Q5STLMSSEL"),
 )
 
+_CALLS = records(
+    gauge("mqi_call_rate", "per_s", "MQI calls a second: opens, closes, gets, puts, inquiries, sets, subscriptions, callbacks",
+          smf="QMSTOPEN+QMSTCLOS+QMSTGET+QMSTPUT+QMSTPUT1+QMSTINQ+QMSTSET+QMSTSUB+QMSTCB"),
+    counter("open_calls", "count", "MQOPEN, whatever the result", smf="QMSTOPEN"),
+    counter("close_calls", "count", "MQCLOSE, whatever the result", smf="QMSTCLOS"),
+    counter("get_calls", "count", "MQGET, whatever the result", smf="QMSTGET"),
+    counter("put_calls", "count", "MQPUT, whatever the result", smf="QMSTPUT"),
+    counter("put1_calls", "count", "MQPUT1, whatever the result", smf="QMSTPUT1"),
+    counter("inquire_calls", "count", "MQINQ, whatever the result", smf="QMSTINQ"),
+    counter("set_calls", "count", "MQSET, whatever the result", smf="QMSTSET"),
+    counter("subscribe_calls", "count", "MQSUB, whatever the result", smf="QMSTSUB"),
+    counter("callback_calls", "count", "MQCB, whatever the result", smf="QMSTCB"),
+    counter("publications", "count", "messages published to subscribers", smf="QMSTPUBS"),
+    counter("data_gets", "messages", "messages that the data manager read for gets, those skipped included", smf="QISTMGET"),
+    counter("data_puts", "messages", "messages that the data manager stored", smf="QISTMPUT"),
+    counter("gets_from_disk", "messages", "gets whose pages had to be read from a page set", smf="QISTGETD"),
+    counter("gets_from_pool", "messages", "gets whose pages were in a buffer pool", smf="QISTGETB"),
+    counter("lock_requests", "count", "requests for a lock", smf="QLSTGETL"),
+    counter("lock_requests_held", "count", "requests for a lock that the requester already held", smf="QLSTHLDL"),
+    counter("lock_releases", "count", "locks that were given back", smf="QLSTRELL"),
+)
+
 _RESLEVEL = {"NONE": 0, "READ": 1, "UPDATE": 2, "CONTROL": 3, "ALTER": 4}
 
 _STORAGE = records(
@@ -334,7 +356,7 @@ QUEUE_MANAGER_KIND = Kind(
     name="queue_manager",
     meaning="a queue manager as a whole",
     poll="CONNECTION",
-    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_UNITS, *_MQI, *_DB2, *_STORAGE,
+    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_UNITS, *_MQI, *_CALLS, *_DB2, *_STORAGE,
              *_DECLARED),
     single=True,
     facts="queue_managers",
