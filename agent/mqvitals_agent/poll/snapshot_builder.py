@@ -15,6 +15,7 @@ from mqvitals_agent.poll.local_time import QueueManagerClock
 from mqvitals_agent.poll.probe import GROUP, ChannelDefinition, ObjectRow, ProbePart, StorageClass
 from mqvitals_agent.poll.qsg import CHANGES, AlterationCounter
 from mqvitals_agent.poll.queue_manager import ATTRIBUTES
+from mqvitals_agent.poll.queue_pointers import QueuePointers
 from mqvitals_agent.poll.shared_queues import SharedQueues
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import AGENT_KIND as AGENT
@@ -101,6 +102,7 @@ class SnapshotBuilder:
         self._pools: dict[str, dict[int, int]] = {}
         self._system_page_sets: dict[str, Mapping[int, bool]] = {}
         self._shared_queues = SharedQueues()
+        self._queue_pointers = QueuePointers()
         self._starts = ChannelStarts()
         self._alterations = AlterationCounter()
         self._counters = {
@@ -224,6 +226,9 @@ class SnapshotBuilder:
         self._learn_channels(cycle)
         self._look_for_dead_letter_queues(cycle)
         self._learn_page_sets(cycle)
+        for (part, owner), questions in cycle.asked.items():
+            if part is queue.DEFINITION:
+                self._queue_pointers.learn(owner, rows.reported.get(part, {}).get(owner, {}), questions)
         self._count_alterations(cycle)
         self._count_clients(cycle)
 
@@ -392,8 +397,10 @@ class SnapshotBuilder:
                 values["usually_read"] = before.usually_read(values["input_handles"], row.at)
             elif part is ATTRIBUTES:
                 values["dead_letter_queue_found"] = self._dead_letter_exists(owner)
-            elif part is queue.DEFINITION and owner != GROUP:
-                queue.relate_storage(values, self._storage_classes.get(owner, {}), self._pools.get(owner, {}))
+            elif part is queue.DEFINITION:
+                values.update(self._queue_pointers.metrics(owner, name))
+                if owner != GROUP:
+                    queue.relate_storage(values, self._storage_classes.get(owner, {}), self._pools.get(owner, {}))
             elif part is storage.BUFFER_POOL:
                 values["system_queues_only"] = self._system_queues_only(owner, name)
             elsewhere = _ELSEWHERE.get((part, self._distributed.get(owner, False)))

@@ -67,6 +67,15 @@ class SimulatedGroup:
         self.group: GroupState = build(begin)
         self.group.seed = seed
         self._flows: dict[str, QueueFlow] = {}
+        for each in scenario.queues:
+            owner, _, name = each.object.partition("/")
+            member = self.group.members[owner]
+            queue = member.queues[name] = each.state(member.started)
+            self._flows[each.object] = QueueFlow(queue, each.arrivals, each.service, readers=each.readers)
+        for each in scenario.queues:
+            if each.stream_queue:
+                copies = self._flows[f"{each.object.partition('/')[0]}/{each.stream_queue}"]
+                self._flows[each.object].copies = copies
         self._senders: dict[str, ChannelSender] = {}
         self._storage = {name: Storage(member) for name, member in self.group.members.items()}
         for name, member in self.group.members.items():

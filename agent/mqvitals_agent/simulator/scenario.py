@@ -36,6 +36,8 @@ SCENARIOS = (
     "consumer-gone",
     "channel-stuck",
     "member-lost",
+    "trigger-lost",
+    "copies-filling",
     "busy-morning",
 )
 
@@ -98,12 +100,50 @@ class ScenarioIncident:
 
 
 @dataclass(frozen=True, slots=True)
+class ScenarioQueue:
+    """A private queue that the site has in this scenario only. ``object`` is ``QM01/PAY.IN``.
+
+    ``arrivals`` are messages put a second, ``service`` what its ``readers`` can get. ``trigger`` is its trigger type;
+    copies go to ``stream_queue``, another of these queues.
+    """
+
+    object: str
+    arrivals: float = 0.0
+    service: float = 0.0
+    readers: int = 1
+    max_depth: int = 999_999_999
+    trigger: str = "NONE"
+    initiation_queue: str = ""
+    process: str = ""
+    backout_queue: str = ""
+    stream_queue: str = ""
+    must_duplicate: bool = False
+
+    def state(self, altered: int) -> QueueState:
+        """The queue as it begins, defined at ``altered``."""
+        return QueueState(
+            self.object.partition("/")[2],
+            storage_class="APPL",
+            max_depth=self.max_depth,
+            altered=altered,
+            triggered=self.trigger != "NONE",
+            trigger_type=self.trigger,
+            initiation_queue=self.initiation_queue,
+            process=self.process,
+            backout_queue=self.backout_queue,
+            stream_queue=self.stream_queue,
+            must_duplicate=self.must_duplicate,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """A series of incidents that repeats after ``length`` ms."""
 
     title: str
     length: Length
     incidents: tuple[ScenarioIncident, ...] = ()
+    queues: tuple[ScenarioQueue, ...] = ()
 
     def active(self, since_begin: int) -> Iterator[ScenarioIncident]:
         """The incidents at a time after the beginning."""
@@ -187,8 +227,9 @@ def _member(name: str, number: int, started: int, begin: int) -> MemberState:
     others = [other for other in MEMBERS if other != name]
     for partner in (*others, "PARTNER"):
         member.queues[partner] = QueueState(
-            partner, usage="XMITQ", storage_class="REMOTE", altered=started, shareable=False, triggered=True
-        )
+            partner, usage="XMITQ", storage_class="REMOTE", altered=started, shareable=False, triggered=True,
+            trigger_type="FIRST", initiation_queue="SYSTEM.CHANNEL.INITQ",
+        )  # fmt: skip
         address = f"10.20.0.{11 + MEMBERS.index(partner)}(1414)" if partner in MEMBERS else "192.0.2.17(1414)"
         instance = ChannelInstance(begin - 5 * _HOUR, address, partner, partner)
         member.channels[f"TO.{partner}"] = ChannelState(

@@ -95,7 +95,9 @@ class QueueState:
 
     ``times_us`` are the short-term and long-term average of a message's time on the queue. ``held_since`` is the time
     since which a consumer holds a unit of work. A queue that is not ``shareable`` is open to one consumer at a time.
-    A transmission queue that is ``triggered`` starts its channel.
+    A queue that is ``triggered`` starts its application by ``trigger_type`` and ``initiation_queue``, a transmission
+    queue its channel. A copy of each message goes to ``stream_queue``; without room there, puts fail where
+    ``must_duplicate``.
     """
 
     name: str
@@ -117,6 +119,13 @@ class QueueState:
     output_handles: int = 0
     shareable: bool = True
     triggered: bool = False
+    trigger_type: str = "NONE"
+    trigger_depth: int = 1
+    initiation_queue: str = ""
+    process: str = ""
+    backout_queue: str = ""
+    stream_queue: str = ""
+    must_duplicate: bool = False
     uncommitted: int = 0
     held_since: int | None = None
     last_put: int | None = None

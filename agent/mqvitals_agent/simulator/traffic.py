@@ -33,7 +33,10 @@ _STUCK = 0.1
 
 @dataclass(slots=True)
 class QueueFlow:
-    """The applications of one queue: messages they put and could get a second, and their open handles."""
+    """The applications of one queue: messages they put and could get a second, and their open handles.
+
+    ``copies`` is the queue that gets a copy of each message.
+    """
 
     queue: QueueState
     arrivals: float
@@ -42,6 +45,7 @@ class QueueFlow:
     writers: int = 2
     arrival_factor: float = 1.0
     service_factor: float = 1.0
+    copies: QueueFlow | None = None
     _waiting: deque[tuple[int, int]] = field(default_factory=deque)
     """(time, messages put until then), the oldest message on the queue first."""
     _times: Average = field(default_factory=Average)
@@ -53,6 +57,10 @@ class QueueFlow:
         count = int(exact)
         self._rest = exact - count
         count = min(count, self.queue.max_depth - self.queue.depth)
+        if self.copies is not None:
+            room = self.copies.queue.max_depth - self.copies.queue.depth
+            count = min(count, room) if self.queue.must_duplicate else count
+            self.copies.put(min(count, room), now)
         self.put(count, now)
         return count
 

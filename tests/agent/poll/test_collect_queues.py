@@ -569,3 +569,45 @@ def test_failed_item_is_neither_told_nor_gone(talk: Talk) -> None:
     reading = talk.end().reading("QM01/queue/B")
     assert not reading.gone
     assert set(reading.values.values()) == {Absence.NOT_AUTHORISED}
+
+
+def test_queues_that_are_named_by_others_know_it(talk: Talk) -> None:
+    """As initiation queue, for messages put aside, for copies; private queues and those of the group name each other."""
+    initq, boq, stream = mq.MQCA_INITIATION_Q_NAME, mq.MQCA_BACKOUT_REQ_Q_NAME, mq.MQCA_STREAM_QUEUE_NAME
+    talk.ask(
+        DEFINITION,
+        [
+            definition("A") | {initq: "INIT", boq: "BO".ljust(48), stream: ""},
+            definition("B") | {initq: "INIT", boq: "BO", stream: "COPY"},
+            definition("S", disposition=SHARED) | {initq: "INIT", boq: "", stream: ""},
+            *(definition(name) | {initq: "", boq: "", stream: ""} for name in ("INIT", "BO", "COPY")),
+        ],
+    )
+    talk.ask(DEFINITION, [definition("INIT") | {initq: "", boq: "S"}], queue_manager="QM02")
+    told = talk.end()
+    assert told.value("QM01/queue/INIT", "initiation_of") == 3
+    assert told.value("QM02/queue/INIT", "initiation_of") == 1
+    assert told.value("QM01/queue/BO", "backout_of") == "A, B"
+    assert told.value("QM01/queue/COPY", "stream_of") == "B"
+    assert told.value("PRDQSG/queue/S", "backout_of") == "INIT"
+    assert told.value("QM01/queue/A", "backout_of") == ""
+    assert told.value("QM01/queue/A", "initiation_of") == 0
+    talk.ask(DEFINITION, [definition("BO") | {initq: "", boq: "", stream: ""}])
+    told = talk.end()
+    assert told.value("QM01/queue/BO", "backout_of") == ""
+
+
+def test_a_level_without_copies_tells_of_none(talk: Talk) -> None:
+    """What no definition reports is absent, not zero."""
+    talk.ask(DEFINITION, [definition("A")])
+    told = talk.end()
+    for metric in ("initiation_of", "backout_of", "stream_of", "stream_queue", "stream_qos", "trigger_depth"):
+        assert told.value("QM01/queue/A", metric) is Absence.NOT_RETURNED
+
+
+def test_many_that_name_a_queue_are_listed_in_part(talk: Talk) -> None:
+    """The list is bounded."""
+    names = [f"Q{number:02}" for number in range(10)]
+    boq = mq.MQCA_BACKOUT_REQ_Q_NAME
+    talk.ask(DEFINITION, [*(definition(name) | {boq: "BO"} for name in names), definition("BO") | {boq: ""}])
+    assert talk.end().value("QM01/queue/BO", "backout_of") == f"{', '.join(names[:8])} and 2 more"

@@ -113,3 +113,26 @@ async def test_a_member_of_the_group_is_lost(house: Any) -> None:
     assert {found.cause(lost), found.cause("CHL-16 QM01/channel/TO.QM03")} == {"AGENT-01"}
     assert found.words(db2)["summary"].endswith("QM02 without connection to Db2 (connected: 3 of 4 active members)")
     assert "CSQ5003A" in found.words(db2)["advice"]
+
+
+async def test_a_trigger_monitor_that_ends(house: Any) -> None:
+    """The initiation queue without reader is told, with the queues that it starts, until the monitor is back."""
+    found = await played(house, load_scenario("trigger-lost"), 11)
+    told = "OPS-191 QM01/queue/CICS01.INITQ"
+    assert [each for each in found.told("firing") if each.startswith(told)] == [f"{told} warning"]
+    assert [each for each in found.told("resolved") if each.startswith(told)] == [f"{told} warning"]
+    assert found.cause(told) is None
+    words = found.words(told)
+    assert "initiation queue CICS01.INITQ: no trigger monitor has it open" in words["summary"]
+    assert "STARTCKTI" in words["advice"]
+    assert words["mqsc"] == "DISPLAY QSTATUS(CICS01.INITQ) TYPE(HANDLE) ALL"
+
+
+async def test_copies_that_nobody_reads(house: Any) -> None:
+    """The original is told of, before its puts fail."""
+    found = await played(house, load_scenario("copies-filling"), 10)
+    told = "OPS-261 QM01/queue/PAYROLL.IN"
+    assert [each for each in found.told("firing") if each.startswith(told)] == [f"{told} critical"]
+    assert [each for each in found.told("resolved") if each.startswith(told)] == [f"{told} critical"]
+    assert "its copies go to PAYROLL.COPY" in found.words(told)["summary"]
+    assert found.words(told)["mqsc"] == "DISPLAY QLOCAL(PAYROLL.COPY) CURDEPTH MAXDEPTH PUT"

@@ -42,6 +42,9 @@ _WITH_SHARED: Final = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_LIVE, mq.MQQSGD_SHARED
 _WITH_PRIVATE: Final = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_LIVE, mq.MQQSGD_Q_MGR, mq.MQQSGD_PRIVATE})
 _TYPES: Final = frozenset({mq.MQQT_LOCAL, mq.MQQT_MODEL, mq.MQQT_ALIAS, mq.MQQT_REMOTE, mq.MQQT_CLUSTER, mq.MQQT_ALL})
 _LONGEST_MESSAGE: Final = 4_194_304
+_TRIGGER_TYPES: Final = {"NONE": mq.MQTT_NONE, "FIRST": mq.MQTT_FIRST, "EVERY": mq.MQTT_EVERY, "DEPTH": mq.MQTT_DEPTH}
+_STREAMING_LEVEL: Final = 923
+"""The command level from which queues have STREAMQ and STRMQOS."""
 
 
 def queue_status(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
@@ -179,13 +182,26 @@ def _definition(queue: QueueState, disposition: int, page_set: int, member: Memb
         *place,
         string(mq.MQCA_TPIPE_NAME, ""),
         integer(mq.MQIA_TRIGGER_CONTROL, mq.MQTC_ON if queue.triggered else mq.MQTC_OFF),
-        integer(mq.MQIA_TRIGGER_TYPE, mq.MQTT_FIRST if queue.usage == "XMITQ" else mq.MQTT_NONE),
+        integer(mq.MQIA_TRIGGER_TYPE, _TRIGGER_TYPES[queue.trigger_type]),
+        integer(mq.MQIA_TRIGGER_DEPTH, queue.trigger_depth),
+        string(mq.MQCA_INITIATION_Q_NAME, queue.initiation_queue),
+        string(mq.MQCA_PROCESS_NAME, queue.process),
         integer(mq.MQIA_BACKOUT_THRESHOLD, 3),
-        string(mq.MQCA_BACKOUT_REQ_Q_NAME, ""),
+        string(mq.MQCA_BACKOUT_REQ_Q_NAME, queue.backout_queue),
+        *_streaming(queue, member),
         integer(mq.MQIA_SHAREABILITY, int(queue.shareable)),
         string(mq.MQCA_CLUSTER_NAME, ""),
         string(mq.MQCA_CREATION_DATE, day),
         string(mq.MQCA_CREATION_TIME, time),
         string(mq.MQCA_ALTERATION_DATE, day),
         string(mq.MQCA_ALTERATION_TIME, time),
+    )
+
+
+def _streaming(queue: QueueState, member: MemberState) -> tuple[Parameter, ...]:
+    if member.command_level < _STREAMING_LEVEL:
+        return ()
+    return (
+        string(mq.MQCA_STREAM_QUEUE_NAME, queue.stream_queue),
+        integer(mq.MQIA_STREAM_QUEUE_QOS, int(queue.must_duplicate)),
     )
