@@ -38,9 +38,11 @@ _COMPONENTS: Final = {
 
 CRITICAL: Final = frozenset(
     {
-        *("CSQP004E", "CSQP014E", "CSQP016E", "CSQP020E", "CSQI005I", "CSQJ110E", "CSQJ111A", "CSQJ115E", "CSQV086E"),
-        *("CSQY222E", "CSQX513E", "CSQX448E", "CSQE016E", "CSQE035E", "CSQE038E", "CSQE142I", "CSQE239I", "CSQ5003A"),
-        *("IRA200E", "IXC585E"),
+        *("CSQI005I", "CSQI047E", "CSQI053E", "CSQP004E", "CSQP011E", "CSQP014E", "CSQP016E", "CSQP020E"),
+        *("CSQJ008E", "CSQJ021D", "CSQJ031D", "CSQJ110E", "CSQJ111A", "CSQJ115E", "CSQJ128E", "CSQR020I", "CSQR021D"),
+        *("CSQV086E", "CSQY222E", "CSQY225E", "CSQX005E", "CSQX006E", "CSQX007E", "CSQX218E", "CSQX411I", "CSQX448E"),
+        *("CSQX513E", "CSQE016E", "CSQE035E", "CSQE036E", "CSQE038E", "CSQE142I", "CSQE239I"),
+        *("CSQ5003A", "CSQ5014I", "CSQ5015I", "IRA200E", "IXC585E"),
     }
 )
 """The messages that matter most, whatever the type letter of their id: some are informational by it."""

@@ -15,12 +15,13 @@ from mqvitals_agent.store.rows.messages import ConsoleRow, message
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.console import NEEDED, console_lines, read_console, tone_of_code
+from mqvitals_agent.view.console import CRITICAL, NEEDED, console_lines, read_console, tone_of_code
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.screens.agent import agent_lines
+from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
-from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 NOW = 1795176590000  # 2026-11-20 12:09:50 UTC
@@ -195,3 +196,14 @@ def make_empty(tmp_path: Path) -> Callable[[], Path]:
         return path
 
     return make
+
+
+def test_messages_whose_alert_is_critical_are_shown_so() -> None:
+    """Of rules that are critical from the start, and wait for nothing but the message itself."""
+    rules = load_rule_config(Settings()).rules
+    by_value = {"CSQJ032E", "CSQE243I", "CSQE244I"}
+    """Of these an insert decides."""
+    for rule in rules.rules:
+        if rule.severity is Severity.CRITICAL:
+            codes = {code for use in rules.compiled[str(rule.id)].awaited for code in use.ids} - by_value
+            assert codes <= CRITICAL, rule.id
