@@ -35,6 +35,7 @@ _MARK_MS: Final = 60_000
 _MARKS: Final = 2 * 1440
 """Positions kept of each log, one a minute: two days."""
 
+_OF_UNIT: Final = ("uow_span_mb", "oldest_uow_age_s", "uow_in_current_log")
 _RANGE: Final = "CSQJ034I"
 _END_OF_RANGE = re.compile(r"RBA RANGE IS\s+([0-9A-F]{12,16})\b", re.IGNORECASE)
 
@@ -56,6 +57,8 @@ class LogFigures:
         self._older = older
         self._positions: dict[str, deque[tuple[int, int]]] = {}
         """By queue manager: times (ms UTC) and positions, oldest first."""
+        self._data_sets: dict[str, tuple[Reported, ...]] = {}
+        """By queue manager: the current active log, copies 1 and 2."""
         self._rates: dict[ObjectName, tuple[Reported, Reported]] = {}
         self._read_at = -1
         self._widths: dict[str, tuple[int, int | None]] = {}
@@ -97,6 +100,9 @@ class LogFigures:
                 "rba_busiest_mb_per_day": reason,
             }
         self._note(name.owner, now, found)
+        self._data_sets[name.owner] = tuple(
+            reading.values.get(f"data_set_copy{copy}", Absence.NOT_RETURNED) for copy in (1, 2)
+        )
         declared = self._facts.of(name).get("rba_bytes")
         width = width_of(found, self._announced(name.owner, now), declared if type(declared) is int else None)
         usual, busiest = self._rate(name, now)
@@ -148,12 +154,16 @@ class LogFigures:
         values, marks = reading.values, self._positions.get(reading.object.owner)
         oldest = position(values["oldest_uow_rba"])
         if oldest == 0 or oldest is Absence.NOTHING_TO_TELL:
-            return {"uow_span_mb": 0, "oldest_uow_age_s": 0}  # no unit of work is active
+            return {"uow_span_mb": 0, "oldest_uow_age_s": 0, "uow_in_current_log": Absence.NOTHING_TO_TELL}
         if not isinstance(oldest, int):
-            return dict.fromkeys(("uow_span_mb", "oldest_uow_age_s"), oldest)
+            return dict.fromkeys(_OF_UNIT, oldest)
         if not marks:
-            return dict.fromkeys(("uow_span_mb", "oldest_uow_age_s"), Absence.NOT_ASKED)
+            return dict.fromkeys(_OF_UNIT, Absence.NOT_ASKED)
+        current = [each for each in self._data_sets[reading.object.owner] if isinstance(each, str)]
         return {
+            "uow_in_current_log": int(values.get("oldest_uow_data_set") in current)
+            if current
+            else Absence.NOT_RETURNED,
             "uow_span_mb": max(marks[-1][1] - oldest, 0) / _MB,
             "oldest_uow_age_s": _age_s(marks, oldest, reading.ts),
         }

@@ -29,8 +29,8 @@ _POSITION_PARAMETERS = {
     "lrsn": mq.MQCACF_USAGE_LOG_LRSN,
     "data_set": mq.MQCACF_DATA_SET_NAME,
 }
-_OLDEST_UNIT = frozenset({"oldest_uow_rba", "oldest_uow_data_set", "uow_span_mb", "oldest_uow_age_s"})
-"""What the oldest active unit of work has, of which the last two take the position of the log."""
+_OLDEST_UNIT = frozenset(name for name in POSITIONS.metrics if "uow" in name)
+"""What the oldest active unit of work has; some of it takes the state of the log (``ingest/log_figures``)."""
 _PARTS = {
     mq.MQIACF_USAGE_PAGESET: (PAGE_SET, BUFFER_POOL),
     mq.MQIACF_USAGE_DATA_SET: (POSITIONS,),

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
 from mqvitals_agent.simulator.scenario import GROUP, MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, enlarge
-from mqvitals_agent.simulator.state import Fault, GroupState, MemberState, QueueState
+from mqvitals_agent.simulator.state import Fault, GroupState, HeldUnit, MemberState, QueueState
 from mqvitals_agent.simulator.storage import Storage
 from mqvitals_agent.simulator.traffic import STEP_MS, BackgroundTraffic, ChannelSender, QueueFlow
 
@@ -66,6 +66,10 @@ class SimulatedGroup:
         self._random = Random(seed)  # noqa: S311 - applications that come and go, no secrets
         self.group: GroupState = build(begin)
         self.group.seed = seed
+        for member in self.group.members.values():
+            member.log.log_bytes = round(scenario.log_mb * 1_000_000)
+        self._held: dict[tuple[str, int], int] = {}
+        """By queue manager and beginning of an incident: where its log stood when the unit of work began."""
         self._flows: dict[str, QueueFlow] = {}
         for each in scenario.queues:
             owner, _, name = each.object.partition("/")
@@ -216,7 +220,11 @@ class SimulatedGroup:
         random = self._random
         arrived_by: dict[str, int] = defaultdict(int)
         # Storage moves after all puts, so that the put rate is the same throughout the second.
-        running = {name: storage.slows_anything for name, storage in self._storage.items() if self.group.is_up(name)}
+        running = {
+            name: storage.slows_anything
+            for name, storage in self._storage.items()
+            if self.group.is_up(name) and not self.group.fault(name).log_suspended
+        }
         for member, sender in self._sending:
             if member not in running:
                 continue
@@ -290,6 +298,8 @@ class SimulatedGroup:
                     IncidentKind.DOWN
                     | IncidentKind.MEMBER_FAILED
                     | IncidentKind.DB2_LOST
+                    | IncidentKind.LOG_SUSPENDED
+                    | IncidentKind.RBA
                     | IncidentKind.REFUSE
                     | IncidentKind.SILENT
                     | IncidentKind.TRUNCATE
@@ -305,14 +315,27 @@ class SimulatedGroup:
                     owner, _, data_set = each.object.partition("/")
                     wrong = each.what.name.removeprefix("DATA_SET_")
                     faults.setdefault(owner, Fault()).data_sets[data_set] = wrong
-                case IncidentKind.ARCHIVE_STOPPED:
+                case IncidentKind.ARCHIVE_STOPPED | IncidentKind.LONG_UNIT | IncidentKind.IN_DOUBT:
                     pass
                 case _:
                     raise ValueError(f"{each.object} cannot have the incident {each.what.value}")
+        self._hold_units(incidents, faults)
         self.group.faults = faults
         for sender in self._senders.values() if faults else ():
             if not self.group.is_up(sender.channel.transmission_queue):
                 sender.partner_down = True
+
+    def _hold_units(self, incidents: Iterable[ScenarioIncident], faults: dict[str, Fault]) -> None:
+        """The units of work that stay open, each as old as its incident."""
+        holding = [each for each in incidents if each.what in (IncidentKind.LONG_UNIT, IncidentKind.IN_DOUBT)]
+        if not holding:
+            self._held.clear()
+        since_begin = (self.group.now - self._begin) % self._scenario.length
+        for each in holding:
+            rba = self.group.members[each.object].log.rba
+            begun = self._held.setdefault((each.object, each.at), rba)
+            unit = HeldUnit(since_begin - each.at, rba - begun, in_doubt=each.what is IncidentKind.IN_DOUBT)
+            faults.setdefault(each.object, Fault()).units += (unit,)
 
     def _catch_up(self, flow: QueueFlow) -> None:
         """With a backlog and usual arrivals the consumers of shared queues run at full speed."""
@@ -364,6 +387,10 @@ def _set_fault(fault: Fault, incident: ScenarioIncident) -> None:
             fault.down = fault.failed = True
         case IncidentKind.DB2_LOST:
             fault.db2_lost = True
+        case IncidentKind.LOG_SUSPENDED:
+            fault.log_suspended = True
+        case IncidentKind.RBA:
+            fault.rba_offset = round(incident.value)
         case IncidentKind.SLOW:
             fault.slow_ms = round(incident.value)
         case what:

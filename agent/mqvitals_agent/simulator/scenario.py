@@ -38,6 +38,9 @@ SCENARIOS = (
     "member-lost",
     "trigger-lost",
     "copies-filling",
+    "log-suspended",
+    "rba-end",
+    "long-uow",
     "busy-morning",
 )
 
@@ -62,6 +65,10 @@ class IncidentKind(Enum):
     DOWN = "down"  # the queue manager is away
     MEMBER_FAILED = "member_failed"  # it is away, and the group reports that it failed
     DB2_LOST = "db2_lost"  # it has no connection to Db2
+    LOG_SUSPENDED = "log_suspended"  # its logging is suspended: all updates wait
+    RBA = "rba"  # its log positions are ``value`` bytes further; afterwards it has reset its log
+    LONG_UNIT = "long_unit"  # a batch job has a unit of work with log records
+    IN_DOUBT = "in_doubt"  # a unit of work of a CICS region is unresolved
     REFUSE = "refuse"  # it refuses the ``command``
     SILENT = "silent"  # it never answers the ``command``
     TRUNCATE = "truncate"  # its answer to the ``command`` stops half way
@@ -138,12 +145,13 @@ class ScenarioQueue:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A series of incidents that repeats after ``length`` ms."""
+    """A series of incidents that repeats after ``length`` ms. ``log_mb``: the size of each active log, in millions of bytes."""
 
     title: str
     length: Length
     incidents: tuple[ScenarioIncident, ...] = ()
     queues: tuple[ScenarioQueue, ...] = ()
+    log_mb: float = 150
 
     def active(self, since_begin: int) -> Iterator[ScenarioIncident]:
         """The incidents at a time after the beginning."""

@@ -255,6 +255,15 @@ class MemberState:
         return [channel for _, channel in sorted(self.channels.items())]
 
 
+@dataclass(frozen=True, slots=True)
+class HeldUnit:
+    """A unit of work that is not committed: ``age_ms`` since its first log record, ``bytes`` were logged since then."""
+
+    age_ms: int
+    bytes: int
+    in_doubt: bool = False
+
+
 @dataclass(slots=True)
 class Fault:
     """A queue manager's current fault.
@@ -262,7 +271,8 @@ class Fault:
     ``down``: connecting fails (2059) and open connections break (2009); ``failed``: the group knows that it failed.
     ``db2_lost``: it has no connection to Db2. ``refuse``: commands (``INQUIRE_ARCHIVE``) that
     it refuses (2035); ``silent``: those it never answers; ``truncate``: those whose answer stops half way; ``slow_ms``:
-    the delay of every answer. ``data_sets``: by shared message data set (``APPL2/QM02``) what is wrong with it for this
+    the delay of every answer. ``log_suspended``: no update is made; ``rba_offset``: how much further its log positions
+    are; ``units``: units of work that stay open. ``data_sets``: by shared message data set (``APPL2/QM02``) what is wrong with it for this
     queue manager, or with the data set itself for the group: ``ERROR``, ``STOPPED``, ``NOT_EXPANDED``, ``FAILED``.
     """
 
@@ -274,6 +284,9 @@ class Fault:
     failed: bool = False
     db2_lost: bool = False
     data_sets: dict[str, str] = field(default_factory=dict)
+    log_suspended: bool = False
+    rba_offset: int = 0
+    units: tuple[HeldUnit, ...] = ()
 
 
 _NO_FAULT = Fault()

@@ -328,6 +328,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ("suspend", "Suspended", 9, MAIN),
         ("offload_status", "Offload", 18),
         ("dual_active", "Dual", 5),
+        ("rba_used_pct", "RBA used", 8),
+        ("rba_days_left", "RBA lasts", 10),
+        ("uow_span_mb", "Oldest unit", 11),
+        ("oldest_uow_age_s", "Its age", 8),
     ),
     "agent": _list(
         "agent",

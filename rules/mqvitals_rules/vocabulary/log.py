@@ -142,6 +142,8 @@ _POSITIONS = answer(
           pcf="MQCACF_USAGE_LOG_RBA", computed="rba less oldest_uow_rba"),
     gauge("oldest_uow_age_s", "s", "how long ago it wrote its first log record; 0: none is active",
           pcf="MQCACF_USAGE_LOG_RBA", computed="from the positions of the log that the agent has seen, to the minute"),
+    state("uow_in_current_log", NO_YES, "the oldest unit of work began in the current active log, as of the answer",
+          pcf="MQCACF_DATA_SET_NAME", computed="oldest_uow_data_set is data_set_copy1 or data_set_copy2"),
     text("oldest_uow_data_set", "active log with that position; blank when it has left the active logs",
          pcf="MQCACF_DATA_SET_NAME", computed="of the item for the oldest active unit of work"),
     text("page_set_recovery_rba", "oldest log position needed to recover the page sets",

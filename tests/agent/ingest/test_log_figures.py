@@ -157,6 +157,15 @@ def test_no_unit_of_work_is_not_unknown() -> None:
     assert unit(LogFigures(Means(), NO_FACTS, None), "0A", NOW)["uow_span_mb"] is Absence.NOT_ASKED
 
 
+@pytest.mark.parametrize(("data_set", "current"), [("LOG1.DS02", 1), ("LOG2.DS02", 1), ("LOG1.DS01", 0), ("", 0)])
+def test_whether_it_began_in_the_current_log(data_set: str, current: int) -> None:
+    """Either copy counts, as of the answer about it: a later switch of the log changes nothing until the next one."""
+    log = LogFigures(Means(), NO_FACTS, None)
+    log.added(asked(NOW, rba="0A", data_set_copy1="LOG1.DS02", data_set_copy2="LOG2.DS02"))
+    (reading,) = log.added(asked(NOW, oldest_uow_rba="05", oldest_uow_data_set=data_set)).readings
+    assert reading.values["uow_in_current_log"] == current
+
+
 def test_a_position_of_the_same_cycle_counts() -> None:
     """Whichever of both answers comes first."""
     position = Reading(LOG, "INQUIRE_LOG", NOW, {"rba": f"{30 * MB:016X}"}, 30_000)

@@ -19,8 +19,15 @@ from mqvitals_agent.simulator.answers.common import (
     refused_parameter,
     string,
 )
-from mqvitals_agent.simulator.applications import ApplicationKind, Applications, QueueHolder, all_holders, holders
-from mqvitals_agent.simulator.state import GroupState, MemberState, QueueState
+from mqvitals_agent.simulator.applications import (
+    Application,
+    ApplicationKind,
+    Applications,
+    QueueHolder,
+    all_holders,
+    holders,
+)
+from mqvitals_agent.simulator.state import GroupState, HeldUnit, MemberState, QueueState
 
 APPLICATION_TYPES: Final = {
     ApplicationKind.CICS: mq.MQAT_CICS,
@@ -109,6 +116,26 @@ def _item(holder: QueueHolder, disposition: int, member: MemberState) -> ReplyIt
     )
 
 
+_HOLDING: Final = {
+    False: Application(
+        "NIGHTJOB",
+        ApplicationKind.BATCH,
+        "BATCHUSR",
+        "0042",
+        bytes.fromhex("00DE1F0000000100"),
+        description="Night run",
+    ),
+    True: Application(
+        "CICSPA01",
+        ApplicationKind.CICS,
+        "CICSUSER",
+        "0051",
+        bytes.fromhex("00DE1F0000000200"),
+        transaction="PAYG",
+        task="0012345",
+    ),
+}
+"""Who holds a unit of work that stays open, by whether it is in doubt."""
 _TAG_BYTES: Final = 128
 _TYPES: Final = frozenset({mq.MQIACF_CONN_INFO_CONN})
 _DISPOSITIONS: Final = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_Q_MGR, mq.MQQSGD_GROUP})
@@ -133,6 +160,12 @@ def connections(request: CommandRequest, group: GroupState, member: MemberState)
         identifier = queue_manager + holder.application.identifier
         if identifier.startswith(prefix) and all(fulfils(holder.application.name, each) for each in tags):
             yield _connection_item(holder, identifier, member)
+    for number, unit in enumerate(group.fault(member.name).units):
+        application = _HOLDING[unit.in_doubt]
+        identifier = queue_manager + (int.from_bytes(application.identifier, "big") + number).to_bytes(8, "big")
+        if identifier.startswith(prefix) and all(fulfils(application.name, each) for each in tags):
+            held = QueueHolder("", application, gets=False, unit_began=group.now - unit.age_ms)
+            yield _connection_item(held, identifier, member, unit)
 
 
 def _identifier_prefix(request: CommandRequest) -> bytes:
@@ -152,10 +185,17 @@ def _identifier_prefix(request: CommandRequest) -> bytes:
     return generic
 
 
-def _connection_item(holder: QueueHolder, identifier: bytes, member: MemberState) -> ReplyItem:
+def _connection_item(
+    holder: QueueHolder, identifier: bytes, member: MemberState, unit: HeldUnit | None = None
+) -> ReplyItem:
+    """A connection; ``unit`` is one that stays open, whose beginning in the log is known."""
     application = holder.application
     day, time = local_time(holder.unit_began, member.zone_ms)
     rba, external = unit_identifiers(holder, member)
+    state = mq.MQUOWST_ACTIVE
+    if unit is not None:
+        rba = (member.log.rba - unit.bytes).to_bytes(_RBA_BYTES, "big")
+        state = mq.MQUOWST_UNRESOLVED if unit.in_doubt else mq.MQUOWST_ACTIVE
     under_way = holder.unit_began is not None
     # A unit of work of another region has that region's identifier.
     network = application.identifier if under_way and application.kind is ApplicationKind.CICS else b""
@@ -171,7 +211,7 @@ def _connection_item(holder: QueueHolder, identifier: bytes, member: MemberState
         string(mq.MQCACH_CONNECTION_NAME, application.connection_name),
         integers(mq.MQIACF_CONNECT_OPTIONS, (mq.MQCNO_HANDLE_SHARE_BLOCK if through else mq.MQCNO_HANDLE_SHARE_NONE,)),
         string(mq.MQCACF_USER_IDENTIFIER, application.user),
-        integer(mq.MQIACF_UOW_STATE, mq.MQUOWST_ACTIVE if under_way else mq.MQUOWST_NONE),
+        integer(mq.MQIACF_UOW_STATE, state if under_way else mq.MQUOWST_NONE),
         integer(mq.MQIACF_UOW_TYPE, UNIT_TYPES[application.kind]),
         string(mq.MQCACF_UOW_START_DATE, day),
         string(mq.MQCACF_UOW_START_TIME, time),

@@ -166,9 +166,9 @@ def used_pct(log: LogState) -> int:
     return log.rba % log.log_bytes * 100 // log.log_bytes
 
 
-def log_status(_request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def log_status(_request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """The parameters at start and those changed since, each log copy, and the log's status."""
-    log = member.log
+    log, fault = member.log, group.fault(member.name)
     dual = mq.MQSYSP_YES if log.copies > 1 else mq.MQSYSP_NO
     yield (
         integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_INITIAL),
@@ -202,13 +202,13 @@ def log_status(_request: CommandRequest, _group: GroupState, member: MemberState
         integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_LOG_STATUS),
         integer(mq.MQIACF_SYSP_TOTAL_LOGS, log.total_logs),
         integer(mq.MQIACF_SYSP_FULL_LOGS, log.full_logs),
-        integer(mq.MQIACF_SYSP_LOG_SUSPEND, mq.MQSYSP_YES if log.suspended else mq.MQSYSP_NO),
+        integer(mq.MQIACF_SYSP_LOG_SUSPEND, mq.MQSYSP_YES if log.suspended or fault.log_suspended else mq.MQSYSP_NO),
         integer(
             mq.MQIACF_SYSP_OFFLOAD_STATUS,
             mq.MQSYSP_STATUS_COPYING_LOG if log.archiving else mq.MQSYSP_STATUS_AVAILABLE,
         ),
-        string(mq.MQCACF_SYSP_LOG_RBA, rba_text(log.rba)),
-        string(mq.MQCACF_SYSP_Q_MGR_RBA, rba_text(log.start_rba)),
+        string(mq.MQCACF_SYSP_LOG_RBA, rba_text(log.rba + fault.rba_offset)),
+        string(mq.MQCACF_SYSP_Q_MGR_RBA, rba_text(log.start_rba + fault.rba_offset)),
         string(mq.MQCACF_SYSP_Q_MGR_DATE, day),
         string(mq.MQCACF_SYSP_Q_MGR_TIME, time),
         integer(mq.MQIACF_LOG_COMPRESSION, mq.MQCOMPRESS_NONE),

@@ -51,7 +51,7 @@ def usage(request: CommandRequest, group: GroupState, member: MemberState) -> It
         page_sets = [each for number, each in sorted(member.page_sets.items()) if wanted in (-1, number)]
         pools = {each.pool for each in page_sets}
         for page_set in page_sets:
-            yield _page_set(page_set, member)
+            yield _page_set(page_set, group, member)
         for number, pool in sorted(member.pools.items()):
             if wanted == -1 or number in pools:
                 yield _pool(pool)
@@ -63,7 +63,7 @@ def usage(request: CommandRequest, group: GroupState, member: MemberState) -> It
                 yield from _data_set(name, structure)
 
 
-def _page_set(page_set: PageSetState, member: MemberState) -> ReplyItem:
+def _page_set(page_set: PageSetState, group: GroupState, member: MemberState) -> ReplyItem:
     return (
         integer(mq.MQIACF_USAGE_TYPE, mq.MQIACF_USAGE_PAGESET),
         integer(mq.MQIA_PAGESET_ID, page_set.number),
@@ -76,7 +76,7 @@ def _page_set(page_set: PageSetState, member: MemberState) -> ReplyItem:
         integer(mq.MQIACF_USAGE_EXPAND_TYPE, _EXPAND[page_set.expand_type]),
         integer(mq.MQIACF_PAGESET_STATUS, mq.MQUSAGE_PS_AVAILABLE),
         integer(mq.MQIACF_DS_ENCRYPTED, mq.MQSYSP_NO),
-        string(mq.MQCACF_USAGE_LOG_RBA, rba_text(member.log.checkpoint_rba)),
+        string(mq.MQCACF_USAGE_LOG_RBA, rba_text(member.log.checkpoint_rba + group.fault(member.name).rba_offset)),
     )
 
 
@@ -94,7 +94,9 @@ def _pool(pool: BufferPoolState) -> ReplyItem:
 
 def _positions(group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     log = member.log
+    fault = group.fault(member.name)
     oldest = max(log.checkpoint_rba, log.rba - _RECENT_BYTES)
+    oldest = min((oldest, *(log.rba - unit.bytes for unit in fault.units)))
     for kind, rba in (
         (mq.MQUSAGE_DS_OLDEST_ACTIVE_UOW, oldest),
         (mq.MQUSAGE_DS_OLDEST_PS_RECOVERY, log.checkpoint_rba),
@@ -103,7 +105,7 @@ def _positions(group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
             integer(mq.MQIACF_USAGE_TYPE, mq.MQIACF_USAGE_DATA_SET),
             integer(mq.MQIACF_USAGE_DATA_SET_TYPE, kind),
             string(mq.MQCACF_DATA_SET_NAME, log_data_set(member, rba)),
-            string(mq.MQCACF_USAGE_LOG_RBA, rba_text(rba)),
+            string(mq.MQCACF_USAGE_LOG_RBA, rba_text(rba + fault.rba_offset)),
         )
     backups = [each.backup_started for each in group.structures.values() if each.recover and each.backup_started]
     yield (

@@ -127,6 +127,60 @@ _PARTS: Mapping[str, tuple[RecordFigure, ...]] = {
 """By kind the figures of an interval, in the order in which they are shown."""
 
 
+def position_lines(kind: str, values: Values, width: int) -> tuple[Line, ...]:
+    """How long a log's range of positions lasts and what its oldest unit of work holds; a queue manager's units."""
+    sentences = {"log": (_range_words, _oldest_words), "queue_manager": (_unit_words,)}.get(kind, ())
+    words = [found for sentence in sentences if (found := sentence(kind, values))]
+    return tuple(line for each in words for line in wrapped(each, width, Tone.PLAIN, first="  ", rest="    "))
+
+
+def _range_words(kind: str, values: Values) -> str:
+    if "rba" not in values or "rba_used_pct" not in values:
+        return ""
+    width = values.get("rba_width")
+    known = width is not None and not isinstance(width.value, Absence)
+    of = f"{_word(kind, 'rba_width', values)} of RBA" if known else "RBA of unknown length (declare rba_bytes)"
+    return (
+        f"RBA {_word(kind, 'rba', values)}: {_word(kind, 'rba_used_pct', values)} of the range, {of};"
+        f" {_word(kind, 'rba_mb_per_day', values)} a day, lasts {_word(kind, 'rba_days_left', values)}; busiest week of 8:"
+        f" {_word(kind, 'rba_busiest_mb_per_day', values)} a day, {_word(kind, 'rba_busiest_days_left', values)}"
+    )
+
+
+def _oldest_words(kind: str, values: Values) -> str:
+    span = values.get("uow_span_mb")
+    if span is None:
+        return ""
+    if span.value == 0:
+        return "no unit of work is active"
+    return (
+        f"oldest unit of work: {_word(kind, 'uow_span_mb', values)} of log ago, at RBA {_word(kind, 'oldest_uow_rba', values)}"
+        f" in {_word(kind, 'oldest_uow_data_set', values)}, age {_word(kind, 'oldest_uow_age_s', values)}"
+    )
+
+
+def _unit_words(kind: str, values: Values) -> str:
+    if "units_active" not in values:
+        return ""
+    words = ", ".join(
+        f"{_word(kind, f'units_{state}', values)} {state}" for state in ("active", "prepared", "unresolved")
+    )
+    oldest = "; ".join(
+        f"oldest {what} for {_word(kind, age_of, values)}: {_word(kind, who, values)}"
+        for what, age_of, who in (
+            ("in doubt", "indoubt_age_s", "indoubt_oldest"),
+            ("with log records", "logged_age_s", "logged_oldest"),
+        )
+        if who in values and not isinstance(values[who].value, Absence)
+    )
+    return f"units of work: {words}" + (f"; {oldest}" if oldest else "")
+
+
+def _word(kind: str, name: str, values: Values) -> str:
+    latest = values.get(name)
+    return figure(Absence.NOT_ASKED if latest is None else latest.value, metric_of(kind, name))
+
+
 def interval_lines(kind: str, values: Values, now: int, width: int) -> tuple[Line, ...]:
     """The lines; a buffer pool always has one for its free buffers, other kinds none without a record."""
     return (*(_free(values, now, width) if kind == "buffer_pool" else ()), *_record(kind, values, now, width))
