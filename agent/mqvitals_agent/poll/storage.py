@@ -30,7 +30,8 @@ _POSITION_PARAMETERS = {
     "data_set": mq.MQCACF_DATA_SET_NAME,
 }
 _OLDEST_UNIT = frozenset(name for name in POSITIONS.metrics if "uow" in name)
-"""What the oldest active unit of work has; some of it takes the state of the log (``ingest/log_figures``)."""
+"""What the oldest active unit of work has."""
+_OF_LOG = frozenset({"uow_span_mb", "oldest_uow_age_s", "uow_in_current_log"})
 _PARTS = {
     mq.MQIACF_USAGE_PAGESET: (PAGE_SET, BUFFER_POOL),
     mq.MQIACF_USAGE_DATA_SET: (POSITIONS,),
@@ -58,6 +59,8 @@ def read(answer: MemberReport, rows: CycleRows) -> None:
                 data_sets.setdefault(name, []).append(item.values)
     if positions or answer.selection.part == mq.MQIACF_USAGE_DATA_SET:
         metrics = {name: positions.get(name, Absence.NOT_RETURNED) for name in POSITIONS.metrics}
+        # What takes the state of the log is added where that is known (``ingest/log_figures``).
+        metrics |= dict.fromkeys(_OF_LOG, Absence.WINDOW)
         if not positions.keys() & _OLDEST_UNIT:
             # Without an active unit of work there is no such item.
             metrics |= dict.fromkeys(_OLDEST_UNIT, Absence.NOTHING_TO_TELL if answer.whole else Absence.NO_ANSWER)

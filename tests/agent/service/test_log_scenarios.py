@@ -38,6 +38,7 @@ async def test_the_end_of_the_log_range(house: Any) -> None:
     assert words["summary"].endswith(" is 96.89 % of its range, RBA length 6 bytes")
     assert "CSQJUCNV" in words["advice"]
     assert found.cause(ending) is None
+    assert [each for each in found.told("resolved") if each.startswith("OPS-131")] == [f"{ending} critical"]
 
 
 async def test_the_end_of_the_range_where_its_length_is_unknown(house: Any) -> None:
