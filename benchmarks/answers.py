@@ -173,7 +173,14 @@ def of_queue_manager(owner: str, cycle: int) -> Iterator[tuple[ObjectName, str, 
     """What else a queue manager reports in a cycle: (object, probe, values)."""
     values = {"reachable": 1, "reason": 0, "hung_calls": 0, "hanging_calls": 0}
     yield ObjectName(owner, "queue_manager"), "CONNECTION", values  # type: ignore[misc]
-    initiator = unsaid("channel_initiator", "INQUIRE_CHANNEL_INIT") | {"status": 2, "listeners": 1, "listeners_down": 0}
+    initiator = unsaid("channel_initiator", "INQUIRE_CHANNEL_INIT") | {
+        "status": 2,
+        "listeners": 1,
+        "listeners_down": 0,
+        "listeners_running": 1,
+        "tcp_listeners_running": 1,
+        "listeners_lost": 0,
+    }
     for task in ("adapters", "dispatchers", "ssltasks"):
         initiator |= {f"{task}_started": 8, f"{task}_max": 8}
     initiator |= {

@@ -320,6 +320,7 @@ class ChannelInitiatorFact(OptionalFacts):
     """What is known of channel initiators' storage and messages. At least one of the facts must be given."""
 
     objects: Annotated[LocatedText, Doc("A pattern of channel initiators, such as `QM01/channel_initiator`.")]
+    listeners_needed: Annotated[Positive | None, fact("How many listeners must run.")] = None
     extended_private_kb: Annotated[
         Positive | None, fact("The private storage above the 16 MB line that its address space can get, in KB.")
     ] = None

@@ -305,6 +305,13 @@ class StorageClass(NamedTuple):
     xcf_member: str | None = None
 
 
+class Listener(NamedTuple):
+    """A listener: its protocol, INDISP, and port or LU name, by which it is known again, and its status."""
+
+    key: tuple[object, ...]
+    status: object
+
+
 @dataclass(slots=True)
 class CycleRows:
     """The rows of one cycle by part, owner and name; rows of shared queues by part, name and member."""
@@ -323,6 +330,8 @@ class CycleRows:
     """By kind and name: member and local time of a definition's last alteration."""
     group: str = ""
     """The queue-sharing group's own name."""
+    listeners: dict[str, Sequence[Listener]] = field(default_factory=dict)
+    """By queue manager: the listeners of its channel initiator."""
     active_members: frozenset[str] | None = None
     """The members that the group calls ACTIVE."""
     newest: dict[str, tuple[int, int, int]] = field(default_factory=dict)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integers
-from mqvitals_agent.poll.columns import MetricColumns, MetricValues, columns_by_platform
-from mqvitals_agent.poll.probe import CycleRows, MemberReport, Probe, probe_part, wanted_parameters
+from mqvitals_agent.poll.columns import MetricColumns, MetricValues, ParameterValues, columns_by_platform
+from mqvitals_agent.poll.probe import CycleRows, Listener, MemberReport, Probe, probe_part, wanted_parameters
 from mqvitals_rules.snapshot import is_owner_name
 from mqvitals_rules.vocabulary.channel_initiator import CHANNEL_INITIATOR_KIND
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND
 
 ATTRIBUTES = probe_part(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR")
@@ -75,15 +78,51 @@ CHANNEL_INITIATOR = probe_part(CHANNEL_INITIATOR_KIND, "INQUIRE_CHANNEL_INIT")
 _COLUMNS = MetricColumns(CHANNEL_INITIATOR_KIND, "INQUIRE_CHANNEL_INIT")
 
 
+_LISTENER_KEY = (mq.MQIACH_XMIT_PROTOCOL_TYPE, mq.MQIACH_INBOUND_DISP, mq.MQIACH_PORT_NUMBER, mq.MQCACH_LU_NAME)
+
+
+def _listener(values: ParameterValues) -> Listener:
+    return Listener(tuple(values.get(number) for number in _LISTENER_KEY), values[mq.MQIACH_LISTENER_STATUS])
+
+
+class LostListeners:
+    """How many listeners of each sort ran at a time, since a channel initiator was last seen not running.
+
+    Listeners that nobody started are listed too; one that is not running is lost only if it ran before.
+    """
+
+    def __init__(self) -> None:
+        self._ran: dict[str, Counter[tuple[object, ...]]] = {}
+
+    def count(self, queue_manager: str, status: Reported, listeners: Iterable[Listener]) -> Reported:
+        """Note an answer; returns how many are lost. Absent while the channel initiator does not run."""
+        if status != mq.MQSVC_STATUS_RUNNING:
+            self._ran.pop(queue_manager, None)
+            return status if isinstance(status, Absence) else Absence.INACTIVE
+        running, retrying = Counter[tuple[object, ...]](), Counter[tuple[object, ...]]()
+        for each in listeners:
+            running[each.key] += each.status == mq.MQSVC_STATUS_RUNNING
+            retrying[each.key] += each.status == mq.MQSVC_STATUS_RETRYING
+        ran = self._ran.setdefault(queue_manager, Counter())
+        ran |= running
+        return sum(max(ran[key] - running[key], retrying[key]) for key in ran.keys() | retrying.keys())
+
+
 def read_channel_initiator(answer: MemberReport, rows: CycleRows) -> None:
-    """One row: the channel initiator's item and the number of listeners, all and those that do not run."""
-    listeners = [s for item in answer.items if type(s := item.values.get(mq.MQIACH_LISTENER_STATUS)) is int]
+    """One row: the channel initiator's item and the number of listeners, all and those that run or do not."""
+    found = [_listener(item.values) for item in answer.items if mq.MQIACH_LISTENER_STATUS in item.values]
+    listeners = [each.status for each in found]
     item = next((item for item in answer.items if mq.MQIACF_CHINIT_STATUS in item.values), None)
     if item is None:
         return
     metrics = _COLUMNS.read(item.values)
     metrics["listeners"] = len(listeners)
     metrics["listeners_down"] = sum(status != mq.MQSVC_STATUS_RUNNING for status in listeners)
+    metrics["listeners_running"] = listeners.count(mq.MQSVC_STATUS_RUNNING)
+    metrics["tcp_listeners_running"] = sum(
+        each.status == mq.MQSVC_STATUS_RUNNING and each.key[0] == mq.MQXPT_TCP for each in found
+    )
+    rows.listeners[answer.queue_manager] = found
     rows.put(CHANNEL_INITIATOR, answer.queue_manager, "", answer.row(metrics))
 
 
@@ -91,7 +130,7 @@ CHANNEL_INITIATOR_PROBE = Probe(
     mq.MQCMD_INQUIRE_CHANNEL_INIT,
     read_channel_initiator,
     lambda _: (CHANNEL_INITIATOR,),
-    wanted_parameters(mq.MQIACF_CHINIT_STATUS, mq.MQIACH_LISTENER_STATUS, columns=[_COLUMNS.wanted]),
+    wanted_parameters(mq.MQIACF_CHINIT_STATUS, mq.MQIACH_LISTENER_STATUS, *_LISTENER_KEY, columns=[_COLUMNS.wanted]),
 )
 
 PROBES = (ATTRIBUTES_PROBE, STATUS_PROBE, CHANNEL_INITIATOR_PROBE)

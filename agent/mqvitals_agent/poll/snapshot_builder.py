@@ -14,7 +14,7 @@ from mqvitals_agent.poll.cycle import NO_INTERVAL, SATURATED_AT, Counters, Cycle
 from mqvitals_agent.poll.local_time import QueueManagerClock
 from mqvitals_agent.poll.probe import GROUP, ChannelDefinition, ObjectRow, ProbePart, StorageClass
 from mqvitals_agent.poll.qsg import CHANGES, AlterationCounter
-from mqvitals_agent.poll.queue_manager import ATTRIBUTES
+from mqvitals_agent.poll.queue_manager import ATTRIBUTES, CHANNEL_INITIATOR, LostListeners
 from mqvitals_agent.poll.queue_pointers import QueuePointers
 from mqvitals_agent.poll.shared_queues import SharedQueues
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
@@ -103,6 +103,7 @@ class SnapshotBuilder:
         self._system_page_sets: dict[str, Mapping[int, bool]] = {}
         self._shared_queues = SharedQueues()
         self._queue_pointers = QueuePointers()
+        self._listeners = LostListeners()
         self._starts = ChannelStarts()
         self._alterations = AlterationCounter()
         self._counters = {
@@ -229,6 +230,9 @@ class SnapshotBuilder:
         for (part, owner), questions in cycle.asked.items():
             if part is queue.DEFINITION:
                 self._queue_pointers.learn(owner, rows.reported.get(part, {}).get(owner, {}), questions)
+        for queue_manager, listeners in rows.listeners.items():
+            values = rows.reported[CHANNEL_INITIATOR][queue_manager][""].values
+            values["listeners_lost"] = self._listeners.count(queue_manager, values["status"], listeners)
         self._count_alterations(cycle)
         self._count_clients(cycle)
 

@@ -316,7 +316,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ("stopped", "Stopped", 9),
         ("paused", "Paused", 9),
         pair_column("channel_initiator", "ssltasks_started", "ssltasks_max", "TLS tasks", 9),
-        ("listeners_down", "Listeners down", 14),
+        ("listeners_lost", "Listeners lost", 14),
     ),
     "log": _list(
         "log",
@@ -360,7 +360,7 @@ def metrics_of(kind: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-_UNSHOWN = {"channel_initiator": ("listeners",)}
+_UNSHOWN = {"channel_initiator": ("listeners", "listeners_down")}
 """Metrics without a column by which a list can be filtered."""
 
 

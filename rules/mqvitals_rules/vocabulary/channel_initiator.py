@@ -50,8 +50,15 @@ _NOW = answer(
          pcf="MQCACH_TCP_NAME", mqsc="TCPNAME"),
     gauge("listeners", "count", "listeners",
           pcf="MQIACH_LISTENER_STATUS", computed="the number of listeners in the answer"),
-    gauge("listeners_down", "count", "listeners that are not running",
+    gauge("listeners_down", "count", "listeners that are not running, those that were never started included",
           pcf="MQIACH_LISTENER_STATUS", computed="the number of listeners whose status is not RUNNING"),
+    gauge("listeners_running", "count", "listeners that are running",
+          pcf="MQIACH_LISTENER_STATUS", computed="the number of listeners whose status is RUNNING"),
+    gauge("tcp_listeners_running", "count", "listeners for TCP/IP that are running",
+          pcf="MQIACH_LISTENER_STATUS", computed="those of them whose protocol is TCP"),
+    gauge("listeners_lost", "count", "listeners that ran since the channel initiator was started and do not run now, or retry",
+          pcf="MQIACH_LISTENER_STATUS",
+          computed="from earlier answers, by protocol, INDISP, and port or LU name; while the channel initiator runs"),
 )
 
 _CONFIGURED = answer(
@@ -98,6 +105,7 @@ _INTERVAL = records(
 )
 
 _DECLARED = (
+    gauge("listeners_needed", "count", "listeners that must run", platform="zos", declared=True),
     gauge("extended_private_kb", "KB", "private storage above the 16 MB line that its address space can get",
           platform="zos", declared=True, needed=True),
     gauge("tls_msg_kb", "KB", "longest message that travels over its TLS channels", platform="zos", declared=True),

@@ -170,7 +170,40 @@ def test_channel_initiator(talk: Talk) -> None:
     )
     values = talk.end().reading("QM01/channel_initiator").values
     assert (values["status"], values["adapters_started"], values["adapters_max"]) == (2, 7, 8)
-    assert (values["listeners"], values["listeners_down"]) == (2, 1)
+    assert (values["listeners"], values["listeners_down"], values["listeners_running"]) == (2, 1, 1)
+
+
+def _lost(talk: Talk, *listeners: tuple[int, int], status: int = 2) -> Any:
+    """``listeners_lost`` after an answer with these listeners, each a port (0: none) and a status."""
+    items = [{mq.MQIACF_CHINIT_STATUS: status}]
+    for port, how in listeners:
+        protocol = {mq.MQIACH_XMIT_PROTOCOL_TYPE: mq.MQXPT_TCP, mq.MQIACH_INBOUND_DISP: mq.MQINBD_Q_MGR}
+        items.append({mq.MQIACH_LISTENER_STATUS: how, **protocol, **({mq.MQIACH_PORT_NUMBER: port} if port else {})})
+    talk.ask(mq.MQCMD_INQUIRE_CHANNEL_INIT, items)
+    return talk.end().value("QM01/channel_initiator", "listeners_lost")
+
+
+def test_a_listener_that_ran_and_does_not_is_lost(talk: Talk) -> None:
+    """One that was never started is not, and one that retries is; it is over when the listener runs again."""
+    assert [_lost(talk, (1414, 2), (1415, 0), (1416, 0)) for _ in range(2)] == [0, 0]
+    assert _lost(talk, (1414, 0), (1415, 0), (1416, 0)) == 1
+    assert _lost(talk, (1414, 4), (1415, 4), (1416, 0)) == 2
+    assert _lost(talk, (1414, 2), (1415, 2), (1416, 0)) == 0
+    assert _lost(talk, (1414, 2), (1415, 0), (1416, 0)) == 1
+
+
+def test_a_listener_that_is_no_longer_listed_is_lost(talk: Talk) -> None:
+    """Without ports the most that ran at a time count."""
+    assert _lost(talk, (1414, 2), (1415, 2)) == 0
+    assert _lost(talk, (1415, 2)) == 1
+    assert [_lost(talk, (0, 2), (0, 2)), _lost(talk, (0, 2), (0, 0)), _lost(talk, (0, 2), (0, 2))] == [2, 3, 2]
+
+
+def test_a_channel_initiator_that_stops_begins_anew(talk: Talk) -> None:
+    """Nothing is lost of one that does not run, and what it was before does not count afterwards."""
+    assert _lost(talk, (1414, 2), (1415, 2)) == 0
+    assert _lost(talk, (1414, 0), (1415, 0), status=0) is Absence.INACTIVE
+    assert _lost(talk, (1414, 2), (1415, 0)) == 0
 
 
 def test_queue_manager_attributes(talk: Talk) -> None:

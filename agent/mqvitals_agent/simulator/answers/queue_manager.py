@@ -110,7 +110,7 @@ def group_members(_request: CommandRequest, group: GroupState, _member: MemberSt
 
 
 def channel_initiator_status(_request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
-    """Tasks, channels by state, and the listener; all zero or stopped while the channel initiator is down."""
+    """Tasks, channels by state, and the listeners; all zero or stopped while the channel initiator is down."""
     running = member.chinit_running
     instances = [each for channel in member.channels.values() for each in channel.instances] if running else []
     states = Counter(each.status for each in instances)
@@ -145,6 +145,17 @@ def channel_initiator_status(_request: CommandRequest, _group: GroupState, membe
             string(mq.MQCACH_IP_ADDRESS, "*"),
             integer(mq.MQIACH_PORT_NUMBER, 1414),
         )
+        # Those that nobody starts are listed too.
+        for disposition, protocol in (
+            (mq.MQINBD_GROUP, mq.MQXPT_TCP),
+            (mq.MQINBD_Q_MGR, mq.MQXPT_LU62),
+            (mq.MQINBD_GROUP, mq.MQXPT_LU62),
+        ):
+            yield (
+                integer(mq.MQIACH_INBOUND_DISP, disposition),
+                integer(mq.MQIACH_LISTENER_STATUS, mq.MQSVC_STATUS_STOPPED),
+                integer(mq.MQIACH_XMIT_PROTOCOL_TYPE, protocol),
+            )
 
 
 def rba_text(rba: int) -> str:
