@@ -54,6 +54,13 @@ def _over(key: str, parts: tuple[int, ...], *, highest: bool = False) -> MetricF
     return value_of
 
 
+def _mean_write(fields: Fields, _: int | None) -> MetricValue:
+    count, time = (_over(key, (0, 1, 2, 3))(fields, None) for key in ("iocount", "iototio"))
+    if not isinstance(count, int) or not isinstance(time, int):
+        return Absence.NOT_RETURNED
+    return round(time / count, 3) if count else Absence.NOTHING_TO_TELL
+
+
 def _write_rate(fields: Fields, interval_us: int | None) -> MetricValue:
     copies = [_over("ioci", parts)(fields, None) for parts in ((0, 1), (2, 3))]
     written = max((each for each in copies if isinstance(each, int)), default=None)
@@ -263,6 +270,7 @@ LOG: Final = MetricMapping(
         "io_time_us": _over("iototio", (0, 1, 2, 3)),
         "io_time_us_copy1": _over("iototio", (0, 1)),
         "io_time_us_copy2": _over("iototio", (2, 3)),
+        "io_avg_us": _mean_write,
         "io_max_us": _over("iomaxio", (0, 1, 2, 3), highest=True),
         "io_max_us_copy1": _over("iomaxio", (0, 1), highest=True),
         "io_max_us_copy2": _over("iomaxio", (2, 3), highest=True),

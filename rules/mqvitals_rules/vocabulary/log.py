@@ -179,6 +179,7 @@ _INTERVAL = records(
     counter("io_time_us", "us", "time of log write I/Os, both copies", smf="QJSTIOTOTIO"),
     counter("io_time_us_copy1", "us", "time of log write I/Os, copy 1", smf="QJSTIOTOTIO"),
     counter("io_time_us_copy2", "us", "time of log write I/Os, copy 2", smf="QJSTIOTOTIO"),
+    gauge("io_avg_us", "us", "mean time of a log write I/O in the interval, both copies", smf="QJSTIOTOTIO/QJSTIOCOUNT"),
     gauge("io_max_us", "us", "longest log write I/O of the interval", smf="QJSTIOMAXIO"),
     gauge("io_max_us_copy1", "us", "longest log write I/O of the interval, copy 1", smf="QJSTIOMAXIO"),
     gauge("io_max_us_copy2", "us", "longest log write I/O of the interval, copy 2", smf="QJSTIOMAXIO"),

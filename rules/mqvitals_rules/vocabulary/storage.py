@@ -48,7 +48,7 @@ _BUFFER_POOL_INTERVAL = records(
     counter("wio", "count", "write I/Os to page sets; one carries several pages", smf="QPSTWIO"),
     counter("tpw", "pages", "pages written to page sets", smf="QPSTTPW"),
     counter("stw", "pages", "pages changed and marked for writing", smf="QPSTSTW"),
-    counter("imw", "pages", "pages written at once while a task waited; should be 0", smf="QPSTIMW"),
+    counter("imw", "pages", "pages written while a task or a checkpoint waited; each checkpoint writes some, so it is trouble only with dmc above 0", smf="QPSTIMW"),
     counter("dwt", "count", "times the deferred write task was started (less than 15 % free)", smf="QPSTDWT"),
     counter("dmc", "count", "times the synchronous write threshold was hit (less than 5 % free); should be 0",
             smf="QPSTDMC"),

@@ -78,7 +78,7 @@ def test_a_temporary_dynamic_queue(smf: Any) -> None:
     data = record(
         smf, "TEAMXX.MODE1", "AMQ.C9422A60F4386075", DYNAMIC, {**THREE_PUTS, 144: (4, MODEL), 704: (8, 727 * 4096)}
     )
-    found = Verdicts(data, opens_per_hour=2)
+    found = Verdicts(data, opens_per_hour=1)
     assert found.firing == {"APP-02"}
     assert not {"APP-01", "APP-03", "APP-08", "APP-10"} & found.unknown
     assert "1 opens in the interval made a temporary dynamic queue of TEAMXX.MODE1" in found.summaries["APP-02"]
@@ -88,7 +88,7 @@ def test_a_temporary_dynamic_queue(smf: Any) -> None:
 
 def test_queues_of_one_model_are_one_sum(smf: Any) -> None:
     """Each has a name of its own, and what they come to is what counts: 60 in an hour."""
-    names = [f"CSQ.{number:016X}" for number in range(30)]
+    names = [f"CSQ.{number:016X}" for number in range(60)]
     data = [record(smf, "MODEL", name, DYNAMIC, {144: (4, MODEL)}, sequence=at) for at, name in enumerate(names)]
     assert Verdicts(*data).firing == {"APP-02"}
     assert Verdicts(*data[1:]).firing == set()
