@@ -191,6 +191,8 @@ _COLUMNS = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS")
 _OF_CLIENTS = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS", only=OF_CLIENTS)
 _DEFINITION = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL")
 _NOT_ASKED: MetricValues = dict.fromkeys(set(_COLUMNS[False].names) - set(_OF_CLIENTS[False].names), Absence.NOT_ASKED)
+# It is known without asking that they send from no queue; else every transmission queue might have them as channels.
+_NOT_ASKED["xmitq"] = Absence.NOTHING_TO_TELL
 _COMPUTED = frozenset(metric.name for metric in CHANNEL_KIND.metrics if metric.computed)
 COUNTERS = tuple(name for name in _COLUMNS[False].counters if name not in _COMPUTED)
 

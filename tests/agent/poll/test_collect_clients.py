@@ -12,6 +12,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.channel import combined_instances
 from mqvitals_agent.poll.client import MOST_CLIENTS, OTHERS, address_of, client_rows
 from mqvitals_agent.poll.probe import InstanceRow, ObjectRow, QueryOptions
+from mqvitals_rules.latest_state import UNDECIDED
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
@@ -157,3 +158,9 @@ def test_one_instance_has_an_address_too() -> None:
     }
     combined, _ = combined_instances([InstanceRow(("",) * 6, dict(values), ())])
     assert (combined["instances_max_client"], combined["top_client"]) == (1, "10.1.2.3")
+
+
+def test_a_server_connection_sends_from_no_queue(talk: Talk) -> None:
+    """Though that is not asked: else each transmission queue might have it as its channel, and no rule could say "none"."""
+    talk.ask(STATUS, [socket("APP.A", "10.1.2.9")], question=CLIENTS)
+    assert talk.end().value("QM01/channel/APP.A", "xmitq") not in UNDECIDED
