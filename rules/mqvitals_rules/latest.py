@@ -234,7 +234,8 @@ class LatestValues:
 
         The channel's status names its partner. Before the channel has ever started, a sender leads to the queue
         manager that its transmission queue is named after, and a cluster-sender called TO.QM02 to QM02. A transmission
-        queue leads where its channels do, and without any to the queue manager of its name.
+        queue leads where its channels do, and without any to the queue manager of its name; an entry of the cluster cache
+        to the queue manager that it is about.
         """
         if channel.kind == "queue" and other.kind == "channel":
             return self._is_read_by(channel, other)
@@ -246,6 +247,8 @@ class LatestValues:
             state = self._objects.get(channel)
             failed = Absence.NOT_ASKED if state is None else state.link("failed_members")
             return None if failed is None or isinstance(failed, Absence) else failed == other.owner
+        if channel.kind == "cluster_queue_manager":
+            return channel.name.partition("/")[2] == other.owner
         if channel.kind != "channel":
             return False
         state = self._objects.get(channel)

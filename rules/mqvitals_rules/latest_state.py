@@ -33,6 +33,7 @@ RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("queue", "cf_structure"): ("queue", "cf_structure"),
     ("queue", "channel"): ("queue", "fed_by"),
     ("smds_connection", "smds"): ("smds_connection", "data_set"),
+    ("cluster_queue_manager", "channel"): ("cluster_queue_manager", "channel"),
     ("application", "queue"): ("application", "base_name"),
     ("application", "page_set"): ("application", "page_set"),
     ("application", "buffer_pool"): ("application", "buffer_pool"),

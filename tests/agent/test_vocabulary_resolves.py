@@ -110,6 +110,18 @@ STATES: dict[str, tuple[str, dict[str, str]]] = {
     "smds.status": ("MQUSAGE_SMDS_", {"NODATA": "NO_DATA"}),
     "smds.access": ("MQCFACCESS_", {}),
     "smds_connection.status": ("MQS_STATUS_", {}),
+    "cluster_queue_manager.role": ("MQQMT_", {}),
+    "cluster_queue_manager.suspend": ("MQSUS_", {}),
+    "cluster_queue_manager.status": ("MQCHS_", {}),
+    "cluster_queue_manager.definition_type": (
+        "MQQMDT_",
+        {
+            "CLUSSDR": "EXPLICIT_CLUSTER_SENDER",
+            "CLUSSDRA": "AUTO_CLUSTER_SENDER",
+            "CLUSRCVR": "CLUSTER_RECEIVER",
+            "CLUSSDRB": "AUTO_EXP_CLUSTER_SENDER",
+        },
+    ),
     "smds_connection.avail": ("MQS_AVAIL_", {}),
     "smds_connection.open_mode": ("MQS_OPENMODE_", {}),
     "smds_connection.expand_status": ("MQS_EXPANDST_", {}),

@@ -80,6 +80,7 @@ TABS = (
     ),
     Tab("channels", "2", "Channels", "Channels", FrameRequest(LIST, "channel")),
     Tab("clients", "2", "Clients", "Clients", FrameRequest(LIST, "client")),
+    Tab("clusters", "2", "Clusters", "Clusters", FrameRequest(LIST, "cluster_queue_manager")),
     Tab("queues", "3", "Queues", "Queues", FrameRequest(LIST, "queue"), own_keys=(WHO,)),
     Tab("storage", "4", "Storage", "Storage", FrameRequest(LIST, STORAGE)),
     Tab("structures", "5", "Coupling facility", "CF", FrameRequest(LIST, "cf_structure")),

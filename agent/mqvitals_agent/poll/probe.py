@@ -25,6 +25,7 @@ _NAME = {
     mq.MQCMD_INQUIRE_STG_CLASS: mq.MQCA_STORAGE_CLASS,
     mq.MQCMD_INQUIRE_SMDS: mq.MQCA_CF_STRUC_NAME,
     mq.MQCMD_INQUIRE_SMDSCONN: mq.MQCA_CF_STRUC_NAME,
+    mq.MQCMD_INQUIRE_CLUSTER_Q_MGR: mq.MQCA_CLUSTER_Q_MGR_NAME,
 }
 """The parameter that names the wanted objects, for commands that have one."""
 
@@ -47,6 +48,7 @@ _NEUTRAL = frozenset(
         mq.MQIACF_CF_STRUC_ATTRS,
         mq.MQIACF_STORAGE_CLASS_ATTRS,
         mq.MQIACF_SMDS_ATTRS,
+        mq.MQIACF_CLUSTER_Q_MGR_ATTRS,
         mq.MQIACF_CONNECTION_ATTRS,
         mq.MQCACF_COMMAND_SCOPE,
         mq.MQIA_QSG_DISP,

@@ -14,7 +14,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer_filter, string_filter
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.pcf.names import command_name
-from mqvitals_agent.poll import channel, log, qsg, queue, queue_manager, statistics, storage, units
+from mqvitals_agent.poll import channel, cluster, log, qsg, queue, queue_manager, statistics, storage, units
 from mqvitals_agent.poll.columns import metric_parameter
 from mqvitals_agent.poll.cycle import command_form
 from mqvitals_agent.poll.probe import Probe, QueryOptions
@@ -44,6 +44,8 @@ SMDS_STATE = "INQUIRE_CF_STRUC_STATUS_SMDS"
 CLIENTS = "INQUIRE_CHANNEL_STATUS_SVRCONN"
 """The half of INQUIRE_CHANNEL_STATUS about server connections, with few attributes: there may be ten thousand."""
 CHANNEL_INITIATOR = "INQUIRE_CHANNEL_INIT"
+CLUSTER = "INQUIRE_CLUSTER_Q_MGR"
+"""One reply for each queue manager and channel that the cluster cache knows, which can be many."""
 STATISTICS = "STATISTICS"
 """No command, but taking messages from the statistics queue of a distributed queue manager."""
 
@@ -70,11 +72,15 @@ DEFAULT_INTERVALS_MS: Mapping[str, int] = {
     BACKUP: 300_000,
     CONNECTIONS: 300_000,
     SMDS_STATE: 300_000,
+    CLUSTER: 300_000,
     "INQUIRE_SYSTEM": 3_600_000,
     "INQUIRE_ARCHIVE": 3_600_000,
     STATISTICS: 60_000,
 }
 """The queries in the order in which they are sent, definitions first, with intervals at the usual base interval."""
+
+MANY_REPLIES: Mapping[str, tuple[int, int]] = {CLUSTER: (500, 3)}
+"""Query -> the number of replies from which it is sent less often, and by which factor."""
 
 _TOO_LONG = 10
 """An answer that takes more than its interval's tenth part is asked for half as often."""
@@ -118,6 +124,12 @@ class IntervalStretch(NamedTuple):
         return configured << self.doubled
 
 
+def slowdown(question: str, replies: int) -> int:
+    """The factor of a query's interval after an answer with so many replies."""
+    many, factor = MANY_REPLIES.get(question, (0, 1))
+    return factor if many and replies >= many else 1
+
+
 def stretched_interval(
     before: IntervalStretch, configured: int, elapsed_ms: int, *, silent: bool = False
 ) -> tuple[IntervalStretch, str]:
@@ -159,7 +171,9 @@ def clients_interval_ms(configured: int, channels: int) -> int:
 
 
 PROBES: Mapping[int, Probe] = {
-    probe.command: probe for kind in (queue_manager, channel, queue, qsg, storage, log, units) for probe in kind.PROBES
+    probe.command: probe
+    for kind in (queue_manager, channel, queue, qsg, storage, log, units, cluster)
+    for probe in kind.PROBES
 }
 """All probes by the number of their command.
 

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
-from mqvitals_agent.poll.queries import IntervalStretch, ScheduledQuery, is_due, stretched_interval
+from mqvitals_agent.poll.queries import (
+    MANY_REPLIES,
+    IntervalStretch,
+    ScheduledQuery,
+    is_due,
+    slowdown,
+    stretched_interval,
+)
 
 RECENT_MS: Final = 600_000
 """Samples that are younger than this by elapsed time are deleted for a clock that was set back. Older samples are
@@ -233,8 +240,8 @@ class Schedule:
                 found.append(entry.query)
         return tuple(found)
 
-    def answered(self, query: ScheduledQuery, elapsed_ms: int, *, silent: bool) -> str:
-        """It was answered, or the wait for an answer ended (``silent``).
+    def answered(self, query: ScheduledQuery, elapsed_ms: int, *, silent: bool, replies: int = 0) -> str:
+        """It was answered with so many ``replies``, or the wait for an answer ended (``silent``).
 
         Returns why its interval changes, empty when it does not.
         """
@@ -243,6 +250,11 @@ class Schedule:
             return ""  # a query that a reload has removed may still be under way
         entry.under_way = False
         entry.stretch, reason = stretched_interval(entry.stretch, entry.configured_ms, elapsed_ms, silent=silent)
+        if query.question in MANY_REPLIES and not silent:
+            before = entry.interval_ms
+            entry.floor_ms = entry.configured_ms * slowdown(query.question, replies)
+            if entry.interval_ms != before:
+                return reason or f"{replies} replies: asked every {entry.interval_ms / 1000:g} s"
         return reason
 
     def replace(self, query: ScheduledQuery, other: ScheduledQuery) -> None:

@@ -238,7 +238,7 @@ class PollerPool:
         if error is not None and error.reason in CONNECTION_FAILURES:
             table.missed(query)
         else:
-            reason = table.answered(query, exchange.elapsed_ms, silent=error is not None)
+            reason = table.answered(query, exchange.elapsed_ms, silent=error is not None, replies=len(exchange.replies))
             if reason:
                 _LOG.info(
                     f"{query.form} of {poller.name}: {reason}",

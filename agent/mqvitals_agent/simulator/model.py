@@ -300,6 +300,8 @@ class SimulatedGroup:
                     | IncidentKind.DB2_LOST
                     | IncidentKind.LOG_SUSPENDED
                     | IncidentKind.RBA
+                    | IncidentKind.CLUSTER_SUSPENDED
+                    | IncidentKind.REPOSITORY_LOST
                     | IncidentKind.REFUSE
                     | IncidentKind.SILENT
                     | IncidentKind.TRUNCATE
@@ -385,6 +387,10 @@ def _set_fault(fault: Fault, incident: ScenarioIncident) -> None:
             fault.down = True
         case IncidentKind.MEMBER_FAILED:
             fault.down = fault.failed = True
+        case IncidentKind.CLUSTER_SUSPENDED:
+            fault.suspended = True
+        case IncidentKind.REPOSITORY_LOST:
+            fault.no_repository = True
         case IncidentKind.DB2_LOST:
             fault.db2_lost = True
         case IncidentKind.LOG_SUSPENDED:

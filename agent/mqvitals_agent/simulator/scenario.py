@@ -16,6 +16,7 @@ from mqvitals_agent.simulator.state import (
     BufferPoolState,
     ChannelInstance,
     ChannelState,
+    ClusterState,
     GroupState,
     LogState,
     MemberState,
@@ -41,6 +42,7 @@ SCENARIOS = (
     "log-suspended",
     "rba-end",
     "long-uow",
+    "cluster-repository-lost",
     "busy-morning",
 )
 
@@ -77,6 +79,8 @@ class IncidentKind(Enum):
     DATA_SET_STOPPED = "data_set_stopped"  # an operator has stopped its connection to one
     DATA_SET_NOT_EXPANDED = "data_set_not_expanded"  # one could not be expanded
     DATA_SET_FAILED = "data_set_failed"  # one has failed, for all queue managers
+    CLUSTER_SUSPENDED = "cluster_suspended"  # a queue manager is suspended from its clusters
+    REPOSITORY_LOST = "repository_lost"  # it has no full repository any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,13 @@ def load_scenario(name: str) -> Scenario:
 
 SITE, GROUP = "PRDQSG", "PRDQ"
 MEMBERS = ("QM01", "QM02", "QM03", "QM04")
+CLUSTER = ClusterState(
+    "PRDCLUS",
+    tuple(f"QM{number:02}" for number in range(1, 10)),
+    repositories=("QM01", "QM02"),
+    partial={"QM03": ("QM04", "QM05", "QM07"), "QM04": ()},
+)
+"""The cluster of the members and five others; QM04 has used nobody, and knows only the full repositories and itself."""
 _HOUR = 3_600_000
 _DAY = 24 * _HOUR
 
@@ -177,6 +188,7 @@ def build(begin: int) -> GroupState:
     """The group as of ``begin``, ms since 1970 UTC."""
     started = begin - 9 * _DAY
     group = GroupState(SITE, GROUP, begin)
+    group.clusters[CLUSTER.name] = CLUSTER
     for number, name in enumerate(MEMBERS, start=1):
         group.members[name] = _member(name, number, started, begin)
     group.structures = {

@@ -265,6 +265,16 @@ class HeldUnit:
 
 
 @dataclass(slots=True)
+class ClusterState:
+    """A cluster: its queue managers in all, those with a full repository, and what a partial one knows besides these."""
+
+    name: str
+    queue_managers: tuple[str, ...]
+    repositories: tuple[str, ...]
+    partial: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Fault:
     """A queue manager's current fault.
 
@@ -274,6 +284,7 @@ class Fault:
     the delay of every answer. ``log_suspended``: no update is made; ``rba_offset``: how much further its log positions
     are; ``units``: units of work that stay open. ``data_sets``: by shared message data set (``APPL2/QM02``) what is wrong with it for this
     queue manager, or with the data set itself for the group: ``ERROR``, ``STOPPED``, ``NOT_EXPANDED``, ``FAILED``.
+    ``suspended``: it is suspended from its clusters; ``no_repository``: it has no full repository any more.
     """
 
     down: bool = False
@@ -287,6 +298,8 @@ class Fault:
     log_suspended: bool = False
     rba_offset: int = 0
     units: tuple[HeldUnit, ...] = ()
+    suspended: bool = False
+    no_repository: bool = False
 
 
 _NO_FAULT = Fault()
@@ -303,6 +316,7 @@ class GroupState:
     structures: dict[str, StructureState] = field(default_factory=dict)
     shared_queues: dict[str, QueueState] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
+    clusters: dict[str, ClusterState] = field(default_factory=dict)
     seed: int = 1
 
     def fault(self, member: str) -> Fault:

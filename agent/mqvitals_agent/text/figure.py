@@ -223,6 +223,7 @@ _KIND_WORDS = {
     "buffer_pool": "buffer pool",
     "page_set": "page set",
     "client": "client",
+    "cluster_queue_manager": "cluster queue manager",
     "smds": "shared message data set",
     "smds_connection": "connection to",
     "log": "log",

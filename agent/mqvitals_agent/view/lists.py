@@ -243,6 +243,17 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ("channel_name", "Channel", 20),
         ("user", "User", 12),
     ),
+    "cluster_queue_manager": _list(
+        "cluster_queue_manager",
+        name_column("Cluster, queue mgr", 22),
+        replace(OWNER, title="Known by"),
+        ("role", "Role", 10, MAIN),
+        ("suspend", "Suspended", 9, MAIN),
+        AGE,
+        ("status", "Channel", 10, MAIN),
+        ("channel", "Name", 20),
+        ("definition_type", "Known as", 9),
+    ),
     "queue": _list(
         "queue",
         name_column("Queue", 20),

@@ -85,6 +85,13 @@ def read_related(
                 reads.one("its structure", "cf_structure", structure),
                 reads.pointing("connections to it", "smds_connection", "data_set"),
             ]
+        case "cluster_queue_manager":
+            known = name.name.partition("/")[2]
+            found = [
+                reads.one("the channel to it", "channel", _word(values, "channel")),
+                reads.one("the queue manager", "queue_manager", "", owner=known),
+                reads.one("who knows it", "queue_manager", ""),
+            ]
         case "smds_connection":
             found = [
                 reads.one("its data set", "smds", name.name),

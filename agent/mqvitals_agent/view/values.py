@@ -190,6 +190,7 @@ MAIN_METRIC: dict[str, str] = {
     "qsg": "members_active",
     "channel": "status",
     "client": "instances",
+    "cluster_queue_manager": "role",
     "queue": "depth",
     "buffer_pool": "free_pct",
     "page_set": "used_pct",

@@ -224,11 +224,12 @@ def _name_problems(entry: RuleEntry, kinds: Mapping[str, Kind]) -> Iterator[Prob
                 f"must be a kind with one object for each queue manager, and {about.name} has many",
             )
     for cause in entry.caused_by_partner:
-        if scope is not None and scope.name not in ("channel", "queue", "qsg"):
+        if scope is not None and scope.name not in ("channel", "queue", "qsg", "cluster_queue_manager"):
             yield Problem(
                 cause.place,
                 "caused_by_partner",
-                f"a {scope.name} has no partner; only a channel and a transmission queue have one, and a group its members",
+                f"a {scope.name} has no partner; only a channel, a transmission queue and a cluster queue manager have one,"
+                " and a group its members",
             )
     for name in entry.parameters:
         if not name.isidentifier() or keyword.iskeyword(name):

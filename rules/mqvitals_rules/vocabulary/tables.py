@@ -15,6 +15,7 @@ from mqvitals_rules.vocabulary.channel_initiator import (
     SSL_TASK_KIND,
 )
 from mqvitals_rules.vocabulary.client import CLIENT_KIND
+from mqvitals_rules.vocabulary.cluster import CLUSTER_QUEUE_MANAGER_KIND
 from mqvitals_rules.vocabulary.log import LOG_KIND
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.qsg import (
@@ -34,6 +35,7 @@ KINDS: Mapping[str, Kind] = {
         QSG_KIND,
         CHANNEL_KIND,
         CLIENT_KIND,
+        CLUSTER_QUEUE_MANAGER_KIND,
         QUEUE_KIND,
         BUFFER_POOL_KIND,
         PAGE_SET_KIND,

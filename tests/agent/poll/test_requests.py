@@ -54,6 +54,7 @@ WHOLE = [
     (116, QueryOptions(part=mq.MQIACF_CF_STATUS_CONNECT), f"{head(116, 2)} {string(2039, '*')} {integer(1135, 1137)}"),
     (116, QueryOptions(part=mq.MQIACF_CF_STATUS_SMDS), f"{head(116, 2)} {string(2039, '*')} {integer(1135, 1333)}"),
     (199, QueryOptions(scope="QM02"), f"{head(199, 3)} {string(3186, '*')} {string(2039, '*')} {string(3080, 'QM02')}"),
+    (70, QueryOptions(), f"{head(70, 2)} {string(2031, '*')} 00000005 00000014 00000445 00000001 000003f1"),
     (126, QueryOptions(), f"{head(126, 1)} {integer(1157, 1168)}"),
     (126, QueryOptions(part=mq.MQIACF_ALL), f"{head(126, 1)} {integer(1157, 1009)}"),
     (118, QueryOptions(), head(118, 0)),

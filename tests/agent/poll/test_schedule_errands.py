@@ -135,7 +135,7 @@ def test_usage_can_be_off() -> None:
 def test_distributed_queue_managers_are_asked_what_they_know() -> None:
     """Neither what only z/OS has, nor anything of a group, nor dispositions; statistics only where a queue is named."""
     common = ["INQUIRE_Q_MGR", "INQUIRE_Q_MGR_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q"]
-    common += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS", CLIENTS, "INQUIRE_CONNECTION"]
+    common += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS", CLIENTS, "INQUIRE_CONNECTION", "INQUIRE_CLUSTER_Q_MGR"]
     found = distributed_queries(PollingSettings())
     assert [errand.question for errand in found] == common
     for errand in found:

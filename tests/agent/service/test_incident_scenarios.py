@@ -103,6 +103,50 @@ async def test_a_retrying_channel_and_its_queue_are_one_incident(house: Any) -> 
     assert [each for each in found.told("resolved") if each.startswith(("CHL", "OPS"))] == [f"{channel} critical"]
 
 
+async def test_the_full_repositories_of_a_cluster_are_given_up(house: Any) -> None:
+    """Every member tells that there is none left, what that means and what to do; it ends when one comes back.
+
+    One that is left is advice, which no receiver gets. QM04 knows only the full repositories and itself.
+    """
+    found = await played(house, load_scenario("cluster-repository-lost"), 29)
+    alerts = [f"OPS-182 QM0{number}/cluster_queue_manager/PRDCLUS/QM0{number}" for number in (1, 2, 3, 4)]
+    assert sorted(found.told("firing")) == [f"{alert} critical" for alert in alerts]
+    assert sorted(found.told("resolved")) == sorted(found.told("firing"))
+    assert {found.cause(alert) for alert in alerts} == {None}
+    words = found.words(alerts[3])
+    assert words["summary"].startswith("PRDCLUS/QM04: no queue manager that QM04 knows has a full repository")
+    assert "ALTER QMGR REPOS" in words["advice"]
+    assert words["mqsc"] == "DISPLAY CLUSQMGR(*) CLUSTER(PRDCLUS) QMTYPE DEFTYPE STATUS"
+    left = found.alerts["OPS-187 QM04/cluster_queue_manager/PRDCLUS/QM04"].summary
+    assert left == "PRDCLUS/QM04: PRDCLUS/QM02 with a full repository, as QM04 knows; two are right"
+
+
+async def test_a_shared_message_data_set_breaks(house: Any) -> None:
+    """First for two members, then for all as it failed: one alert, which names them; the failure explains it."""
+    minutes = range(1, 9)
+    broken = [
+        ScenarioIncident(minute * MINUTE_MS, MINUTE_MS, IncidentKind.DATA_SET_ERROR, f"{name}/APPL2/QM02")
+        for minute in minutes
+        for name in ("QM01", "QM03")
+    ]
+    failed = ScenarioIncident(5 * MINUTE_MS, 4 * MINUTE_MS, IncidentKind.DATA_SET_FAILED, "PRDQ/APPL2/QM02")
+    stopped = ScenarioIncident(10 * MINUTE_MS, 4 * MINUTE_MS, IncidentKind.DATA_SET_STOPPED, "QM04/APPL2/QM01")
+    full = ScenarioIncident(10 * MINUTE_MS, 4 * MINUTE_MS, IncidentKind.DATA_SET_NOT_EXPANDED, "QM03/APPL2/QM03")
+    found = await played(house, Scenario("A data set breaks", 30 * MINUTE_MS, (*broken, failed, stopped, full)), 18)
+    unusable, lost = "OPS-171 PRDQ/smds/APPL2/QM02", "OPS-175 PRDQ/smds/APPL2/QM02"
+    by_hand, tight = "OPS-172 PRDQ/smds/APPL2/QM01", "OPS-174 PRDQ/smds/APPL2/QM03"
+    told = [each for each in found.told("firing") if each.startswith("OPS-17")]
+    assert told[:2] == [f"{unusable} critical", f"{lost} critical"]
+    assert sorted(told[2:]) == [f"{by_hand} warning", f"{tight} warning"]
+    assert set(told) == {each for each in found.told("resolved") if each.startswith("OPS-17")}
+    words = found.words(unusable)["summary"]
+    assert "not usable on QM01 (DATAFAIL, AVAIL ERROR), QM03 (DATAFAIL, AVAIL ERROR); large messages" in words
+    assert "stopped by STOP SMDSCONN on QM04;" in found.words(by_hand)["summary"]
+    assert "(QM03 reports FAILED)" in found.words(tight)["summary"]
+    assert "status FAILED, access SUSPENDED" in found.words(lost)["summary"]
+    assert found.cause(unusable) == "OPS-175"
+
+
 async def test_a_member_of_the_group_is_lost(house: Any) -> None:
     """One incident, with the failed member named under it; the later loss of Db2 is another; both end by themselves."""
     found = await played(house, load_scenario("member-lost"), 12)

@@ -62,6 +62,24 @@ def test_question_under_way_is_not_asked_twice() -> None:
     assert table.take_due(90_001) == (first,)
 
 
+def test_a_cluster_with_many_members_is_asked_for_less_often() -> None:
+    """From 500 replies a third as often, until there are fewer; other queries stay as they are."""
+    by_name = {query.question: query for query in zos_queries(PollingSettings())}
+    cluster, queues = by_name["INQUIRE_CLUSTER_Q_MGR"], by_name["INQUIRE_Q"]
+    table = Schedule([cluster, queues], lambda _: 300_000)
+    table.take_due(0)
+    assert table.answered(cluster, 10, silent=False, replies=499) == ""
+    assert table.answered(queues, 10, silent=False, replies=10_000) == ""
+    assert table.take_due(300_000) == (cluster, queues)
+    assert table.answered(cluster, 10, silent=False, replies=500) == "500 replies: asked every 900 s"
+    assert table.take_due(900_000) == ()
+    assert [interval.interval_ms for interval in table.intervals()] == [900_000, 300_000]
+    assert table.take_due(1_200_000) == (cluster,)
+    assert table.answered(cluster, 10, silent=True) == ""
+    assert [interval.interval_ms for interval in table.intervals()] == [900_000, 300_000]
+    assert table.answered(cluster, 10, silent=False, replies=12) == "12 replies: asked every 300 s"
+
+
 def test_other_settings_keep_what_stays_the_same() -> None:
     """A reload neither asks what is not due nor forgets what is under way; anew asks everything else."""
     one, two, *_ = zos_queries(PollingSettings())

@@ -144,5 +144,6 @@ def test_only_channels_have_partners() -> None:
     assert (problem.place.line, problem.key) == (3, "caused_by_partner")
     assert (
         problem.message
-        == "a page_set has no partner; only a channel and a transmission queue have one, and a group its members"
+        == "a page_set has no partner; only a channel, a transmission queue and a cluster queue manager have one,"
+        " and a group its members"
     )

@@ -12,7 +12,7 @@ from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.message import FilterValue, Message, Parameter, Value
-from mqvitals_agent.simulator.answers import channel, handles, queue, queue_manager, storage
+from mqvitals_agent.simulator.answers import channel, cluster, handles, queue, queue_manager, storage
 from mqvitals_agent.simulator.answers.common import CommandRefusedError, CommandRequest, ReplyItem, refused_parameter
 from mqvitals_agent.simulator.state import GroupState, MemberState
 
@@ -215,6 +215,17 @@ COMMANDS: Final[Mapping[int, SupportedCommand]] = {
         "INQUIRE_USAGE",
         storage.usage,
         {mq.MQIACF_USAGE_TYPE: _INT, mq.MQIA_PAGESET_ID: _INT},
+    ),
+    mq.MQCMD_INQUIRE_CLUSTER_Q_MGR: SupportedCommand(
+        "INQUIRE_CLUSTER_Q_MGR",
+        cluster.cluster_queue_managers,
+        {mq.MQCA_CLUSTER_Q_MGR_NAME: _TEXT, mq.MQIACF_CLUSTER_Q_MGR_ATTRS: _LIST},
+        needs=(mq.MQCA_CLUSTER_Q_MGR_NAME,),
+        attributes=mq.MQIACF_CLUSTER_Q_MGR_ATTRS,
+        always=frozenset({mq.MQCA_CLUSTER_Q_MGR_NAME, mq.MQCA_CLUSTER_NAME, mq.MQCACH_CHANNEL_NAME}),
+        generic=mq.MQRCCF_NONE_FOUND,
+        exact=mq.MQRCCF_UNKNOWN_OBJECT_NAME,
+        filtered=True,
     ),
     mq.MQCMD_INQUIRE_CHANNEL_INIT: SupportedCommand("INQUIRE_CHANNEL_INIT", queue_manager.channel_initiator_status, {}),
     mq.MQCMD_INQUIRE_LOG: SupportedCommand("INQUIRE_LOG", queue_manager.log_status, {}),
