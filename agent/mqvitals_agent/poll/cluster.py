@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integers, string
+from mqvitals_agent.pcf.message import Value
 from mqvitals_agent.poll.columns import MetricColumns, ParameterValues
 from mqvitals_agent.poll.probe import CycleRows, MemberReport, Probe, probe_part, wanted_parameters
 from mqvitals_rules.vocabulary.cluster import CLUSTER_QUEUE_MANAGER_KIND
@@ -17,7 +18,7 @@ _COLUMNS = MetricColumns(CLUSTER_QUEUE_MANAGER_KIND, "INQUIRE_CLUSTER_Q_MGR")
 
 def read_cluster(answer: MemberReport, rows: CycleRows) -> None:
     """One row a cluster and queue manager: with its own receiver, else with the channel that runs, else the first."""
-    found: dict[str, ParameterValues] = {}
+    found: dict[str, dict[int, Value]] = {}
     for item in answer.items:
         values = item.values
         cluster, name = values.get(mq.MQCA_CLUSTER_NAME), values.get(mq.MQCA_CLUSTER_Q_MGR_NAME)

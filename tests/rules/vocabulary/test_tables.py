@@ -14,7 +14,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 FUNCTIONS = {"rate", "delta", "avg", "min", "max", "eta", "rising", "abs"}
 REFERENCES = {
-    "queue.page_set", "queue.buffer_pool", "queue.cf_structure", "page_set.buffer_pool", "channel.dispatcher",
+    "queue.page_set", "queue.buffer_pool", "queue.cf_structure", "page_set.buffer_pool", "channel.dispatcher", "cluster_queue_manager.channel",
     "application.page_set", "application.buffer_pool",
 }  # fmt: skip
 UNITS = {
