@@ -57,7 +57,8 @@ def ends(compiled: CompiledRule) -> str:
     partners = sorted(set().union(*(use.ends for use in compiled.awaited)))
     windows = sorted({use.window_ms for use in compiled.awaited if use.window_ms})
     if compiled.clear is not None:
-        windows = sorted({*windows, *windows_in(compiled.clear.text)})
+        # What the condition looks at only decides when the alert begins.
+        windows = sorted(windows_in(compiled.clear.text))
     if compiled.policy.clear_ms is not None:
         windows.append(compiled.policy.clear_ms)
     parts = [", ".join(partners)] if partners else []
