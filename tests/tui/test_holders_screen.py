@@ -217,8 +217,8 @@ async def test_w_where_there_is_no_queue(life: Any, shown: Shown, monkeypatch: p
         await pilot.press("w")
         assert isinstance(app.screen, DetailScreen)
         assert messages == [
-            *["Put the cursor on a queue (key 3) and press w to ask who has it open"] * 2,
-            "w works on queues only: it asks who has the queue open",
+            *["Put the cursor on a queue (3) or a log (7) and press w to ask who uses it now"] * 2,
+            "w works on queues, queue managers and logs: it asks who uses them now",
         ]
 
 
