@@ -15,7 +15,17 @@ from textual.pilot import Pilot
 from mqvitals_agent.store.file.store_file import WriterLock
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.who.holder import Holder, Holders, MemberHolders, from_json, to_json
+from mqvitals_agent.who.holder import (
+    Holder,
+    Holders,
+    MemberHolders,
+    MemberUnits,
+    ReportedConnection,
+    UnitOfWork,
+    UnitsOfWork,
+    from_json,
+    to_json,
+)
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
@@ -198,6 +208,28 @@ async def test_the_way_there_and_back(
             assert trail(app).startswith(" Queues › ")
             await pilot.press("question_mark")
             await until(pilot, lambda: isinstance(app.screen, HelpScreen))
+
+
+async def test_w_on_a_log_asks_for_units_of_work(life: Any, answering: Answering, until: Until, shown: Shown) -> None:
+    """The agent is asked for those of its queue manager, and the screen lists them."""
+    unit = UnitOfWork("UNRESOLVED", "CICS", "2026-11-20 11.00.00", "2026-11-20 11.15.00", "0000001A2B3C0000")
+    one = ReportedConnection("A1", "CICSPA01", "CICSUSER", "0031", "", "", "PAYG", "", "", None, None, unit)
+
+    def answer(of: ObjectName) -> str:
+        return to_json(UnitsOfWork(of, (MemberUnits(of.owner, life.now, 8, (one,)),)))
+
+    app = life.app()
+    with answering(life.store, answer, lambda: life.now):
+        async with app.run_test(size=(120, 40)) as pilot:
+            await shown(pilot)
+            app.open_object(ObjectName("QM02", "log"))
+            await shown(pilot)
+            await pilot.press("w")
+            await until(pilot, lambda: holders_screen(app).holders is not None)
+            await shown(pilot)
+            assert "units of work" in trail(app)
+            assert "QM02: 1 unit of work: 1 UNRESOLVED" in body(app)
+            assert "CICSPA01" in body(app)
 
 
 async def test_w_where_there_is_no_queue(life: Any, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
