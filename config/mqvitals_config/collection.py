@@ -146,6 +146,14 @@ class PollingSettings:
             default="true",
         ),
     ] = True
+    dead_letters: Annotated[
+        bool,
+        Doc(
+            "Whether the headers of messages on dead-letter queues are browsed: why each is there, and for which queue it"
+            " was. No message is removed, and no body is read. Needs READ on the queue.",
+            default="false",
+        ),
+    ] = False
     queues: Annotated[QueueSelection, Doc("Which queues are polled.")] = field(default_factory=QueueSelection)
     channels: Annotated[ChannelSelection, Doc("Which channels are polled.")] = field(default_factory=ChannelSelection)
     intervals: Annotated[

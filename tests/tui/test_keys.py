@@ -95,7 +95,7 @@ def unused(tab: str) -> set[str]:
         names |= {"filter"}
     if tab in ("overview", "alerts"):
         names |= {"sort_next", "sort_previous", "reverse"}
-    if tab not in ("structures", "data_sets"):
+    if tab not in ("structures", "data_sets", "queues", "letters"):
         names |= {"data_sets"}
     if tab not in ("agent", "overview"):
         names |= {"focus_next", "focus_previous"}
@@ -122,6 +122,8 @@ async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any,
             assert width < 80 or ("w who has it open" in text) == (name == "queues")
             assert ("d data sets" in text) == (name == "structures")
             assert ("d structures" in text) == (name == "data_sets")
+            assert ("d letters" in text) == (name == "queues")
+            assert ("d queues" in text) == (name == "letters")
         app.go_to("queues")
         await shown(pilot)
         await pilot.press("slash", "q")

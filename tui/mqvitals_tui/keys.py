@@ -44,7 +44,7 @@ MAIN = (
         "data_sets",
         "other list",
         "To the other list behind the same digit and back: from structures to their shared message data sets (5), from"
-        " channels to clients (2); the digit does the same",
+        " channels to clients (2), from queues to dead letters (3); the digit does the same",
     ),
     key(
         "escape,f3,f12",

@@ -82,6 +82,7 @@ TABS = (
     Tab("clients", "2", "Clients", "Clients", FrameRequest(LIST, "client")),
     Tab("clusters", "2", "Clusters", "Clusters", FrameRequest(LIST, "cluster_queue_manager")),
     Tab("queues", "3", "Queues", "Queues", FrameRequest(LIST, "queue"), own_keys=(WHO,)),
+    Tab("letters", "3", "Dead letters", "Dead letters", FrameRequest(LIST, "dead_letter")),
     Tab("storage", "4", "Storage", "Storage", FrameRequest(LIST, STORAGE)),
     Tab("structures", "5", "Coupling facility", "CF", FrameRequest(LIST, "cf_structure")),
     Tab("data_sets", "5", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds")),

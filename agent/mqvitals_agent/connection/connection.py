@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.pcf.answer import TRACKED, MemberAnswer
+
+BROWSE_DEAD_LETTERS: Final = 100_001
+"""What a query that browses the dead-letter queue has for a command: MQ has none with this number."""
+MOST_DEAD_LETTERS: Final = 200
+"""So many messages are looked at, at most."""
 
 
 class MqiFailure(NamedTuple):

@@ -8,14 +8,23 @@ syncpoint; waits in slices, so that nothing keeps the agent from ending.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from mqvitals_agent.connection.answer import AnswerReader
-from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query, Reply
+from mqvitals_agent.connection.connection import (
+    BROWSE_DEAD_LETTERS,
+    MOST_DEAD_LETTERS,
+    Exchange,
+    MqiFailure,
+    Query,
+    Reply,
+)
 from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, RequestDescriptor
 from mqvitals_agent.connection.route import DISTRIBUTED_REPLY_MODEL, REPLY_MODEL, Route
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.dead_letter import LENGTH
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
 
@@ -65,6 +74,15 @@ class ConnectedQueueManager:
     drained: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The last look at a dead-letter queue; without a depth there was none."""
+
+    queue: str = ""
+    depth: int | None = None
+    headers: tuple[Reply, ...] = ()
+
+
 class Conversation:
     """Speaks to the command server over ``link``. Use it in the thread that made the link.
 
@@ -87,6 +105,7 @@ class Conversation:
         self._decoder = Decoder(lenient=True)
         self._given_up: dict[bytes, int] = {}
         self._statistics: OpenQueue | None = None
+        self._dead_letters = _Look()
         attributes = link.inquire(_SELECTORS)
         command_queue = route.command_queue or str(attributes[mq.MQCA_COMMAND_INPUT_Q_NAME])
         self._commands = self._open(command_queue, mq.MQOO_OUTPUT)
@@ -106,10 +125,13 @@ class Conversation:
     def ask(self, query: Query, wait_ms: int) -> Exchange:
         """Put a request and gather its answer; as ``Connection.ask``. Raises StoppedError.
 
-        ``MQCMD_STATISTICS_Q`` is no command: nothing is put, and the exchange holds what was on the statistics queue.
+        ``MQCMD_STATISTICS_Q`` and ``BROWSE_DEAD_LETTERS`` are no commands: nothing is put, and the exchange holds what was
+        on the statistics queue, or the headers of what is on the dead-letter queue.
         """
         if query.command == mq.MQCMD_STATISTICS_Q:
             return self._take_statistics(query.request)
+        if query.command == BROWSE_DEAD_LETTERS:
+            return self._browse_dead_letters(query.request)
         began, tick = self._time.now(), self._time.tick()
         name = self._route.queue_manager
         reader = AnswerReader(self._decoder, name, query.parameters, query.key)
@@ -164,6 +186,48 @@ class Conversation:
         elapsed = self._time.tick() - tick
         name = self._route.queue_manager
         return Exchange(0, began, elapsed, name, mq.MQCMD_STATISTICS_Q, request, tuple(replies), error)
+
+    def _browse_dead_letters(self, request: bytes) -> Exchange:
+        """Look at the headers on the dead-letter queue, which stays open no longer than that.
+
+        While its depth is the same as at the last look, the headers are those of then. A queue manager without a
+        dead-letter queue has none.
+        """
+        began, tick = self._time.now(), self._time.tick()
+        error: MqiFailure | None = None
+        try:
+            queue_name = str(self._link.inquire((mq.MQCA_DEAD_LETTER_Q_NAME,))[mq.MQCA_DEAD_LETTER_Q_NAME])
+            self.beats += 1
+            if queue_name:
+                queue = self._open(queue_name, mq.MQOO_BROWSE | mq.MQOO_INQUIRE)
+                self._look_at_dead_letters(queue)
+            else:
+                self._dead_letters = _Look()
+        except MqiError as failed:
+            error = MqiFailure(failed.comp, failed.reason)
+        elapsed = self._time.tick() - tick
+        name = self._route.queue_manager
+        replies = () if error else self._dead_letters.headers
+        return Exchange(0, began, elapsed, name, BROWSE_DEAD_LETTERS, request, replies, error)
+
+    def _look_at_dead_letters(self, queue: OpenQueue) -> None:
+        headers: list[Reply] = []
+        try:
+            depth = self._link.depth(queue)
+            if (queue.name, depth) == (self._dead_letters.queue, self._dead_letters.depth):
+                return
+            while len(headers) < min(depth, MOST_DEAD_LETTERS):
+                if self._stopping():
+                    raise StoppedError
+                headers.append(self._link.browse(queue, LENGTH, first=not headers, format_=mq.MQFMT_DEAD_LETTER_HEADER))
+                self.beats += 1
+        except MqiError as failed:
+            if failed.reason != mq.MQRC_NO_MSG_AVAILABLE:
+                raise
+        finally:
+            with suppress(MqiError):
+                self._link.close(queue)
+        self._dead_letters = _Look(queue.name, depth, tuple(headers))
 
     def _open_replies(self, *, zos: bool) -> OpenQueue:
         route = self._route

@@ -90,6 +90,17 @@ class Link(Protocol):
         """
         ...
 
+    def depth(self, queue: OpenQueue) -> int:
+        """The number of messages on a queue that is open for inquiring (MQINQ)."""
+        ...
+
+    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+        """Look at the first or the next message of a queue that is open for browsing: its first ``size`` bytes.
+
+        A message of another format than ``format_`` has no bytes in the reply. Does not wait: 2033 after the last.
+        """
+        ...
+
     def close(self, queue: OpenQueue) -> None:
         """Close a queue (MQCLOSE); a dynamic one is deleted, temporary or permanent."""
         ...

@@ -108,6 +108,7 @@ _OPTIONS_AND_WAIT: Final = Struct("=2i")
 """At byte 8 of an MQGMO."""
 _MATCH: Final = Struct("=i")
 """At byte 72 of an MQGMO."""
+_FORMAT: Final = slice(32, 40)
 _MESSAGE_ID: Final = slice(48, 72)
 _CORREL_ID: Final = slice(72, 96)
 _PUT_DATE_AND_TIME: Final = slice(304, 320)
@@ -193,6 +194,28 @@ class MqiLink:
             raise MqiError("MQGET", comp, reason, length)
         encoding, ccsid = _ENCODING_AND_CCSID.unpack_from(after, 24)
         return Reply(encoding, ccsid, data, self._put_time.moment(after[_PUT_DATE_AND_TIME]))
+
+    def depth(self, queue: OpenQueue) -> int:
+        """The number of messages on a queue."""
+        value, comp, reason = self._made("MQINQ", queue.handle, mq.MQIA_CURRENT_Q_DEPTH)
+        if comp == mq.MQCC_FAILED:
+            raise MqiError("MQINQ", comp, reason)
+        return int(value)
+
+    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+        """Look at a message, which stays where it is; of a longer one at its beginning (2079 is the normal result)."""
+        self._descriptor[_CORREL_ID] = bytes(24)
+        where = mq.MQGMO_BROWSE_FIRST if first else mq.MQGMO_BROWSE_NEXT
+        _OPTIONS_AND_WAIT.pack_into(self._options, 8, _GET_OPTIONS | where | mq.MQGMO_ACCEPT_TRUNCATED_MSG, 0)
+        _MATCH.pack_into(self._options, 72, 0)
+        data, after, _, _, comp, reason = self._made(
+            "MQGET", queue.handle, bytes(self._descriptor), bytes(self._options), size
+        )
+        if comp == mq.MQCC_FAILED:
+            raise MqiError("MQGET", comp, reason)
+        encoding, ccsid = _ENCODING_AND_CCSID.unpack_from(after, 24)
+        wanted = bytes(after[_FORMAT]).rstrip(b" \0") == format_.strip().encode("ascii")
+        return Reply(encoding, ccsid, data[:size] if wanted else b"", self._put_time.moment(after[_PUT_DATE_AND_TIME]))
 
     def close(self, queue: OpenQueue) -> None:
         """Close a queue; one of our own making is deleted, also when its model makes permanent ones."""

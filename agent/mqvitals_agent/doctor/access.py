@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mqvitals_agent.connection.answer import NO_REPLY
-from mqvitals_agent.connection.connection import Connector
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, Connector
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.doctor import examination
@@ -198,6 +198,8 @@ def display_finding(name: str, asked: DoctorAnswer, group: str | None) -> Doctor
         elapsed_ms=asked.exchange.elapsed_ms,
         facts={"replies": replies},
     )
+    if asked.query.command == BROWSE_DEAD_LETTERS:
+        return _browse_finding(found, asked)
     if asked.damaged:
         text = (
             f"{asked.damaged} of the replies cannot be decoded. Send a recording of it to the maintainers of mqvitals."
@@ -217,6 +219,20 @@ def display_finding(name: str, asked: DoctorAnswer, group: str | None) -> Doctor
     if not asked.complete:
         return replace(found, result=CheckResult.FAILED, text=("The answer has gaps.",))
     return found
+
+
+def _browse_finding(found: DoctorFinding, asked: DoctorAnswer) -> DoctorFinding:
+    """The finding for a look at the dead-letter queue."""
+    if not asked.reason:
+        return found
+    result = examination.result_of_call(asked.reason)
+    text = examination.hint(asked.reason)
+    if result is CheckResult.REFUSED:
+        text = (
+            "It takes READ on the dead-letter queue in class MQQUEUE or MXQUEUE, to browse it and to inquire its depth.",
+            CHECKED_USER,
+        )
+    return replace(found, result=result, text=text, commands=("DISPLAY QMGR DEADQ",))
 
 
 def _display_failure(found: DoctorFinding, asked: DoctorAnswer, group: str | None) -> DoctorFinding:

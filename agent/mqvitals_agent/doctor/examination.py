@@ -11,7 +11,14 @@ from typing import Final
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer, read_answer
-from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, Exchange, Query
+from mqvitals_agent.connection.connection import (
+    BROWSE_DEAD_LETTERS,
+    ConnectError,
+    Connection,
+    Connector,
+    Exchange,
+    Query,
+)
 from mqvitals_agent.connection.conversation import ConnectedQueueManager
 from mqvitals_agent.doctor.finding import CheckResult
 from mqvitals_agent.pcf import constants as mq
@@ -183,6 +190,8 @@ class DoctorAnswer:
     def not_put(self) -> bool:
         """Whether the request could not even be put."""
         error = self.exchange.error
+        if self.query.command == BROWSE_DEAD_LETTERS:
+            return False
         return error is not None and failed_to_put(error.reason, len(self.exchange.replies))
 
 
@@ -252,6 +261,8 @@ _PART_WORDS = {
 
 def _query(request: bytes) -> DoctorQuery:
     selection = _selection(request)
+    if selection.command == BROWSE_DEAD_LETTERS:
+        return DoctorQuery("browse the dead-letter queue", request, selection)
     check = display_command(command_form(selection.command))
     if selection.name not in ("", "*"):
         check += f"({selection.name})"
@@ -263,6 +274,8 @@ def _query(request: bytes) -> DoctorQuery:
 
 
 def _pcf_query(query: DoctorQuery) -> Query:
+    if query.command == BROWSE_DEAD_LETTERS:
+        return Query(query.command, query.request)
     return Query(query.command, query.request, PROBES[query.command].wanted | _ALSO)
 
 
@@ -322,6 +335,9 @@ async def _ask_all(
 
 
 def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: CycleRows) -> DoctorAnswer:
+    if query.command == BROWSE_DEAD_LETTERS:
+        failed = exchange.error.reason if exchange.error is not None else 0
+        return DoctorAnswer(query, exchange, failed, (), complete=not failed, damaged=0, responder="")
     probe = PROBES[query.command]
     decoded = read_answer(exchange, decoder, probe.wanted | _ALSO)
     answers, damaged = decoded.members, decoded.damaged

@@ -41,16 +41,17 @@ from datetime import tzinfo
 
 from mqvitals_agent.connection import answer as outcomes
 from mqvitals_agent.connection.answer import read_answer
-from mqvitals_agent.connection.connection import Answer, Exchange
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, Answer, Exchange
 from mqvitals_agent.pcf.answer import DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQCFT_RESPONSE
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import PcfError
-from mqvitals_agent.poll import shared_queues, statistics
-from mqvitals_agent.poll.cycle import ConnectAttempt, CycleData, QueryResult, command_form
+from mqvitals_agent.poll import dead_letters, shared_queues, statistics
+from mqvitals_agent.poll.cycle import CommandTally, ConnectAttempt, CycleData, QueryResult, command_form
 from mqvitals_agent.poll.probe import (
     GROUP,
     MemberReport,
+    ObjectRow,
     Probe,
     ProbePart,
     RequestSelection,
@@ -124,6 +125,9 @@ class Collector:
         if exchange.command == statistics.COMMAND:
             self._take_statistics(exchange)
             return
+        if exchange.command == BROWSE_DEAD_LETTERS:
+            self._take_dead_letters(exchange)
+            return
         selection = self._selection(exchange)
         probe = PROBES.get(exchange.command)
         name = command_form(exchange.command, selection.scope)
@@ -174,20 +178,39 @@ class Collector:
                 cycle.touch(record.key.queue_manager, exchange.at)
             else:
                 self.strange += 1
-        tally = cycle.tally(asked, command_form(statistics.COMMAND))
+        tally = self._tally_messages(exchange, statistics.COMMAND)
+        if found.damaged:
+            tally.note(Outcome.DAMAGED, 0)
+        if exchange.error is None:
+            self.builder.reads_statistics(asked)
+
+    def _take_dead_letters(self, exchange: Exchange) -> None:
+        """After a whole look, reasons that no message has any more are gone."""
+        asked = exchange.queue_manager
+        tally = self._tally_messages(exchange, BROWSE_DEAD_LETTERS)
+        absence = None
+        if exchange.error is not None:
+            absence = _ABSENCE.get(tally.outcome) or Absence.NO_ANSWER
+        found, whole = dead_letters.read(exchange)
+        for name, values in found.items():
+            row = ObjectRow(values, whole=whole, own=True, at=exchange.at, now=exchange.at, member=asked)
+            self._cycle.rows.put(dead_letters.PART, asked, name, row)
+        selection = RequestSelection(BROWSE_DEAD_LETTERS, partial=not whole)
+        self._cycle.ask(dead_letters.PART, asked, QueryResult(selection, absence))
+
+    def _tally_messages(self, exchange: Exchange, command: int) -> CommandTally:
+        """Count an exchange that holds messages of a queue instead of an answer."""
+        tally = self._cycle.tally(exchange.queue_manager, command_form(command))
         tally.commands += 1
         tally.elapsed_ms += exchange.elapsed_ms
         tally.replies += len(exchange.replies)
         tally.bytes += sum(len(reply.data) for reply in exchange.replies)
-        if found.damaged:
-            tally.note(Outcome.DAMAGED, 0)
         error = exchange.error
         if error is not None:
             outcome = outcomes.outcome_of_call(error.reason)
             # A queue that is not there is no answer without objects.
             tally.note(Outcome.FAILED if outcome is Outcome.NOT_FOUND else outcome, error.reason)
-        else:
-            self.builder.reads_statistics(asked)
+        return tally
 
     def _selection(self, exchange: Exchange) -> RequestSelection:
         command = exchange.command or 0

@@ -6,19 +6,25 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS
 from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.poll.probe import CycleRows, ProbePart, RequestSelection
 from mqvitals_agent.poll.statistics import StatisticsRecord
 from mqvitals_rules.snapshot import Outcome
+from mqvitals_rules.vocabulary.dead_letter import DEAD_LETTERS
 from mqvitals_rules.vocabulary.metric import Absence, Reported, within_range
 
 NO_INTERVAL: Mapping[str, Reported] = {"every_ms": Absence.NOT_RETURNED, "stretched": Absence.NOT_RETURNED}
 """The interval in force where it is unknown, as in a recording."""
 
 
+_QUESTIONS: Mapping[int, str] = {BROWSE_DEAD_LETTERS: DEAD_LETTERS}
+"""Questions that are no commands of MQ."""
+
+
 def command_form(command: int, scope: str = "") -> str:
     """``INQUIRE_ARCHIVE``, ``INQUIRE_CHANNEL_STATUS CMDSCOPE(*)``; the number where the command has no known name."""
-    name = command_name(command) or f"COMMAND {command}"
+    name = _QUESTIONS.get(command) or command_name(command) or f"COMMAND {command}"
     return f"{name} CMDSCOPE({scope})" if scope else name
 
 

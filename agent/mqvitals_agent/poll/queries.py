@@ -9,17 +9,29 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from mqvitals_agent.connection.connection import Query
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer_filter, string_filter
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.pcf.names import command_name
-from mqvitals_agent.poll import channel, cluster, log, qsg, queue, queue_manager, statistics, storage, units
+from mqvitals_agent.poll import (
+    channel,
+    cluster,
+    dead_letters,
+    log,
+    qsg,
+    queue,
+    queue_manager,
+    statistics,
+    storage,
+    units,
+)
 from mqvitals_agent.poll.columns import metric_parameter
 from mqvitals_agent.poll.cycle import command_form
 from mqvitals_agent.poll.probe import Probe, QueryOptions
 from mqvitals_config.collection import PollingSettings, parse_filter
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_rules.vocabulary.dead_letter import DEAD_LETTERS
 from mqvitals_rules.vocabulary.metric import ONLY_ZOS, Kind, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -76,6 +88,7 @@ DEFAULT_INTERVALS_MS: Mapping[str, int] = {
     "INQUIRE_SYSTEM": 3_600_000,
     "INQUIRE_ARCHIVE": 3_600_000,
     STATISTICS: 60_000,
+    DEAD_LETTERS: 300_000,
 }
 """The queries in the order in which they are sent, definitions first, with intervals at the usual base interval."""
 
@@ -267,6 +280,8 @@ def distributed_queries(polling: PollingSettings, statistics_queue: str = "") ->
         if question == STATISTICS:
             if statistics_queue:
                 found.append(ScheduledQuery(statistics.COMMAND, statistics.ask(statistics_queue), question=question))
+        elif question == DEAD_LETTERS:
+            found += _dead_letters(polling)
         elif question not in ONLY_ZOS | GROUP_QUERIES | _OF_USAGE:
             found += (
                 _scheduled(question, replace(each, disposition=None, listed=False))
@@ -286,10 +301,20 @@ def zos_queries(polling: PollingSettings, others: Sequence[str] = ()) -> tuple[S
     for question in DEFAULT_INTERVALS_MS:
         if question in DISTRIBUTED_QUERIES or (question in _OF_USAGE and not polling.usage):
             continue
+        if question == DEAD_LETTERS:
+            found += _dead_letters(polling)
+            continue
         scopes = ("",) if question in GROUP_QUERIES else ("", *others)
         for each in _questions(question, polling):
             found += (_scheduled(question, replace(each, scope=scope)) for scope in scopes)
     return tuple(found)
+
+
+def _dead_letters(polling: PollingSettings) -> tuple[ScheduledQuery, ...]:
+    """The look at a queue manager's own dead-letter queue, where the settings want it."""
+    if not polling.dead_letters:
+        return ()
+    return (ScheduledQuery(BROWSE_DEAD_LETTERS, dead_letters.REQUEST, question=DEAD_LETTERS),)
 
 
 def _scheduled(question: str, options: QueryOptions) -> ScheduledQuery:

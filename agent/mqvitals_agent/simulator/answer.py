@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from struct import Struct
 from typing import Final
 
 from mqvitals_agent.pcf import constants as c
+from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.encoder import StructureWriter, byte_string, integer, string
 from mqvitals_agent.pcf.message import Parameter
 
@@ -34,6 +36,34 @@ _COUNTERS: Final = frozenset(
     }
 )
 """Parameters that hardly ever have a value again: encoded, they would only fill the memory."""
+
+
+_DEAD_LETTER: Final = Struct(">4sii48s48sii8si28s8s8s")
+_BATCH: Final = 2  # MQAT_ZOS
+
+
+def dead_letter_header(queue_manager: str, reason: int, queue: str, put: int) -> bytes:
+    """The header of a message that the channel initiator put on a dead-letter queue at ``put``, ms since 1970 UTC."""
+    page = codec(CCSID)
+
+    def text(value: str, length: int) -> bytes:
+        return page.encode(value.ljust(length))
+
+    moment = datetime.fromtimestamp(put / 1000, UTC)
+    return _DEAD_LETTER.pack(
+        text("DLH", 4),
+        1,
+        reason,
+        text(queue, 48),
+        text(queue_manager, 48),
+        ENCODING,
+        CCSID,
+        text("MQSTR", 8),
+        _BATCH,
+        text(f"{queue_manager}CHIN", 28),
+        text(moment.strftime("%Y%m%d"), 8),
+        text(f"{moment:%H%M%S}{put % 1000 // 10:02}", 8),
+    )
 
 
 def answer(

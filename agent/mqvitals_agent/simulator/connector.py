@@ -10,7 +10,16 @@ from random import Random
 from typing import Final, NamedTuple, Protocol
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Query, Reply
+from mqvitals_agent.connection.connection import (
+    BROWSE_DEAD_LETTERS,
+    MOST_DEAD_LETTERS,
+    ConnectError,
+    Exchange,
+    MqiCalls,
+    MqiFailure,
+    Query,
+    Reply,
+)
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.decoder import Decoder
@@ -23,6 +32,7 @@ from mqvitals_agent.simulator.answer import (
     RESPONSE_ID_LENGTH,
     accepted_set,
     completed_set,
+    dead_letter_header,
     failure_set,
     item_set,
 )
@@ -222,6 +232,8 @@ class SimulatedConnection:
         group = self._simulation.advance(began)
         if self._down(group):
             return self._break(query, began, 0)
+        if query.command == BROWSE_DEAD_LETTERS:
+            return self._exchange(query, began, 1, _dead_letters(group, self._server.name))
         messages, whole = self._server.answer(query.request, group)
         took = self._random.uniform(_SHORTEST_MS, _LONGEST_MS) + _A_MESSAGE_MS * len(messages)
         slow = group.fault(self._server.name).slow_ms
@@ -263,6 +275,17 @@ class SimulatedConnection:
         # The time of the simulated queue manager, not of this process: with an accelerated clock a few ms of work
         # would count as seconds.
         return Exchange(0, began, round(waited), self._server.name, query.command, query.request, replies, error)
+
+
+def _dead_letters(group: GroupState, name: str) -> tuple[Reply, ...]:
+    """The headers of what is on a member's dead-letter queue, the oldest first."""
+    letters = sorted(group.dead_letters.get(name, ()), key=lambda each: -each.age_ms)
+    headers = [
+        dead_letter_header(name, each.reason, each.queue, group.now - each.age_ms)
+        for each in letters
+        for _ in range(each.messages)
+    ]
+    return tuple(Reply(ENCODING, CCSID, header) for header in headers[:MOST_DEAD_LETTERS])
 
 
 def connectors(simulation: GroupSource, clock: Clock, *, seed: int = 1) -> tuple[SimulatedConnector, ...]:

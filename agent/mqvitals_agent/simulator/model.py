@@ -16,7 +16,7 @@ from typing import Protocol
 
 from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
 from mqvitals_agent.simulator.scenario import GROUP, MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, enlarge
-from mqvitals_agent.simulator.state import Fault, GroupState, HeldUnit, MemberState, QueueState
+from mqvitals_agent.simulator.state import DeadLetter, Fault, GroupState, HeldUnit, MemberState, QueueState
 from mqvitals_agent.simulator.storage import Storage
 from mqvitals_agent.simulator.traffic import STEP_MS, BackgroundTraffic, ChannelSender, QueueFlow
 
@@ -81,6 +81,10 @@ class SimulatedGroup:
                 copies = self._flows[f"{each.object.partition('/')[0]}/{each.stream_queue}"]
                 self._flows[each.object].copies = copies
         self._senders: dict[str, ChannelSender] = {}
+        self._dead_letter_flows = {
+            name: QueueFlow(member.queues["SYSTEM.DEAD.LETTER.QUEUE"], 0, 0)
+            for name, member in self.group.members.items()
+        }
         self._storage = {name: Storage(member) for name, member in self.group.members.items()}
         for name, member in self.group.members.items():
             self._connect(name, member)
@@ -91,7 +95,11 @@ class SimulatedGroup:
             (owner, name == "REMOTE.IN", flow)
             for (owner, _, name), flow in ((key.partition("/"), flow) for key, flow in self._flows.items())
         ]
-        self._all_flows = [*self._flows.values(), *(sender.flow for sender in self._senders.values())]
+        self._all_flows = [
+            *self._flows.values(),
+            *(sender.flow for sender in self._senders.values()),
+            *self._dead_letter_flows.values(),
+        ]
         self._repetition = Repetition(self.group)
         self._record: RecordedRound | None = None
         self._plays = False
@@ -146,6 +154,7 @@ class SimulatedGroup:
         senders, storages = self._senders.values(), self._storage.values()
         hidden = [flow.begin_round(group.now) for flow in self._flows.values()]
         hidden += [sender.begin_round(group.now) for sender in senders]
+        hidden += [flow.begin_round(group.now) for flow in self._dead_letter_flows.values()]
         hidden += [storage.begin_round() for storage in storages]
         rounds = self._repetition.whole_rounds(now - self._simulated_ms, self._round_ms, hidden)
         if rounds > 0:
@@ -317,12 +326,18 @@ class SimulatedGroup:
                     owner, _, data_set = each.object.partition("/")
                     wrong = each.what.name.removeprefix("DATA_SET_")
                     faults.setdefault(owner, Fault()).data_sets[data_set] = wrong
-                case IncidentKind.ARCHIVE_STOPPED | IncidentKind.LONG_UNIT | IncidentKind.IN_DOUBT:
+                case (
+                    IncidentKind.ARCHIVE_STOPPED
+                    | IncidentKind.LONG_UNIT
+                    | IncidentKind.IN_DOUBT
+                    | IncidentKind.DEAD_LETTERS
+                ):
                     pass
                 case _:
                     raise ValueError(f"{each.object} cannot have the incident {each.what.value}")
         self._hold_units(incidents, faults)
         self.group.faults = faults
+        self._put_dead_letters(incidents)
         for sender in self._senders.values() if faults else ():
             if not self.group.is_up(sender.channel.transmission_queue):
                 sender.partner_down = True
@@ -338,6 +353,23 @@ class SimulatedGroup:
             begun = self._held.setdefault((each.object, each.at), rba)
             unit = HeldUnit(since_begin - each.at, rba - begun, in_doubt=each.what is IncidentKind.IN_DOUBT)
             faults.setdefault(each.object, Fault()).units += (unit,)
+
+    def _put_dead_letters(self, incidents: Iterable[ScenarioIncident]) -> None:
+        """Set what is on the dead-letter queues; it comes with an incident and goes with it."""
+        letters: dict[str, tuple[DeadLetter, ...]] = {}
+        for each in incidents:
+            if each.what is IncidentKind.DEAD_LETTERS:
+                owner, _, name = each.object.partition("/")
+                age = (self.group.now - self._begin) % self._scenario.length - each.at
+                letters[owner] = (*letters.get(owner, ()), DeadLetter(each.reason, name, round(each.value), age))
+        self.group.dead_letters = letters
+        for name, flow in self._dead_letter_flows.items():
+            more = sum(each.messages for each in letters.get(name, ())) - flow.queue.depth
+            if more > 0:
+                flow.put(more, self.group.now)
+                flow.queue.output_handles = 0
+            elif more < 0:
+                flow.get(-more, self.group.now)
 
     def _catch_up(self, flow: QueueFlow) -> None:
         """With a backlog and usual arrivals the consumers of shared queues run at full speed."""

@@ -118,7 +118,7 @@ class RecordedRound:
             self._watch(each, [field.name for field in fields(each)])
         for member in group.members.values():
             self._watch(member, ["name", "shared_handles"])
-        self._watch(group, ["name", "faults"])
+        self._watch(group, ["name", "faults", "dead_letters"])
         self.seconds = 0
         self._first = self._values()
         self._course: dict[int, list[Any]] = {}

@@ -43,6 +43,7 @@ SCENARIOS = (
     "rba-end",
     "long-uow",
     "cluster-repository-lost",
+    "dead-letters",
     "busy-morning",
 )
 
@@ -74,6 +75,7 @@ class IncidentKind(Enum):
     REFUSE = "refuse"  # it refuses the ``command``
     SILENT = "silent"  # it never answers the ``command``
     TRUNCATE = "truncate"  # its answer to the ``command`` stops half way
+    DEAD_LETTERS = "dead_letters"  # ``value`` messages for a queue are on the dead-letter queue, for ``reason``
     SLOW = "slow"  # every answer takes ``value`` ms longer
     DATA_SET_ERROR = "data_set_error"  # a queue manager cannot read a shared message data set
     DATA_SET_STOPPED = "data_set_stopped"  # an operator has stopped its connection to one
@@ -99,6 +101,7 @@ class ScenarioIncident:
     value: float = 0.0
     command: str = ""
     status: str = ""
+    reason: int = 0
 
     def __post_init__(self) -> None:
         """Raise ValueError for a status that no channel has."""

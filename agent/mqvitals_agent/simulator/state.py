@@ -305,6 +305,16 @@ class Fault:
 _NO_FAULT = Fault()
 
 
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """Messages on a dead-letter queue: why, for which queue, how many, and how long ago they were put there, ms."""
+
+    reason: int
+    queue: str
+    messages: int
+    age_ms: int
+
+
 @dataclass(slots=True)
 class GroupState:
     """The whole group as of ``now``. Applications and the like follow from ``seed``."""
@@ -317,6 +327,8 @@ class GroupState:
     shared_queues: dict[str, QueueState] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     clusters: dict[str, ClusterState] = field(default_factory=dict)
+    dead_letters: dict[str, tuple[DeadLetter, ...]] = field(default_factory=dict)
+    """By member: what is on its dead-letter queue."""
     seed: int = 1
 
     def fault(self, member: str) -> Fault:

@@ -220,6 +220,7 @@ def _decimals(value: float, places: int) -> str:
 _KIND_WORDS = {
     "queue_manager": "",
     "qsg": "queue-sharing group",
+    "dead_letter": "dead letters",
     "buffer_pool": "buffer pool",
     "page_set": "page set",
     "client": "client",

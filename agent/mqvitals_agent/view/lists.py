@@ -269,6 +269,18 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ("usage", "Usage", 7),
         channels_column("Served by", 24),
     ),
+    "dead_letter": _list(
+        "dead_letter",
+        name_column("Reason/queue", 24),
+        OWNER,
+        ("messages", "Msgs", 6, MAIN),
+        AGE,
+        ("reason_name", "Reason", 26),
+        ("last_age_s", "Newest", 10),
+        ("first_ts", "Since, UTC", 19),
+        ("send_to", "Tell", 24),
+        ("usually", "Usually", 40),
+    ),
     STORAGE: _list(
         "buffer_pool",
         STORAGE_NAME,

@@ -98,8 +98,14 @@ def read_related(
                 reads.one("its structure", "cf_structure", name.name.partition("/")[0]),
                 reads.one("its queue manager", "queue_manager", ""),
             ]
+        case "dead_letter":
+            found = [
+                reads.one("its destination", "queue", name.name.partition("/")[2]),
+                reads.one("its queue manager", "queue_manager", ""),
+            ]
         case "queue_manager":
             found = [
+                reads.all("its dead letters", "dead_letter"),
                 reads.one("its log", "log", ""),
                 reads.one("its channel initiator", "channel_initiator", ""),
                 reads.all("its buffer pools", "buffer_pool"),

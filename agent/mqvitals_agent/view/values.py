@@ -192,6 +192,7 @@ MAIN_METRIC: dict[str, str] = {
     "client": "instances",
     "cluster_queue_manager": "role",
     "queue": "depth",
+    "dead_letter": "messages",
     "buffer_pool": "free_pct",
     "page_set": "used_pct",
     "cf_structure": "entries_pct",

@@ -16,6 +16,7 @@ from mqvitals_rules.vocabulary.channel_initiator import (
 )
 from mqvitals_rules.vocabulary.client import CLIENT_KIND
 from mqvitals_rules.vocabulary.cluster import CLUSTER_QUEUE_MANAGER_KIND
+from mqvitals_rules.vocabulary.dead_letter import DEAD_LETTER_KIND
 from mqvitals_rules.vocabulary.log import LOG_KIND
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.qsg import (
@@ -37,6 +38,7 @@ KINDS: Mapping[str, Kind] = {
         CLIENT_KIND,
         CLUSTER_QUEUE_MANAGER_KIND,
         QUEUE_KIND,
+        DEAD_LETTER_KIND,
         BUFFER_POOL_KIND,
         PAGE_SET_KIND,
         CF_STRUCTURE_KIND,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mqvitals_agent.connection.connection import Query, Reply
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, MOST_DEAD_LETTERS, Query, Reply
 from mqvitals_agent.connection.conversation import (
     FIRST_SIZE,
     MOST_AT_ONCE,
@@ -42,6 +42,9 @@ class ScriptedLink:
     late: int = 0
     platform: int = 1
     lying: list[bytes | MqiError] = field(default_factory=list)
+    dead_letter_queue: str = "DLQ"
+    dead_letters: list[bytes] = field(default_factory=list)
+    browsed: int = 0
 
     def inquire(self, selectors: Sequence[int]) -> dict[int, int | str]:
         told: dict[int, int | str] = {
@@ -49,6 +52,7 @@ class ScriptedLink:
             mq.MQCA_COMMAND_INPUT_Q_NAME: "SYSTEM.COMMAND.INPUT",
             mq.MQIA_PLATFORM: self.platform,
             mq.MQIA_COMMAND_LEVEL: 940,
+            mq.MQCA_DEAD_LETTER_Q_NAME: self.dead_letter_queue,
         }
         return {selector: told[selector] for selector in selectors}
 
@@ -94,6 +98,17 @@ class ScriptedLink:
             self.script.appendleft(first)
             raise MqiError("MQGET", 2, 2080, len(first))
         return Reply(785, 500, first, 1_000)
+
+    def depth(self, queue: OpenQueue) -> int:
+        self.calls.append(("depth", queue.name))
+        return len(self.dead_letters)
+
+    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+        self.calls.append(("browse", queue.name, size, first, format_))
+        self.browsed = 0 if first else self.browsed + 1
+        if self.browsed >= len(self.dead_letters):
+            raise MqiError("MQGET", 2, 2033)
+        return Reply(785, 500, self.dead_letters[self.browsed], 1_000)
 
     def close(self, queue: OpenQueue) -> None:
         self.calls.append(("close", queue.name))
@@ -349,3 +364,62 @@ def test_a_distributed_queue_manager_has_another_model_and_other_numbers() -> No
     named = ScriptedLink(platform=mq.MQPL_UNIX)
     conversation(named, Route("QM01", reply_model="MY.MODEL"))
     assert [call[1] for call in named.calls if call[0] == "open"][1:] == ["MY.MODEL"]
+
+
+LOOK = Query(BROWSE_DEAD_LETTERS, b"")
+
+
+def test_dead_letters_are_looked_at_and_stay() -> None:
+    """The queue is open for browsing no longer than that; its headers are asked for, and nothing is put or got."""
+    link = ScriptedLink(dead_letters=[b"first", b"second"])
+    talk = conversation(link)
+    before = len(link.calls)
+    found = talk.ask(LOOK, 5000)
+    assert found.error is None
+    assert [reply.data for reply in found.replies] == [b"first", b"second"]
+    assert link.calls[before:] == [
+        ("open", "DLQ", 8 | 32 | 8192, ""),
+        ("depth", "DLQ"),
+        ("browse", "DLQ", 172, True, "MQDEAD  "),
+        ("browse", "DLQ", 172, False, "MQDEAD  "),
+        ("close", "DLQ"),
+    ]
+
+
+def test_while_the_depth_is_the_same_nothing_is_browsed() -> None:
+    """What was seen then is told again; another depth is looked at."""
+    link = ScriptedLink(dead_letters=[b"first"])
+    talk = conversation(link)
+    talk.ask(LOOK, 5000)
+    before = len(link.calls)
+    assert [reply.data for reply in talk.ask(LOOK, 5000).replies] == [b"first"]
+    assert [call[0] for call in link.calls[before:]] == ["open", "depth", "close"]
+    link.dead_letters = []
+    assert talk.ask(LOOK, 5000).replies == ()
+    link.dead_letters = [b"other"]
+    assert [reply.data for reply in talk.ask(LOOK, 5000).replies] == [b"other"]
+
+
+def test_many_dead_letters_are_looked_at_in_part() -> None:
+    """The number of looks is bounded."""
+    link = ScriptedLink(dead_letters=[b"x"] * (MOST_DEAD_LETTERS + 1))
+    assert len(conversation(link).ask(LOOK, 5000).replies) == MOST_DEAD_LETTERS
+
+
+def test_without_a_dead_letter_queue_there_are_none() -> None:
+    """Nothing is opened, and nothing has failed."""
+    link = ScriptedLink(dead_letter_queue="")
+    talk = conversation(link)
+    before = len(link.calls)
+    found = talk.ask(LOOK, 5000)
+    assert (found.replies, found.error, link.calls[before:]) == ((), None, [])
+
+
+def test_a_dead_letter_queue_that_cannot_be_opened_is_the_exchanges_error() -> None:
+    """Without READ, MQOPEN fails with 2035; the connection goes on."""
+    link = ScriptedLink(deque(REPLIES), refuse_open={"DLQ": 2035})
+    talk = conversation(link)
+    found = talk.ask(LOOK, 5000)
+    assert found.error is not None
+    assert (found.error.reason, found.replies) == (2035, ())
+    assert talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 5000).error is None

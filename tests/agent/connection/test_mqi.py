@@ -54,7 +54,14 @@ def MQOPEN(connection, descriptor, options):
 def MQCLOSE(connection, handle, options):
     made.append(('MQCLOSE', connection, handle, options))
     return 0, 0
-def MQGET(*given):
+def MQINQ(connection, handle, selector):
+    made.append(('MQINQ', connection, handle, selector))
+    return (12, 0, 0) if handle == 11 else (0, 2, 2038)
+waiting = []
+def MQGET(connection, handle, descriptor, options, size):
+    if waiting:
+        made.append(('MQGET', handle, int.from_bytes(options[8:12], 'little'), size))
+        return waiting.pop(0)
     raise error('MQMD wrong size. Given: 364, expected 400')
 """
 
@@ -233,3 +240,33 @@ def test_put_times(digits: bytes, moment: int | None) -> None:
     times = PutTime()
     assert times.moment(digits) == times.moment(digits) == moment
     assert times.moment(b"2026112012000042") == 1795176000420
+
+
+def test_headers_are_browsed_and_no_body_is_read(binding: Any) -> None:
+    """First, then next, no conversion, truncated on purpose; of another format nothing is kept."""
+    link = binding.connect(Route("QM01"))
+    package = calls()
+    descriptor = bytearray(364)
+    descriptor[24:32] = (785).to_bytes(4, "little") + (500).to_bytes(4, "little")
+    descriptor[304:320] = b"2026112009120050"
+    dead, other = bytes(descriptor), bytes(descriptor)
+    dead = dead[:32] + b"MQDEAD  " + dead[40:]
+    other = other[:32] + b"MQSTR   " + other[40:]
+    package.waiting += [
+        (b"x" * 172, dead, b"", 900, 1, 2079),
+        (b"secret", other, b"", 6, 0, 0),
+        (b"", other, b"", 0, 2, 2033),
+    ]
+    queue = OpenQueue(11, "DLQ")
+    assert link.depth(queue) == 12
+    found = link.browse(queue, 172, first=True, format_="MQDEAD  ")
+    assert (found.data, found.encoding, found.ccsid) == (b"x" * 172, 785, 500)
+    assert link.browse(queue, 172, first=False, format_="MQDEAD  ").data == b""
+    with pytest.raises(MqiError) as failed:
+        link.browse(queue, 172, first=False, format_="MQDEAD  ")
+    assert failed.value.reason == 2033
+    asked = [call for call in package.made if call[0] == "MQGET"]
+    assert [call[2] for call in asked] == [4 | 8192 | 16 | 64, 4 | 8192 | 32 | 64, 4 | 8192 | 32 | 64]
+    assert {call[3] for call in asked} == {172}
+    with pytest.raises(MqiError, match="MQINQ"):
+        link.depth(OpenQueue(99, "DLQ"))

@@ -99,6 +99,13 @@ class Line:
         self.place += 1
         return Reply(785, 500, REPLIES[self.place - 1], None)
 
+    def depth(self, queue: OpenQueue) -> int:
+        self._here()
+        return 0
+
+    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+        raise MqiError("MQGET", 2, 2033)
+
     def close(self, queue: OpenQueue) -> None:
         self._here()
 

@@ -6,7 +6,8 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from mqvitals_agent.doctor import examination, remark
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, Exchange, MqiFailure
+from mqvitals_agent.doctor import access, examination, remark
 from mqvitals_agent.doctor.finding import (
     CheckResult,
     DoctorFinding,
@@ -20,6 +21,7 @@ from mqvitals_agent.doctor.finding import (
 )
 from mqvitals_agent.doctor.remark import NewestTime, ReplyQueue, ReplyTimes, Switches, difference_ms
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_config.collection import PollingSettings
 
 GOOD = ReplyQueue("MQVITALS.REPLY", dynamic=False, index_type=2, max_depth=100_000, shareability=1, openers=1)
 
@@ -285,3 +287,19 @@ def test_a_finding_for_programs_has_five_keys_and_details() -> None:
         "detail": {"reason_name": "MQRC_NOT_AUTHORIZED", "elapsed_ms": 4},
     }
     assert "detail" not in DoctorFinding("QM01", "put", CheckResult.WORKS).as_json()
+
+
+@pytest.mark.parametrize(
+    ("reason", "result"), [(0, CheckResult.WORKS), (2035, CheckResult.REFUSED), (2085, CheckResult.MISSING)]
+)
+def test_the_look_at_the_dead_letter_queue_is_checked(reason: int, result: CheckResult) -> None:
+    """Where the settings want it; without READ the finding says what it takes, and the doctor goes on."""
+    assert all(each.command != BROWSE_DEAD_LETTERS for each in examination.queries(PollingSettings()))
+    query = examination.queries(PollingSettings(dead_letters=True))[-1]
+    error = MqiFailure(2, reason) if reason else None
+    exchange = Exchange(0, 0, 3, "QM01", query.command, query.request, (), error)
+    answer = examination.DoctorAnswer(query, exchange, reason, (), complete=not reason, damaged=0, responder="")
+    assert not answer.not_put
+    found = access.display_finding("QM01", answer, "")
+    assert (found.check, found.result) == ("browse the dead-letter queue", result)
+    assert ("READ on the dead-letter queue" in " ".join(found.text)) == (reason == 2035)

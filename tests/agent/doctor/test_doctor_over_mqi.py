@@ -59,6 +59,12 @@ class Refusing:
         self._may("MQGET")
         raise MqiError("MQGET", 2, 2033)
 
+    def depth(self, queue: OpenQueue) -> int:
+        return 0
+
+    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+        raise MqiError("MQGET", 2, 2033)
+
     def close(self, queue: OpenQueue) -> None:
         pass
 

@@ -180,3 +180,25 @@ async def test_copies_that_nobody_reads(house: Any) -> None:
     assert [each for each in found.told("resolved") if each.startswith(told)] == [f"{told} critical"]
     assert "its copies go to PAYROLL.COPY" in found.words(told)["summary"]
     assert found.words(told)["mqsc"] == "DISPLAY QLOCAL(PAYROLL.COPY) CURDEPTH MAXDEPTH PUT"
+
+
+async def test_dead_letters_for_five_reasons(house: Any) -> None:
+    """One alert for each reason and queue, with the cause, whom to tell and since when; each ends with its messages."""
+    house.settings = replace(house.settings, polling=replace(house.settings.polling, dead_letters=True))
+    found = await played(house, load_scenario("dead-letters"), 26)
+    expected = [
+        "OPS-162 QM01/dead_letter/2053/PAYMENTS.IN warning",
+        "OPS-162 QM01/dead_letter/2192/PAYMENTS.LARGE critical",
+        "OPS-162 QM01/dead_letter/2085/PAYMNTS.IN warning",
+        "OPS-162 QM01/dead_letter/2035/ORDERS.REQUEST warning",
+        "OPS-195 QM01/dead_letter/265/REFUNDS.IN warning",
+    ]
+    for status in ("firing", "resolved"):
+        assert sorted(each for each in found.told(status) if each.startswith(("OPS-162", "OPS-195"))) == sorted(
+            expected
+        )
+    words = found.words("OPS-162 QM01/dead_letter/2053/PAYMENTS.IN")
+    assert "37 messages for PAYMENTS.IN on the dead-letter queue: 2053 MQRC_Q_FULL, since " in words["summary"]
+    assert words["summary"].endswith("; usually the consumer stopped, or MAXDEPTH; tell the application")
+    assert "CSQUDLQH" in words["advice"]
+    assert found.cause("OPS-162 QM01/dead_letter/2192/PAYMENTS.LARGE") is None

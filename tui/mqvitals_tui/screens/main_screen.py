@@ -332,7 +332,8 @@ class MainScreen(FrameScreen):
         following = next_sibling(self._tab)
         if following is None:
             self.notify(
-                "Clients are behind 2, Channels; shared message data sets behind 5, Coupling facility", markup=False
+                "Clients are behind 2, Channels; dead letters behind 3, Queues; shared message data sets behind 5, Coupling facility",
+                markup=False,
             )
         else:
             self.go_to(following)
