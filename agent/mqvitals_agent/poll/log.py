@@ -5,12 +5,12 @@ Parameters come twice: as they were at start (INITIAL), and those that were chan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.message import Value
-from mqvitals_agent.poll.columns import MetricColumns, MetricValues
+from mqvitals_agent.poll.columns import LocalTime, MetricColumns, MetricValues
 from mqvitals_agent.poll.probe import CycleRows, MemberReport, Probe, probe_part, wanted_parameters
 from mqvitals_rules.vocabulary import log, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -65,9 +65,35 @@ def read_log(answer: MemberReport, rows: CycleRows) -> None:
     metrics |= dict.fromkeys(_FIGURES, Absence.WINDOW)
     totals: MetricValues = {"written_bytes": position(metrics["rba"])}
     rows.put(LOG, answer.queue_manager, "", answer.row(metrics, totals=totals))
-    start: MetricValues = {}
+    start: MetricValues = {"restarts": Absence.FIRST_READING}
     local = _START.read_times(merged, start)
     rows.put(START, answer.queue_manager, "", answer.row(start, local))
+
+
+_ZONE_STEP_MS = 900_000
+_MOST_ZONE_MS = 7_200_000
+"""Zones differ by quarters of an hour; clocks are set forward or back by two hours at most."""
+
+
+class RestartCounter:
+    """When each queue manager was started, as its last answer told: another time is a restart."""
+
+    def __init__(self) -> None:
+        self._started: dict[str, int] = {}
+
+    def count(self, queue_manager: str, values: Mapping[str, Reported], local: Sequence[LocalTime]) -> Reported:
+        """1 where it was started again since its last answer, else 0; absent at the first, and where no start is told."""
+        started = next((each.ms for each in local if each.age == "uptime_s"), None)
+        if started is None:
+            told = values.get("start_ts", Absence.NOT_RETURNED)
+            return told if isinstance(told, Absence) else Absence.NOT_RETURNED
+        before = self._started.get(queue_manager)
+        self._started[queue_manager] = started
+        if before is None:
+            return Absence.FIRST_READING
+        # The same start is told in local time, which another zone moves.
+        moved = abs(started - before)
+        return int(moved > _MOST_ZONE_MS or moved % _ZONE_STEP_MS != 0)
 
 
 def position(rba: Reported) -> Reported:

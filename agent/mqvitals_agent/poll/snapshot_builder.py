@@ -104,6 +104,7 @@ class SnapshotBuilder:
         self._shared_queues = SharedQueues()
         self._queue_pointers = QueuePointers()
         self._listeners = LostListeners()
+        self._restarts = log.RestartCounter()
         self._starts = ChannelStarts()
         self._alterations = AlterationCounter()
         self._counters = {
@@ -230,6 +231,9 @@ class SnapshotBuilder:
         for (part, owner), questions in cycle.asked.items():
             if part is queue.DEFINITION:
                 self._queue_pointers.learn(owner, rows.reported.get(part, {}).get(owner, {}), questions)
+        for queue_manager, started in rows.reported.get(log.START, {}).items():
+            row = started[""]
+            row.values["restarts"] = self._restarts.count(queue_manager, row.values, row.local)
         for queue_manager, listeners in rows.listeners.items():
             values = rows.reported[CHANNEL_INITIATOR][queue_manager][""].values
             values["listeners_lost"] = self._listeners.count(queue_manager, values["status"], listeners)

@@ -140,6 +140,8 @@ _START = answer(
     gauge("uptime_s", "s", "how long it has been up",
           pcf="MQCACF_SYSP_Q_MGR_DATE MQCACF_SYSP_Q_MGR_TIME",
           computed="from date, time and the queue manager's time zone"),
+    counter("restarts", "count", "times it was seen to have been started again",
+            computed="1 where start_ts differs from the answer before, but for a change of the time zone"),
 )
 
 _STATUS = answer(

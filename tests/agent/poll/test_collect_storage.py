@@ -158,6 +158,26 @@ def test_single_object_is_never_gone(talk: Talk) -> None:
     assert set(reading.values.values()) == {Absence.NOT_RETURNED}
 
 
+def _restarts(talk: Talk, date: str, time: str) -> Any:
+    """``restarts`` after an answer about the log with this start of the queue manager."""
+    items = log_items()
+    items[-1] |= {mq.MQCACF_SYSP_Q_MGR_DATE: date, mq.MQCACF_SYSP_Q_MGR_TIME: time}
+    talk.ask(LOG, items)
+    return talk.end().value("QM01/queue_manager", "restarts")
+
+
+def test_another_start_is_a_restart(talk: Talk) -> None:
+    """The first start that is told is none, nor is the same start in another time zone or an hour later in summer."""
+    assert _restarts(talk, "2026-11-07", "17.46.01") is Absence.FIRST_READING
+    assert _restarts(talk, "2026-11-07", "17.46.01") == 0
+    assert _restarts(talk, "2026-11-08", "03.10.44") == 1
+    assert _restarts(talk, "2026-11-08", "03.10.44") == 0
+    assert _restarts(talk, "2026-11-08", "04.10.44") == 0
+    assert _restarts(talk, "2026-11-08", "04.12.10") == 1
+    assert _restarts(talk, "", "") is Absence.NOTHING_TO_TELL
+    assert _restarts(talk, "2026-11-08", "04.12.10") == 0
+
+
 def test_channel_initiator(talk: Talk) -> None:
     """One item of its own and one a listener; those that do not run are counted."""
     talk.ask(
