@@ -181,11 +181,14 @@ OF_CLIENTS = frozenset(
     {
         "status", "substate", "type", "indoubt", "stop_requested", "disposition", "conversations", "conversations_max",
         "msgs", "bytes_sent", "bytes_rcvd", "max_msg_length", "monchl", "statchl", "ssl_cipher", "security_protocol",
-        "conname", "remote_queue_manager", "remote_application", "running_on", "mca_user",
+        "conname", "xmitq", "remote_queue_manager", "remote_application", "running_on", "mca_user",
         "start_ts", "start_age_s", "last_msg_ts", "last_msg_age_s",
     }
 )  # fmt: skip
-"""What is asked of server connections: there may be ten thousand, and the rest is for channels between queue managers."""
+"""What is asked of server connections: there may be ten thousand, and the rest is for channels between queue managers.
+
+Without ``xmitq``, which is never in their answer, each of them might belong to any transmission queue.
+"""
 
 _COLUMNS = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS")
 _OF_CLIENTS = columns_by_platform(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS", only=OF_CLIENTS)

@@ -14,6 +14,7 @@ from math import lcm
 from random import Random
 from typing import Protocol
 
+from mqvitals_agent.simulator.clients import flood
 from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
 from mqvitals_agent.simulator.scenario import GROUP, MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, enlarge
 from mqvitals_agent.simulator.state import DeadLetter, Fault, GroupState, HeldUnit, MemberState, QueueState
@@ -322,10 +323,12 @@ class SimulatedGroup:
                     | IncidentKind.DATA_SET_STOPPED
                     | IncidentKind.DATA_SET_NOT_EXPANDED
                     | IncidentKind.DATA_SET_FAILED
+                    | IncidentKind.CLIENT_FLOOD
+                    | IncidentKind.CLIENT_LEAK
                 ):
-                    owner, _, data_set = each.object.partition("/")
-                    wrong = each.what.name.removeprefix("DATA_SET_")
-                    faults.setdefault(owner, Fault()).data_sets[data_set] = wrong
+                    lasted = (self.group.now - self._begin) % self._scenario.length - each.at
+                    owner, _, part = each.object.partition("/")
+                    _set_fault_of(faults.setdefault(owner, Fault()), part, each, self.group.now, lasted)
                 case (
                     IncidentKind.ARCHIVE_STOPPED
                     | IncidentKind.LONG_UNIT
@@ -411,6 +414,14 @@ class SimulatedGroup:
                 instance.buffers_received += count
                 instance.buffers_sent += count
                 instance.last_message = now
+
+
+def _set_fault_of(fault: Fault, part: str, incident: ScenarioIncident, now: int, lasted: int) -> None:
+    """The fault of a queue manager with one of its data sets or channels, ``lasted`` ms after it began."""
+    if incident.what in (IncidentKind.CLIENT_FLOOD, IncidentKind.CLIENT_LEAK):
+        fault.clients[part] = flood(now - lasted, lasted, incident)
+    else:
+        fault.data_sets[part] = incident.what.name.removeprefix("DATA_SET_")
 
 
 def _set_fault(fault: Fault, incident: ScenarioIncident) -> None:

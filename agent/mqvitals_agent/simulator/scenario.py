@@ -44,6 +44,7 @@ SCENARIOS = (
     "long-uow",
     "cluster-repository-lost",
     "dead-letters",
+    "client-flood",
     "busy-morning",
 )
 
@@ -64,6 +65,8 @@ class IncidentKind(Enum):
     NETWORK = "network"  # a channel's network time is ``value`` microseconds
     PARTNER_DOWN = "partner_down"  # a channel's partner does not answer
     CHANNEL_STUCK = "channel_stuck"  # a sender channel stays in ``status``; INACTIVE: its trigger is off
+    CLIENT_FLOOD = "client_flood"  # ``value`` clients connect to a server-connection channel within two minutes
+    CLIENT_LEAK = "client_leak"  # ``value`` clients an hour connect to one and stay
     ARCHIVE_STOPPED = "archive_stopped"  # full logs are not offloaded
     DOWN = "down"  # the queue manager is away
     MEMBER_FAILED = "member_failed"  # it is away, and the group reports that it failed
@@ -269,7 +272,9 @@ def _member(name: str, number: int, started: int, begin: int) -> MemberState:
         )
         for place in range(3)
     ]
-    member.channels["CLIENTS.ORDERS"] = ChannelState("CLIENTS.ORDERS", "SVRCONN", altered=started, instances=clients)
+    member.channels["CLIENTS.ORDERS"] = ChannelState(
+        "CLIENTS.ORDERS", "SVRCONN", altered=started, instances=clients, most_instances=330, most_of_an_address=160
+    )
     return member
 
 

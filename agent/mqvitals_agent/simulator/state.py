@@ -5,6 +5,7 @@ Times are ms since 1970 UTC, None for never. Totals count since the object's sta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _SENDING = frozenset({"SENDER", "SERVER", "CLUSSDR"})
@@ -186,6 +187,8 @@ class ChannelState:
     max_message_bytes: int = 4_194_304
     monitoring: str = "MEDIUM"
     altered: int = 0
+    most_instances: int = 999_999_999
+    most_of_an_address: int = 999_999_999
     instances: list[ChannelInstance] = field(default_factory=list)
 
     @property
@@ -285,6 +288,7 @@ class Fault:
     are; ``units``: units of work that stay open. ``data_sets``: by shared message data set (``APPL2/QM02``) what is wrong with it for this
     queue manager, or with the data set itself for the group: ``ERROR``, ``STOPPED``, ``NOT_EXPANDED``, ``FAILED``.
     ``suspended``: it is suspended from its clusters; ``no_repository``: it has no full repository any more.
+    ``clients``: instances of server-connection channels beyond the usual ones, by channel.
     """
 
     down: bool = False
@@ -300,6 +304,7 @@ class Fault:
     units: tuple[HeldUnit, ...] = ()
     suspended: bool = False
     no_repository: bool = False
+    clients: dict[str, tuple[ChannelInstance, ...]] = field(default_factory=dict)
 
 
 _NO_FAULT = Fault()
@@ -334,6 +339,11 @@ class GroupState:
     def fault(self, member: str) -> Fault:
         """The current fault of a member; one without effect where it has none."""
         return self.faults.get(member, _NO_FAULT)
+
+    def instances(self, member: MemberState, channel: ChannelState) -> Sequence[ChannelInstance]:
+        """The current instances of a channel, with those of clients that should not be there."""
+        more = self.fault(member.name).clients.get(channel.name)
+        return [*channel.instances, *more] if more else channel.instances
 
     def is_up(self, member: str) -> bool:
         """Whether a member is up."""

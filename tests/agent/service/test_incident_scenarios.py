@@ -10,9 +10,11 @@ from typing import Any
 from mqvitals_agent.notify.notification import notification_from
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.webhook import webhook_payload
+from mqvitals_agent.simulator.clients import flood
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
-from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident, load_scenario
+from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident, build, load_scenario
+from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_agent.store.rows.notifications import NotificationOutcome
 from mqvitals_config.receiver import webhook_of
 from mqvitals_rules.lifecycle.alert import Alert
@@ -50,16 +52,35 @@ class Played:
         )
 
 
-async def played(house: Any, scenario: Scenario, minutes: int) -> Played:
+class StandingGroup:
+    """The simulated group without any traffic, so that hours cost nothing; only its incidents go on."""
+
+    def __init__(self, began: int, *incidents: ScenarioIncident) -> None:
+        self._began = began
+        self._incidents = incidents
+        self._group = build(began)
+
+    def advance(self, now: int) -> GroupState:
+        """The group as of ``now``."""
+        self._group.now = now
+        for each in self._incidents:
+            owner, _, channel = each.object.partition("/")
+            clients = flood(self._began + each.at, max(now - self._began - each.at, 0), each)
+            self._group.faults[owner] = Fault(clients={channel: clients})
+        return self._group
+
+
+async def played(house: Any, scenario: Scenario | StandingGroup, minutes: int, cycle_ms: int = CYCLE_MS) -> Played:
     """Play the first ``minutes`` of a scenario, and post what is to be sent after every cycle."""
-    house.scripts = connectors(SimulatedGroup(scenario, house.clock.now()), house.clock)
-    house.settings = replace(house.settings, polling=replace(house.settings.polling, interval=CYCLE_MS))
+    group = SimulatedGroup(scenario, house.clock.now()) if isinstance(scenario, Scenario) else scenario
+    house.scripts = connectors(group, house.clock)
+    house.settings = replace(house.settings, polling=replace(house.settings.polling, interval=cycle_ms))
     rules = load_rule_config(house.settings).rules
     outbox = Outbox(lambda: service.resilient_store, None, (WEBHOOK,), rules)  # type: ignore[arg-type]
     found = Played([], {})
     async with house.running(build_notifications=outbox.pending) as service:
-        for _ in range(minutes * MINUTE_MS // CYCLE_MS):
-            await house.clock.advance(CYCLE_MS)
+        for _ in range(minutes * MINUTE_MS // cycle_ms):
+            await house.clock.advance(cycle_ms)
             now = house.clock.now()
             notifications = service.resilient_store.notifications
             for stored in notifications.due("ops", now, 100):
@@ -202,3 +223,27 @@ async def test_dead_letters_for_five_reasons(house: Any) -> None:
     assert words["summary"].endswith("; usually the consumer stopped, or MAXDEPTH; tell the application")
     assert "CSQUDLQH" in words["advice"]
     assert found.cause("OPS-162 QM01/dead_letter/2192/PAYMENTS.LARGE") is None
+
+
+async def test_clients_from_twelve_addresses(house: Any) -> None:
+    """300 connections, 160 of them from one address: one alert with that address explains the other, and both end."""
+    found = await played(house, load_scenario("client-flood"), 10)
+    limit, all_clients = "OPS-152 QM01/channel/CLIENTS.ORDERS", "OPS-151 QM01/channel/CLIENTS.ORDERS"
+    assert found.told("firing") == [f"{limit} critical"]
+    assert found.told("resolved") == [f"{limit} critical"]
+    assert found.cause(all_clients) == "OPS-152"
+    assert found.alerts[all_clients].summary.startswith("channel CLIENTS.ORDERS: 303 client connections of at most 330")
+    words = found.words(limit)
+    assert "160 instances from 10.60.0.1, MAXINSTC is 160" in words["summary"]
+    assert words["mqsc"] == "DISPLAY CHSTATUS(CLIENTS.ORDERS) CONNAME RAPPLTAG MCAUSER"
+    assert "ALTER CHANNEL MAXINSTC" in words["advice"]
+
+
+async def test_clients_that_never_disconnect(house: Any) -> None:
+    """A leak of ten connections an hour is seen after seven hours, with the address; it is no reason to post anything."""
+    leak = ScenarioIncident(MINUTE_MS, 600 * MINUTE_MS, IncidentKind.CLIENT_LEAK, "QM02/CLIENTS.ORDERS", 10)
+    found = await played(house, StandingGroup(house.clock.now(), leak), 450, 10 * MINUTE_MS)
+    alert = found.alerts["OPS-154 QM02/channel/CLIENTS.ORDERS"]
+    assert (alert.severity.name, alert.cause) == ("INFO", None)
+    assert "10.60.1.7 has the most" in alert.summary
+    assert not [each for each in found.told("firing") if each.startswith("OPS")]

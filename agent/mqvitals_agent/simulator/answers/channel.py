@@ -148,7 +148,7 @@ STATUS_ALWAYS: Final = frozenset(
 """Status that is returned whatever attributes are asked for."""
 
 
-def channel_status(request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def channel_status(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a current instance; inactive ones have none. Simulated channels are private, so nothing is found of
     shared ones.
 
@@ -166,7 +166,7 @@ def channel_status(request: CommandRequest, _group: GroupState, member: MemberSt
     queue = request.text(mq.MQCACH_XMIT_Q_NAME, "*")
     for channel in member.channels_by_name():
         if name_matches(channel.name, pattern):
-            for instance in channel.instances:
+            for instance in group.instances(member, channel):
                 if instance.status == "INACTIVE":
                     continue
                 if name_matches(instance.connection_name, partner) and name_matches(instance.transmission_queue, queue):
@@ -330,8 +330,8 @@ def _definition(channel: ChannelState, member: MemberState) -> ReplyItem:
     found.append(integer(mq.MQIACH_MAX_MSG_LENGTH, channel.max_message_bytes))
     if client:
         found += (
-            integer(mq.MQIACH_MAX_INSTANCES, MAX_STATUS_NUMBER),
-            integer(mq.MQIACH_MAX_INSTS_PER_CLIENT, MAX_STATUS_NUMBER),
+            integer(mq.MQIACH_MAX_INSTANCES, channel.most_instances),
+            integer(mq.MQIACH_MAX_INSTS_PER_CLIENT, channel.most_of_an_address),
             integer(mq.MQIACH_SHARING_CONVERSATIONS, 10),
         )
     else:

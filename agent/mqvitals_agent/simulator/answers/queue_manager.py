@@ -109,10 +109,11 @@ def group_members(_request: CommandRequest, group: GroupState, _member: MemberSt
         )
 
 
-def channel_initiator_status(_request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def channel_initiator_status(_request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """Tasks, channels by state, and the listeners; all zero or stopped while the channel initiator is down."""
     running = member.chinit_running
-    instances = [each for channel in member.channels.values() for each in channel.instances] if running else []
+    channels = member.channels.values() if running else ()
+    instances = [each for channel in channels for each in group.instances(member, channel)]
     states = Counter(each.status for each in instances)
     current = len(instances) - states["INACTIVE"]
     active = sum(each.active for each in instances)
