@@ -38,7 +38,11 @@ def test_messages_are_counted_by_reason_and_destination(talk: Talk) -> None:
     values = told.reading("QM01/dead_letter/2053/PAY.IN").values
     assert (values["messages"], values["reason"], values["reason_name"]) == (2, 2053, "MQRC_Q_FULL")
     assert (values["first_age_s"], values["last_age_s"]) == (9 * 60, 2 * 60)
-    assert (values["send_to"], values["application"], values["queue"]) == ("the application", "QM01CHIN", "PAY.IN")
+    assert (values["send_to"], values["put_by"], values["destination"]) == (
+        "the application",
+        "QM01CHIN",
+        "PAY.IN",
+    )
     assert told.value("QM01/dead_letter/2085/PAY.IN", "messages") == 1
     assert told.value("QM01/agent/DEAD_LETTERS", "replies") == 3
 
