@@ -32,6 +32,7 @@ RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("page_set", "buffer_pool"): ("page_set", "buffer_pool"),
     ("queue", "cf_structure"): ("queue", "cf_structure"),
     ("queue", "channel"): ("queue", "fed_by"),
+    ("subscription", "queue"): ("subscription", "destination"),
     ("smds_connection", "smds"): ("smds_connection", "data_set"),
     ("cluster_queue_manager", "channel"): ("cluster_queue_manager", "channel"),
     ("application", "queue"): ("application", "base_name"),

@@ -112,6 +112,8 @@ STATES: dict[str, tuple[str, dict[str, str]]] = {
     "smds.access": ("MQCFACCESS_", {}),
     "smds_connection.status": ("MQS_STATUS_", {}),
     "cluster_queue_manager.role": ("MQQMT_", {}),
+    "queue_manager.pubsub_mode": ("MQPSM_", {}),
+    "queue_manager.pubsub_status": ("MQPS_STATUS_", {}),
     "cluster_queue_manager.suspend": ("MQSUS_", {}),
     "cluster_queue_manager.status": ("MQCHS_", {}),
     "cluster_queue_manager.definition_type": (

@@ -26,6 +26,7 @@ _NAME = {
     mq.MQCMD_INQUIRE_SMDS: mq.MQCA_CF_STRUC_NAME,
     mq.MQCMD_INQUIRE_SMDSCONN: mq.MQCA_CF_STRUC_NAME,
     mq.MQCMD_INQUIRE_CLUSTER_Q_MGR: mq.MQCA_CLUSTER_Q_MGR_NAME,
+    mq.MQCMD_INQUIRE_SUBSCRIPTION: mq.MQCACF_SUB_NAME,
 }
 """The parameter that names the wanted objects, for commands that have one."""
 
@@ -49,6 +50,8 @@ _NEUTRAL = frozenset(
         mq.MQIACF_STORAGE_CLASS_ATTRS,
         mq.MQIACF_SMDS_ATTRS,
         mq.MQIACF_CLUSTER_Q_MGR_ATTRS,
+        mq.MQIACF_SECURITY_ATTRS,
+        mq.MQIACF_SUB_ATTRS,
         mq.MQIACF_CONNECTION_ATTRS,
         mq.MQCACF_COMMAND_SCOPE,
         mq.MQIA_QSG_DISP,
@@ -65,6 +68,8 @@ _ALL = {
     (mq.MQBACF_GENERIC_CONNECTION_ID, b""),
     (mq.MQIACF_UOW_STATE, FilterValue(mq.MQCFOP_NOT_EQUAL, mq.MQUOWST_NONE)),  # connections without one are not counted
     (mq.MQCACF_CF_SMDSCONN, "*"),
+    (mq.MQIACF_DURABLE_SUBSCRIPTION, mq.MQSUB_DURABLE_YES),  # others are not counted
+    (mq.MQIACF_PS_STATUS_TYPE, mq.MQPSST_LOCAL),
 }
 """Parameters that restrict nothing when they have this value."""
 

@@ -19,6 +19,7 @@ from mqvitals_agent.poll import (
     cluster,
     dead_letters,
     log,
+    publish_subscribe,
     qsg,
     queue,
     queue_manager,
@@ -85,6 +86,9 @@ DEFAULT_INTERVALS_MS: Mapping[str, int] = {
     CONNECTIONS: 300_000,
     SMDS_STATE: 300_000,
     CLUSTER: 300_000,
+    "INQUIRE_PUBSUB_STATUS": 300_000,
+    "INQUIRE_SUBSCRIPTION": 3_600_000,
+    "INQUIRE_SECURITY": 3_600_000,
     "INQUIRE_SYSTEM": 3_600_000,
     "INQUIRE_ARCHIVE": 3_600_000,
     STATISTICS: 60_000,
@@ -185,7 +189,7 @@ def clients_interval_ms(configured: int, channels: int) -> int:
 
 PROBES: Mapping[int, Probe] = {
     probe.command: probe
-    for kind in (queue_manager, channel, queue, qsg, storage, log, units, cluster)
+    for kind in (queue_manager, channel, queue, qsg, storage, log, units, cluster, publish_subscribe)
     for probe in kind.PROBES
 }
 """All probes by the number of their command.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integers
@@ -133,4 +133,48 @@ CHANNEL_INITIATOR_PROBE = Probe(
     wanted_parameters(mq.MQIACF_CHINIT_STATUS, mq.MQIACH_LISTENER_STATUS, *_LISTENER_KEY, columns=[_COLUMNS.wanted]),
 )
 
-PROBES = (ATTRIBUTES_PROBE, STATUS_PROBE, CHANNEL_INITIATOR_PROBE)
+SECURITY = probe_part(QUEUE_MANAGER_KIND, "INQUIRE_SECURITY")
+_SWITCHES: Mapping[int, tuple[str, str]] = {
+    mq.MQSECSW_SUBSYSTEM: ("SUBSYSTEM", "subsystem_security"),
+    mq.MQSECSW_CONNECTION: ("CONNECTION", "connection_security"),
+    mq.MQSECSW_COMMAND: ("COMMAND", "command_security"),
+    mq.MQSECSW_COMMAND_RESOURCES: ("COMMAND RESOURCES", "command_resource_security"),
+    mq.MQSECSW_Q: ("QUEUE", "queue_security"),
+    mq.MQSECSW_PROCESS: ("PROCESS", ""),
+    mq.MQSECSW_NAMELIST: ("NAMELIST", ""),
+    mq.MQSECSW_TOPIC: ("TOPIC", ""),
+    mq.MQSECSW_CONTEXT: ("CONTEXT", ""),
+    mq.MQSECSW_ALTERNATE_USER: ("ALTERNATE USER", ""),
+}
+"""Security switches: their words, and the metric; those of the group and of the queue manager only say where is looked."""
+_OFF = frozenset({mq.MQSECSW_OFF_FOUND, mq.MQSECSW_OFF_NOT_FOUND, mq.MQSECSW_OFF_ERROR})
+_ON = frozenset({mq.MQSECSW_ON_FOUND, mq.MQSECSW_ON_NOT_FOUND, mq.MQSECSW_ON_OVERRIDDEN})
+
+
+def read_security(answer: MemberReport, rows: CycleRows) -> None:
+    """One row with the switches; each has an item of its own. A setting that is none of IBM's is absent."""
+    metrics: MetricValues = dict.fromkeys(SECURITY.metrics, Absence.NOT_RETURNED)
+    off = []
+    for item in answer.items:
+        switch, setting = item.values.get(mq.MQIACF_SECURITY_SWITCH), item.values.get(mq.MQIACF_SECURITY_SETTING)
+        found = _SWITCHES.get(switch) if type(switch) is int else None
+        if found is None or setting not in _OFF | _ON:
+            continue
+        words, metric = found
+        if metric:
+            metrics[metric] = int(setting in _ON)
+        if setting in _OFF:
+            off.append(words)
+    metrics["security_off"] = ", ".join(sorted(off))
+    rows.put(SECURITY, answer.queue_manager, "", answer.row(metrics))
+
+
+SECURITY_PROBE = Probe(
+    mq.MQCMD_INQUIRE_SECURITY,
+    read_security,
+    lambda _: (SECURITY,),
+    wanted_parameters(mq.MQIACF_SECURITY_SWITCH, mq.MQIACF_SECURITY_SETTING),
+    parameters=lambda _: (integers(mq.MQIACF_SECURITY_ATTRS, [mq.MQIACF_ALL]),),
+)
+
+PROBES = (ATTRIBUTES_PROBE, STATUS_PROBE, CHANNEL_INITIATOR_PROBE, SECURITY_PROBE)

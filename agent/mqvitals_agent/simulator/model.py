@@ -312,6 +312,7 @@ class SimulatedGroup:
                     | IncidentKind.RBA
                     | IncidentKind.CLUSTER_SUSPENDED
                     | IncidentKind.REPOSITORY_LOST
+                    | IncidentKind.PUBSUB_ERROR
                     | IncidentKind.REFUSE
                     | IncidentKind.SILENT
                     | IncidentKind.TRUNCATE
@@ -432,6 +433,8 @@ def _set_fault(fault: Fault, incident: ScenarioIncident) -> None:
             fault.down = fault.failed = True
         case IncidentKind.CLUSTER_SUSPENDED:
             fault.suspended = True
+        case IncidentKind.PUBSUB_ERROR:
+            fault.pubsub_error = True
         case IncidentKind.REPOSITORY_LOST:
             fault.no_repository = True
         case IncidentKind.DB2_LOST:

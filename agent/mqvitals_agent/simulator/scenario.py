@@ -23,6 +23,7 @@ from mqvitals_agent.simulator.state import (
     PageSetState,
     QueueState,
     StructureState,
+    SubscriptionState,
 )
 from mqvitals_config.decoder import decode
 from mqvitals_config.scalars import DURATION_FORM, parse_duration
@@ -86,6 +87,7 @@ class IncidentKind(Enum):
     DATA_SET_FAILED = "data_set_failed"  # one has failed, for all queue managers
     CLUSTER_SUSPENDED = "cluster_suspended"  # a queue manager is suspended from its clusters
     REPOSITORY_LOST = "repository_lost"  # it has no full repository any more
+    PUBSUB_ERROR = "pubsub_error"  # its publish/subscribe engine has ended in error
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +252,7 @@ def _member(name: str, number: int, started: int, begin: int) -> MemberState:
     ):
         member.queues[queue] = QueueState(queue, storage_class=storage_class, message_bytes=size, altered=started)
     member.queues["SYSTEM.COMMAND.INPUT"].shareable = False
+    member.subscriptions.append(SubscriptionState("PRICES.NIGHTLY", "BATCH.FEED", "BATCHUSR"))
     others = [other for other in MEMBERS if other != name]
     for partner in (*others, "PARTNER"):
         member.queues[partner] = QueueState(

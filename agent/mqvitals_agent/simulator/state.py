@@ -224,6 +224,15 @@ class StructureState:
 
 
 @dataclass(slots=True)
+class SubscriptionState:
+    """A durable subscription: its name, the queue that it fills, and its owner."""
+
+    name: str
+    destination: str
+    user: str
+
+
+@dataclass(slots=True)
 class MemberState:
     """A queue manager. ``zone_ms`` is its local time minus UTC.
 
@@ -250,6 +259,9 @@ class MemberState:
     """By storage class: the XCF member to which its queues are a bridge."""
     queues: dict[str, QueueState] = field(default_factory=dict)
     channels: dict[str, ChannelState] = field(default_factory=dict)
+    subscriptions: list[SubscriptionState] = field(default_factory=list)
+    security_off: frozenset[str] = frozenset()
+    """Security switches that are off, such as ``COMMAND``."""
     shared_handles: dict[str, tuple[int, int]] = field(default_factory=dict)
     """This member's input and output handles of shared queues."""
 
@@ -289,6 +301,7 @@ class Fault:
     queue manager, or with the data set itself for the group: ``ERROR``, ``STOPPED``, ``NOT_EXPANDED``, ``FAILED``.
     ``suspended``: it is suspended from its clusters; ``no_repository``: it has no full repository any more.
     ``clients``: instances of server-connection channels beyond the usual ones, by channel.
+    ``pubsub_error``: its publish/subscribe engine has ended in error.
     """
 
     down: bool = False
@@ -305,6 +318,7 @@ class Fault:
     suspended: bool = False
     no_repository: bool = False
     clients: dict[str, tuple[ChannelInstance, ...]] = field(default_factory=dict)
+    pubsub_error: bool = False
 
 
 _NO_FAULT = Fault()

@@ -225,6 +225,7 @@ _KIND_WORDS = {
     "page_set": "page set",
     "client": "client",
     "cluster_queue_manager": "cluster queue manager",
+    "subscription": "subscriptions on",
     "smds": "shared message data set",
     "smds_connection": "connection to",
     "log": "log",

@@ -92,6 +92,11 @@ def read_related(
                 reads.one("the queue manager", "queue_manager", "", owner=known),
                 reads.one("who knows it", "queue_manager", ""),
             ]
+        case "subscription":
+            found = [
+                reads.one("the queue", "queue", name.name),
+                reads.one("its queue manager", "queue_manager", ""),
+            ]
         case "smds_connection":
             found = [
                 reads.one("its data set", "smds", name.name),
@@ -110,6 +115,7 @@ def read_related(
                 reads.one("its channel initiator", "channel_initiator", ""),
                 reads.all("its buffer pools", "buffer_pool"),
                 reads.all("its page sets", "page_set"),
+                reads.all("queues of its durable subscriptions", "subscription"),
             ]
         case "qsg":
             found = [reads.all("its structures", "cf_structure"), reads.members("its queue managers")]
@@ -128,6 +134,7 @@ def _of_queue(reads: _Reads, values: Values) -> list[RelatedObjects | None]:
         reads.one("its buffer pool", "buffer_pool", _word(values, "buffer_pool")),
         reads.one("its structure", "cf_structure", _word(values, "cf_structure")),
         reads.pointing("channels that send from it", "channel", "xmitq"),
+        reads.pointing("subscriptions that fill it", "subscription", "destination"),
     ]
 
 

@@ -196,6 +196,7 @@ MAIN_METRIC: dict[str, str] = {
     "buffer_pool": "free_pct",
     "page_set": "used_pct",
     "cf_structure": "entries_pct",
+    "subscription": "subscriptions",
     "smds": "used_pct",
     "smds_connection": "status",
     "log": "full_logs",

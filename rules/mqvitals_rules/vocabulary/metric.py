@@ -172,6 +172,7 @@ ONLY_ZOS = frozenset(
         "INQUIRE_CF_STRUC_STATUS",
         "INQUIRE_SMDS",
         "INQUIRE_SMDSCONN",
+        "INQUIRE_SECURITY",
         "INQUIRE_QSG",
         "INQUIRE_STG_CLASS",
     }

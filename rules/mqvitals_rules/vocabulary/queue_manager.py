@@ -8,6 +8,7 @@ from mqvitals_rules.vocabulary.metric import (
     EVENTS,
     MONITORING,
     NO_YES,
+    OFF_ON,
     SERVICE,
     STATISTICS,
     Kind,
@@ -160,6 +161,38 @@ _STATUS = answer(
     gauge("started_age_s", "s", "how long it has been up",
           pcf="MQCACF_Q_MGR_START_DATE MQCACF_Q_MGR_START_TIME", mqsc="STARTDA STARTTI", platform="distributed",
           computed="from date, time and the queue manager's time zone"),
+)
+
+_PUBLISH_SUBSCRIBE = (
+    *answer(
+        "INQUIRE_Q_MGR",
+        state("pubsub_mode", {"DISABLED": 0, "COMPAT": 1, "ENABLED": 2}, "whether publish/subscribe is wanted",
+              pcf="MQIA_PUBSUB_MODE", mqsc="PSMODE"),
+    ),
+    *answer(
+        "INQUIRE_PUBSUB_STATUS",
+        state("pubsub_status",
+              {"INACTIVE": 0, "STARTING": 1, "STOPPING": 2, "ACTIVE": 3, "COMPAT": 4, "ERROR": 5, "REFUSED": 6},
+              "state of its own publish/subscribe engine", pcf="MQIACF_PUBSUB_STATUS", mqsc="STATUS"),
+    ),
+    *answer(
+        "INQUIRE_SUBSCRIPTION",
+        gauge("durable_subscriptions", "count", "durable subscriptions of this queue manager",
+              computed="answers to DISPLAY SUB with DURABLE(YES)"),
+        gauge("subscription_queues", "count", "queues that durable subscriptions fill",
+              computed="different destinations of those subscriptions"),
+    ),
+)
+
+_SECURITY = answer(
+    "INQUIRE_SECURITY",
+    state("subsystem_security", OFF_ON, "whether security is checked at all", computed="switch SUBSYSTEM"),
+    state("connection_security", OFF_ON, "whether connections are checked", computed="switch CONNECTION"),
+    state("command_security", OFF_ON, "whether commands are checked", computed="switch COMMAND"),
+    state("command_resource_security", OFF_ON, "whether the objects that commands name are checked",
+          computed="switch COMMAND RESOURCES"),
+    state("queue_security", OFF_ON, "whether the opening of queues is checked", computed="switch QUEUE"),
+    text("security_off", "the switches that are off, blank if none is", computed="switches whose setting begins with OFF"),
 )
 
 _MQI = records(
@@ -358,7 +391,9 @@ QUEUE_MANAGER_KIND = Kind(
     name="queue_manager",
     meaning="a queue manager as a whole",
     poll="CONNECTION",
-    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_UNITS, *_MQI, *_CALLS, *_DB2, *_STORAGE,
+    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_UNITS, *_PUBLISH_SUBSCRIBE,
+        *_SECURITY,
+        *_MQI, *_CALLS, *_DB2, *_STORAGE,
              *_DECLARED),
     single=True,
     facts="queue_managers",

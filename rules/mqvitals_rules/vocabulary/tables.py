@@ -28,6 +28,7 @@ from mqvitals_rules.vocabulary.qsg import (
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND
 from mqvitals_rules.vocabulary.storage import BUFFER_POOL_KIND, PAGE_SET_KIND
+from mqvitals_rules.vocabulary.subscription import SUBSCRIPTION_KIND
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
@@ -39,6 +40,7 @@ KINDS: Mapping[str, Kind] = {
         CLUSTER_QUEUE_MANAGER_KIND,
         QUEUE_KIND,
         DEAD_LETTER_KIND,
+        SUBSCRIPTION_KIND,
         BUFFER_POOL_KIND,
         PAGE_SET_KIND,
         CF_STRUCTURE_KIND,

@@ -136,6 +136,7 @@ def test_distributed_queue_managers_are_asked_what_they_know() -> None:
     """Neither what only z/OS has, nor anything of a group, nor dispositions; statistics only where a queue is named."""
     common = ["INQUIRE_Q_MGR", "INQUIRE_Q_MGR_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q"]
     common += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS", CLIENTS, "INQUIRE_CONNECTION", "INQUIRE_CLUSTER_Q_MGR"]
+    common += ["INQUIRE_PUBSUB_STATUS", "INQUIRE_SUBSCRIPTION"]
     found = distributed_queries(PollingSettings())
     assert [errand.question for errand in found] == common
     for errand in found:

@@ -142,6 +142,16 @@ async def test_the_full_repositories_of_a_cluster_are_given_up(house: Any) -> No
     assert left == "PRDCLUS/QM04: PRDCLUS/QM02 with a full repository, as QM04 knows; two are right"
 
 
+async def test_publish_subscribe_ends_in_error(house: Any) -> None:
+    """One critical alert with what to do, which ends when the engine works again."""
+    wrong = ScenarioIncident(2 * MINUTE_MS, 6 * MINUTE_MS, IncidentKind.PUBSUB_ERROR, "QM03")
+    found = await played(house, Scenario("The engine ends", 30 * MINUTE_MS, (wrong,)), 12)
+    alert = "OPS-251 QM03/queue_manager"
+    assert found.told("firing") == found.told("resolved") == [f"{alert} critical"]
+    assert "is ERROR, though PSMODE is ENABLED" in found.words(alert)["summary"]
+    assert found.words(alert)["mqsc"] == "DISPLAY PUBSUB ALL"
+
+
 async def test_a_shared_message_data_set_breaks(house: Any) -> None:
     """First for two members, then for all as it failed: one alert, which names them; the failure explains it."""
     minutes = range(1, 9)

@@ -12,7 +12,7 @@ from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.message import FilterValue, Message, Parameter, Value
-from mqvitals_agent.simulator.answers import channel, cluster, handles, queue, queue_manager, storage
+from mqvitals_agent.simulator.answers import channel, cluster, handles, publish_subscribe, queue, queue_manager, storage
 from mqvitals_agent.simulator.answers.common import CommandRefusedError, CommandRequest, ReplyItem, refused_parameter
 from mqvitals_agent.simulator.state import GroupState, MemberState
 
@@ -226,6 +226,23 @@ COMMANDS: Final[Mapping[int, SupportedCommand]] = {
         generic=mq.MQRCCF_NONE_FOUND,
         exact=mq.MQRCCF_UNKNOWN_OBJECT_NAME,
         filtered=True,
+    ),
+    mq.MQCMD_INQUIRE_PUBSUB_STATUS: SupportedCommand(
+        "INQUIRE_PUBSUB_STATUS", publish_subscribe.pubsub_status, {mq.MQIACF_PS_STATUS_TYPE: _INT}
+    ),
+    mq.MQCMD_INQUIRE_SUBSCRIPTION: SupportedCommand(
+        "INQUIRE_SUBSCRIPTION",
+        publish_subscribe.subscriptions,
+        {mq.MQCACF_SUB_NAME: _TEXT, mq.MQIACF_DURABLE_SUBSCRIPTION: _INT, mq.MQIACF_SUB_ATTRS: _LIST},
+        needs=(mq.MQCACF_SUB_NAME,),
+        attributes=mq.MQIACF_SUB_ATTRS,
+        always=frozenset({mq.MQCACF_SUB_NAME}),
+        generic=mq.MQRCCF_NONE_FOUND,
+        exact=mq.MQRCCF_UNKNOWN_OBJECT_NAME,
+        filtered=True,
+    ),
+    mq.MQCMD_INQUIRE_SECURITY: SupportedCommand(
+        "INQUIRE_SECURITY", publish_subscribe.security, {mq.MQIACF_SECURITY_ATTRS: _LIST}
     ),
     mq.MQCMD_INQUIRE_CHANNEL_INIT: SupportedCommand("INQUIRE_CHANNEL_INIT", queue_manager.channel_initiator_status, {}),
     mq.MQCMD_INQUIRE_LOG: SupportedCommand("INQUIRE_LOG", queue_manager.log_status, {}),

@@ -59,6 +59,7 @@ def queue_manager_attributes(_request: CommandRequest, group: GroupState, member
         integer(mq.MQIA_MAX_HANDLES, 256),
         integer(mq.MQIA_MAX_UNCOMMITTED_MSGS, 10_000),
         integer(mq.MQIA_MAX_MSG_LENGTH, 104_857_600),
+        integer(mq.MQIA_PUBSUB_MODE, mq.MQPSM_ENABLED),
         integer(mq.MQIA_ACTIVE_CHANNELS, member.max_active_channels),
         integer(mq.MQIA_MAX_CHANNELS, member.max_channels),
         integer(mq.MQIA_TCP_CHANNELS, member.max_channels),

@@ -39,7 +39,14 @@ NOT_SIMULATED = {
 }
 """What items of z/OS hold and simulated ones, of some types, do not."""
 
-NEVER_SEEN = {mq.MQCMD_INQUIRE_SMDSCONN, mq.MQCMD_INQUIRE_CONNECTION, mq.MQCMD_INQUIRE_CLUSTER_Q_MGR}
+NEVER_SEEN = {
+    mq.MQCMD_INQUIRE_SMDSCONN,
+    mq.MQCMD_INQUIRE_CONNECTION,
+    mq.MQCMD_INQUIRE_CLUSTER_Q_MGR,
+    mq.MQCMD_INQUIRE_PUBSUB_STATUS,
+    mq.MQCMD_INQUIRE_SUBSCRIPTION,
+    mq.MQCMD_INQUIRE_SECURITY,
+}
 """Commands of which no item of a real queue manager was ever seen: only the parameters are documented, not their order."""
 
 

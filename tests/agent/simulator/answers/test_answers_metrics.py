@@ -7,7 +7,7 @@ from typing import Any
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_agent.poll.queries import PROBES
-from mqvitals_agent.simulator.state import Fault
+from mqvitals_agent.simulator.state import Fault, SubscriptionState
 from mqvitals_rules.vocabulary.metric import Absence
 
 PUT_LATE_S = 1
@@ -318,6 +318,21 @@ def test_connections_to_data_sets_tell_what_is_wrong_with_them(talk: Any) -> Non
     assert cycle.of("PRDQSG/smds/APPL1/QM01", "data_set_status", "access") == [1, 0]
     connected = cycle.of("PRDQSG/cf_structure/APPL1", "members_connected", "connections_failed")
     assert connected == [len(talk.group.members), 0]
+
+
+def test_publish_subscribe_and_security(talk: Any) -> None:
+    """The state of the engine, durable subscriptions by their queue, and switches that are off."""
+    talk.group.members["QM02"].subscriptions.append(SubscriptionState("NEWS", "ORDERS.REQUEST", "NEWSUSR"))
+    talk.group.members["QM02"].security_off = frozenset({"COMMAND", "QMGR"})
+    talk.group.faults["QM02"] = Fault(pubsub_error=True)
+    for name in ("QM01", "QM02"):
+        for command in (mq.MQCMD_INQUIRE_PUBSUB_STATUS, mq.MQCMD_INQUIRE_SUBSCRIPTION, mq.MQCMD_INQUIRE_SECURITY):
+            talk.ask(command, queue_manager=name)
+    cycle = talk.end()
+    metrics = ("pubsub_status", "subsystem_security", "command_security", "security_off")
+    assert cycle.of("QM01/queue_manager", *metrics) == [mq.MQPS_STATUS_ACTIVE, 1, 1, ""]
+    assert cycle.of("QM02/queue_manager", *metrics) == [mq.MQPS_STATUS_ERROR, 1, 0, "COMMAND"]
+    assert cycle.of("QM02/subscription/ORDERS.REQUEST", "subscriptions", "user") == [1, "NEWSUSR"]
 
 
 def test_the_group_tells_its_members(talk: Any) -> None:
