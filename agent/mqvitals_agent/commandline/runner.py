@@ -102,6 +102,9 @@ COMMANDS = (
         "units", "the units of work of queue managers, asked of them now, oldest first", "mqvitals_agent.cli.units"
     ),
     Command("alerts", "alerts: list, test", "mqvitals_agent.cli.alerts"),
+    Command(
+        "changes", "changes of definitions: what was altered, when, from what to what", "mqvitals_agent.cli.changes"
+    ),
     Command("messages", "the console messages in a store", "mqvitals_agent.cli.messages"),
     Command("agent", "poll, evaluate rules, store and notify, until it is stopped", "mqvitals_agent.cli.agent"),
     Command("record", "run the agent and record every exchange", "mqvitals_agent.cli.record"),

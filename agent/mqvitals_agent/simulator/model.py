@@ -91,6 +91,7 @@ class SimulatedGroup:
             self._connect(name, member)
         for name, (arrivals, service) in _SHARED_RATES.items():
             self._flows[f"{GROUP}/{name}"] = QueueFlow(self.group.shared_queues[name], arrivals, service, readers=8)
+        self._max_depths = {name: flow.queue.max_depth for name, flow in self._flows.items()}
         self._sending = [(key.split("/")[0], sender) for key, sender in self._senders.items()]
         self._flowing = [
             (owner, name == "REMOTE.IN", flow)
@@ -227,6 +228,7 @@ class SimulatedGroup:
         group.now = now
         incidents = list(self._scenario.active(now - self._begin))
         self._set_incidents(incidents)
+        self._alter(incidents)
         random = self._random
         arrived_by: dict[str, int] = defaultdict(int)
         # Storage moves after all puts, so that the put rate is the same throughout the second.
@@ -335,6 +337,7 @@ class SimulatedGroup:
                     | IncidentKind.LONG_UNIT
                     | IncidentKind.IN_DOUBT
                     | IncidentKind.DEAD_LETTERS
+                    | IncidentKind.MAX_DEPTH
                 ):
                     pass
                 case _:
@@ -374,6 +377,16 @@ class SimulatedGroup:
                 flow.queue.output_handles = 0
             elif more < 0:
                 flow.get(-more, self.group.now)
+
+    def _alter(self, incidents: list[ScenarioIncident]) -> None:
+        """Give the queues the attributes that an operator has set, or their usual ones, with the time of alteration."""
+        set_to = {each.object: round(each.value) for each in incidents if each.what is IncidentKind.MAX_DEPTH}
+        if set_to.keys() - self._max_depths.keys():
+            raise ValueError(f"{', '.join(set_to)} cannot have the incident {IncidentKind.MAX_DEPTH.value}")
+        for name, usual in self._max_depths.items():
+            queue, wanted = self._flows[name].queue, set_to.get(name, usual)
+            if queue.max_depth != wanted:
+                queue.max_depth, queue.altered = wanted, self.group.now
 
     def _catch_up(self, flow: QueueFlow) -> None:
         """With a backlog and usual arrivals the consumers of shared queues run at full speed."""

@@ -46,6 +46,7 @@ SCENARIOS = (
     "cluster-repository-lost",
     "dead-letters",
     "client-flood",
+    "definition-altered",
     "busy-morning",
 )
 
@@ -62,6 +63,7 @@ class IncidentKind(Enum):
 
     CONSUMER_GONE = "consumer_gone"  # a queue's consumers close it
     SLOW_CONSUMER = "slow_consumer"  # they get ``value`` times as much as usual
+    MAX_DEPTH = "max_depth"  # an operator alters a queue's MAXDEPTH to ``value``, and back at the end
     ARRIVALS = "arrivals"  # ``value`` times as many messages come
     NETWORK = "network"  # a channel's network time is ``value`` microseconds
     PARTNER_DOWN = "partner_down"  # a channel's partner does not answer

@@ -27,6 +27,7 @@ from mqvitals_agent.store.file.schema import (
 )
 from mqvitals_agent.store.result import LIVE, CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
 from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
+from mqvitals_agent.store.rows.changes import Change, read_changes
 from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import FIRST, LAST, HistoryQuery, HourMean, Poll, Sample, read_hours, read_means
 from mqvitals_agent.store.rows.messages import (
@@ -411,6 +412,22 @@ class StoreReader:
                     connection, owners=owners, codes=codes, since=since, until=until, about=about, limit=limit
                 )
             )
+
+    def changes(
+        self,
+        *,
+        since: int = 0,
+        until: int | None = None,
+        pattern: str | None = None,
+        objects: Collection[ObjectName] | None = None,
+        limit: int,
+    ) -> tuple[Change, ...]:
+        """The newest ``limit`` changes of definitions seen from ``since`` to ``until`` (ms UTC), oldest first.
+
+        ``pattern`` is as of ``objects()``; ``objects`` are those wanted.
+        """
+        with self._query() as connection:
+            return read_changes(connection, since=since, until=until, pattern=pattern, objects=objects, limit=limit)
 
     def new_messages(self, number: int, since: int) -> NewMessages:
         """The console messages in rows with a higher number than ``number``, and those that came last after ``since``

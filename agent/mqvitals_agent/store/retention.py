@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.schema import ALERTS_FROM, KEPT_FROM, write_meta
+from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS, MOST_CHANGES
 from mqvitals_agent.store.rows.history import has_means
 from mqvitals_agent.store.rows.tables import integer, moment, numbered, text
 from mqvitals_agent.store.writer import Store
@@ -252,6 +253,7 @@ class Retention:
             return
         yield from self._messages(cut)
         yield from self._alerts(cut)
+        yield from self._changes(now - KEEP_CHANGES_MS)
         yield from self._records(bound)
         yield from self._objects(cut, now)
         self._next_rest = now + REST_MS
@@ -322,6 +324,16 @@ class Retention:
         yield from self._in_pieces(
             "DELETE FROM message WHERE id IN (SELECT id FROM message WHERE last_ts < ?1 ORDER BY last_ts LIMIT ?2)",
             bound,
+        )
+
+    def _changes(self, bound: int) -> Iterator[int]:
+        """Changes of definitions from before ``bound``, and the oldest of too many."""
+        yield from self._in_pieces(
+            "DELETE FROM change WHERE id IN (SELECT id FROM change WHERE ts < ?1 ORDER BY ts LIMIT ?2)", bound
+        )
+        yield from self._in_pieces(
+            "DELETE FROM change WHERE id IN (SELECT id FROM change ORDER BY ts DESC, id DESC LIMIT ?2 OFFSET ?1)",
+            MOST_CHANGES,
         )
 
     def _alerts(self, bound: int) -> Iterator[int]:

@@ -11,6 +11,7 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.view.alerts import Remedy, read_remedy
+from mqvitals_agent.view.changes import ObjectChanges, read_changes_of
 from mqvitals_agent.view.console import ConsoleExcerpt, read_console
 from mqvitals_agent.view.explanation import explain_object
 from mqvitals_agent.view.lists import health_by_object, health_of_item
@@ -263,7 +264,7 @@ class ObjectDetail:
     since when it no longer exists. ``since`` is when its present severity began. ``chartable`` are the metrics that a
     chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to
     do, when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a
-    channel initiator, ``console`` the messages about it; ``planned`` the inputs of the formulas. ``trend`` is the
+    channel initiator, ``console`` the messages about it, ``changes`` those of definitions; ``planned`` the inputs of the formulas. ``trend`` is the
     chosen one over time (None: it has none).
     """
 
@@ -285,6 +286,7 @@ class ObjectDetail:
     tasks: tuple[Item, ...] = ()
     mqsc: str = ""
     console: ConsoleExcerpt = field(default_factory=ConsoleExcerpt)
+    changes: ObjectChanges = field(default_factory=ObjectChanges)
     planned: WhatIfInputs = field(default_factory=WhatIfInputs)
     chartable: tuple[str, ...] = ()
     metric: str = ""
@@ -342,6 +344,7 @@ def read_object_detail(
         tasks=tasks,
         mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(object_rules),
         console=read_console(reader, name, (*firing, *below)[:_WITH_CONSOLE], data.now),
+        changes=read_changes_of(reader, name, related, (*firing, *below)[:_WITH_CONSOLE], data.now),
         planned=WhatIfInputs()
         if stale
         else read_what_if(ObjectValues(reader, name, rules.facts, data.now, answered_only=True)),

@@ -39,6 +39,7 @@ _TIMES = {
     "receiver": ("since_ts", "accepted_ts", "failing_ts"),
     "request": ("asked_ts",),
     "message": ("ts", "last_ts"),
+    "change": ("ts", "before_ts"),
     "smf_part": ("ts",),
     "record": ("ts",),
 }
@@ -102,7 +103,7 @@ def drop_invalid_times(
         run(f"DELETE FROM {each.current} WHERE changed < :first OR changed > :latest", bounds)
     run(f"DELETE FROM notice WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
     run(f"DELETE FROM alert_transition WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
-    for table in ("reading", "alert", "alert_transition", "request", "message", "smf_part", "record"):
+    for table in ("reading", "alert", "alert_transition", "request", "message", "change", "smf_part", "record"):
         run(f"DELETE FROM {table} WHERE {_wrong(table)}", bounds)
     # What is pending stays pending.
     run(
@@ -189,6 +190,9 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
         )
     run(f"UPDATE reading SET asked = :ts - 1 WHERE asked >= :ts AND ts IS NULL AND object_id IN ({objects})", bounds)
     run(f"UPDATE instance SET ts = :ts WHERE ts > :ts AND object_id IN ({objects})", bounds)
+    run(
+        "UPDATE change SET ts = min(ts, :ts), before_ts = min(before_ts, :ts) WHERE owner = :owner AND ts > :ts", bounds
+    )
     run("UPDATE object SET first_ts = min(first_ts, :ts), gone_ts = min(gone_ts, :ts) WHERE owner = :owner", bounds)
     # Open ones are dated anew by the engine.
     _date_alerts(connection, "scope_owner = :owner AND state = 'resolved'", bounds)

@@ -125,6 +125,14 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
     ),
     # The beginning by which receivers know an alert, where the clock has been corrected since.
     ("ALTER TABLE alert ADD COLUMN identity INTEGER",),
+    # Changes of definitions.
+    (
+        """CREATE TABLE change(id INTEGER PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+            metric TEXT NOT NULL, old ANY NOT NULL, new ANY NOT NULL, ts INTEGER NOT NULL, before_ts INTEGER NOT NULL,
+            altered TEXT NOT NULL, moved INTEGER) STRICT""",
+        "CREATE INDEX change_ts ON change(ts)",
+        "CREATE INDEX change_object ON change(owner, kind, name, ts)",
+    ),
 )
 """The statements of each structure."""
 

@@ -10,18 +10,22 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from mqvitals_agent.store.file.integrity import valid_time
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.store.rows.changes import CONTEXT, Change, differences, insert_changes
 from mqvitals_agent.store.rows.tables import (
     NULL,
     POLL,
     Cells,
     ColumnOrder,
+    Columns,
     KindTables,
     MetricNames,
     ReadingCells,
+    Types,
     checked_values,
     integer,
     integer_or_none,
@@ -32,6 +36,7 @@ from mqvitals_agent.store.rows.tables import (
     types_of,
 )
 from mqvitals_rules.snapshot import ObjectName, Reading, Source, fresh_until
+from mqvitals_rules.vocabulary.changes import ALTERED, RECORDED
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 _POLL = Source.POLL
@@ -155,6 +160,14 @@ class _LastStored:
         self.cells: Cells | None = None
 
 
+class _DefinitionQuery(NamedTuple):
+    """How the attributes of a definition are read from the file; parameters: probe, object_id."""
+
+    names: MetricNames
+    types: tuple[Types, ...]
+    query: str
+
+
 class CurrentWriter:
     """Collects the changes of one snapshot and writes them.
 
@@ -167,6 +180,8 @@ class CurrentWriter:
         self._arrangements = {kind: ColumnOrder(table.metrics, table.metrics, kind) for kind, table in tables.items()}
         self._shapes: dict[MetricNames, MetricNames] = {}
         self._absences: dict[tuple[MetricNames, tuple[str, ...]], str] = {}
+        self._definitions: dict[tuple[str, str, MetricNames], Columns] = {}
+        self._definition_queries: dict[tuple[str, str], _DefinitionQuery] = {}
         self.load()
 
     def load(self) -> None:
@@ -187,6 +202,7 @@ class CurrentWriter:
         values = tuple(reading.values.values())
         key = (object_id, probe)
         last = self._last.get(key)
+        before = None if last is None else last.ts
         if last is None:
             self._last[key] = last = _LastStored(ts if reading.answered else None)
             self._new.append((object_id, probe, NULL, ts, _reason(values)) if last.ts is None else (*key, ts, ts, NULL))
@@ -205,11 +221,71 @@ class CurrentWriter:
             # The last values stay as they were; that the object is gone is written at the object.
             last.values = None
             return spread
+        if before is not None and probe in RECORDED.get(reading.object.kind, ()):
+            self._compare(object_id, spread, values, last, before)
         # Several records of a probe may come at once, each of another shape: each is written whole, in their order.
         self._change(object_id, spread, values, known=last.shape == shape and reading.source is _POLL)
         if reading.answered:
             last.shape, last.values, last.cells = spread.shape, values, spread.cells
         return spread
+
+    def _compare(
+        self, object_id: int, spread: ReadingCells, values: tuple[Reported, ...], last: _LastStored, before: int
+    ) -> None:
+        """Note how a definition differs from what was last stored of it, at ``before``."""
+        reading, shape, _ = spread
+        name, probe = reading.object, reading.probe
+        if reading.source is not _POLL:
+            return
+        if last.values is not None and last.shape == shape:
+            # Most readings differ in what no definition holds.
+            part = self._definition(name.kind, probe, shape)
+            if part(values) == part(last.values):
+                return
+        old = (
+            self._stored(object_id, name.kind, probe)
+            if last.values is None or last.shape is None
+            else dict(zip(last.shape, last.values, strict=True))
+        )
+        altered = reading.values.get(ALTERED)
+        told = altered if isinstance(altered, str) else ""
+        self._changes += [
+            Change(name, each.metric, each.old, each.new, reading.ts, before, told, each.moved)
+            for each in differences(name.kind, RECORDED[name.kind][probe], old, reading.values)
+        ]
+
+    def _definition(self, kind: str, probe: str, shape: MetricNames) -> Columns:
+        """What takes the attributes of a definition out of the values of a reading of this shape."""
+        key = kind, probe, shape
+        found = self._definitions.get(key)
+        if found is None:
+            if len(self._definitions) >= _ABSENCES:
+                self._definitions.clear()
+            wanted = RECORDED[kind][probe] | CONTEXT
+            places = [place for place, metric in enumerate(shape) if metric in wanted]
+            found = self._definitions[key] = itemgetter(*places) if places else _nothing
+        return found
+
+    def _stored(self, object_id: int, kind: str, probe: str) -> dict[str, Reported]:
+        """What the file holds of a definition that is not known here: after a start, or when it has come back."""
+        names, types, query = self._definition_query(kind, probe)
+        row = self._connection.execute(query, (probe, object_id)).fetchone() if names else None
+        if row is None:
+            return {}
+        cells = checked_values(row, types)
+        return {name: cell for name, cell in zip(names, cells, strict=True) if cell is not None}
+
+    def _definition_query(self, kind: str, probe: str) -> _DefinitionQuery:
+        found = self._definition_queries.get((kind, probe))
+        if found is None:
+            tables = self._tables[kind]
+            wanted = RECORDED[kind][probe] | CONTEXT
+            names = tuple(name for name in tables.metrics if name in wanted)
+            columns = ", ".join(f'"{name}"' for name in names)
+            query = f"SELECT {columns} FROM {tables.current} WHERE probe = ? AND object_id = ?"  # noqa: S608
+            found = _DefinitionQuery(names, types_of(tables.types[name] for name in names), query)
+            self._definition_queries[kind, probe] = found
+        return found
 
     def forget(self, objects: Mapping[int, str], connection: sqlite3.Connection) -> None:
         """Delete the current state of objects (number -> kind). Raises sqlite3.Error."""
@@ -260,6 +336,8 @@ class CurrentWriter:
             execute(self._tables[kind].upsert_current(), rows)
         for (kind, shape), rows in self._updated.items():
             execute(self._tables[kind].update_current(shape), rows)
+        if self._changes:
+            insert_changes(self._connection, self._changes)
         for statement, parameters in (
             ("INSERT INTO reading(object_id, probe, ts, asked, unanswered) VALUES(?, ?, ?, ?, ?)", self._new),
             (
@@ -276,11 +354,16 @@ class CurrentWriter:
         self._clear()
 
     def _clear(self) -> None:
+        self._changes: list[Change] = []
         self._inserted: dict[str, list[tuple[Any, ...]]] = {}
         self._updated: dict[tuple[str, MetricNames], list[tuple[Any, ...]]] = {}
         self._new: list[tuple[Any, ...]] = []
         self._answered: list[tuple[int, int, int, str]] = []
         self._unanswered: list[tuple[int, str, int, str, int]] = []
+
+
+def _nothing(_: object) -> tuple[Any, ...]:
+    return ()
 
 
 def _reason(values: tuple[Reported, ...]) -> str:

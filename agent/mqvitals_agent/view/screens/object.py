@@ -21,6 +21,7 @@ from mqvitals_agent.text.severity import WIDEST, Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, labelled, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.alerts import duration_words, object_key, open_summary, short_summary, since_words
+from mqvitals_agent.view.changes import object_change_lines
 from mqvitals_agent.view.console import console_lines
 from mqvitals_agent.view.object_detail import ObjectDetail, RelatedObjects
 from mqvitals_agent.view.screens.object_sections import interval_lines, position_lines, rule_lines
@@ -85,6 +86,7 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         *_next(detail, width),
         *what_if_lines(detail.name.kind, detail.planned, width),
         *_tasks(detail, frame.now, width),
+        *object_change_lines(detail.changes, frame.now, width),
         *console_lines(detail.console, detail.name.kind, frame.now, width, zos=on_zos(detail.values or {})),
         *_related(detail, frame.now, width),
         *rule_lines(detail.rules, frame.now, width),

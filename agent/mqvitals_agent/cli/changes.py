@@ -1,0 +1,81 @@
+"""``mqvitals changes``: lists the changes of definitions in a store."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+
+from mqvitals_agent.commandline.arguments import (
+    add_store_arguments,
+    add_zone_argument,
+    duration_argument,
+    now_ms,
+    open_store,
+)
+from mqvitals_agent.commandline.output import line_width, show_lines
+from mqvitals_agent.errors import ExitCode, Failure
+
+_DESCRIPTION = """\
+Lists the changes of definitions that the agent has seen, oldest first: object, attribute, old and new value, when the
+definition was altered as the queue manager says (local time), and when the change was seen. A change that was missed
+for more than a day shows between which moments it happened. 'mqvitals help changes' says which attributes are watched.
+"""
+_MOST = 1_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``changes``."""
+    parser.description = _DESCRIPTION
+    add_store_arguments(parser)
+    parser.add_argument(
+        "--since", metavar="DURATION", default="7d", help="how far back, such as 12h or 30d (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--object",
+        metavar="PATTERN",
+        help="only of these objects: a name such as QM01/queue/ORDERS, or with * and ? (QM01/queue/*)",
+    )
+    parser.add_argument(
+        "--limit", metavar="N", type=int, default=_MOST, help="the newest N of them (default: %(default)s)"
+    )
+    add_zone_argument(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="a JSON list")
+    form.add_argument("--csv", action="store_true", help="comma-separated values with a heading line")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the changes; returns the exit code, 0 also when there are none."""
+    from mqvitals_agent.view.changes import change_json, change_list_lines
+
+    if arguments.limit < 1:
+        raise Failure("--limit must be 1 at least")
+    back = duration_argument("--since", arguments.since)
+    with open_store(arguments) as reader:
+        meta, last = reader.meta(), reader.last_ts()
+        now = last if meta.past and last is not None else now_ms()
+        found = reader.changes(since=max(now - back, 0), pattern=arguments.object, limit=arguments.limit)
+    if arguments.json:
+        print(json.dumps([change_json(each) for each in found], indent=1))
+    elif arguments.csv:
+        rows = [{key: _cell(value) for key, value in change_json(each).items()} for each in found]
+        writer = csv.DictWriter(sys.stdout, _CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    else:
+        show_lines(list(change_list_lines(found, now, line_width())))
+    return ExitCode.DONE
+
+
+def _cell(value: object) -> object:
+    from mqvitals_agent.text.terminal import safe
+
+    return safe(value) if isinstance(value, str) else value
+
+
+_CSV_COLUMNS = (
+    "seen", "seen_before", "object", "attribute", "metric", "old", "new", "old_words", "new_words", "altered",
+    "altered_moved", "security",
+)  # fmt: skip

@@ -1,0 +1,162 @@
+"""Changes of definitions in words: as a list, on the screen of an object, beside its alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from mqvitals_agent.store.rows.changes import Change
+from mqvitals_agent.text.figure import clock, day, figure, object_words
+from mqvitals_agent.text.styled import Line, Tone, heading, line, wrapped
+from mqvitals_agent.text.terminal import safe
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import iso
+from mqvitals_rules.vocabulary.changes import ALTERED, is_security
+from mqvitals_rules.vocabulary.metric import Metric, Value
+from mqvitals_rules.vocabulary.tables import KINDS
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.view.object_detail import RelatedObjects
+
+_DAY_MS: Final = 86_400_000
+BEFORE_ALERT_MS: Final = _DAY_MS
+"""Changes within this time before an alert began are shown with it."""
+
+_MOST: Final = 10
+_SHOWN_MS: Final = 30 * _DAY_MS
+"""So far back the screen of an object shows its changes."""
+
+_EXPLAINING: Final = frozenset({"channel", "queue", "page_set", "buffer_pool", "cf_structure", "smds", "log"})
+"""Kinds of related objects whose changes may explain an alert."""
+
+_INDENT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectChanges:
+    """The changes of an object, and those of what belongs to it in the day before one of its alerts began; oldest first."""
+
+    own: tuple[Change, ...] = ()
+    before_alerts: tuple[Change, ...] = ()
+
+
+def keyword(change: Change) -> str:
+    """The attribute: its MQSC keyword, else the metric's name."""
+    metric = _metric(change)
+    return metric.mqsc.split()[0] if metric is not None and metric.mqsc else change.metric
+
+
+def value_words(change: Change, value: Value) -> str:
+    """A value as screens have it; a blank text in quotes."""
+    if isinstance(value, str):
+        return safe(value.strip()) or "''"
+    metric = _metric(change)
+    return str(value) if metric is None else figure(value, metric)
+
+
+def change_words(change: Change) -> str:
+    """``MAXDEPTH 5,000 messages -> 50,000 messages``, and what there is to say about it."""
+    if change.metric == ALTERED:
+        return f"altered at {safe(str(change.new))}, nothing that is watched"
+    words = f"{safe(keyword(change))} {value_words(change, change.old)} -> {value_words(change, change.new)}"
+    if is_security(change.name.kind, change.metric, change.new):
+        words += ", security"
+    if change.moved:
+        words += f", altered at {safe(change.altered)}"
+    elif change.moved is False:
+        words += f", without a new ALTDATE ({safe(change.altered)})"
+    return words
+
+
+def when_words(change: Change, now: int) -> str:
+    """When it was seen; after a pause of more than a day between which two moments it happened."""
+    if change.ts - change.before > _DAY_MS:
+        return f"between {_at(change.before, now)} and {_at(change.ts, now)}"
+    return _at(change.ts, now)
+
+
+def _at(ts: int, now: int) -> str:
+    return clock(ts) if day(ts) == day(now) else f"{day(ts)} {clock(ts)}"
+
+
+def _metric(change: Change) -> Metric | None:
+    kind = KINDS.get(change.name.kind)
+    return None if kind is None else kind.metric(change.metric)
+
+
+def change_json(change: Change) -> dict[str, Any]:
+    """A change as plain values; times ISO 8601 in UTC, the time of alteration as the queue manager tells it."""
+    name = change.name
+    return {
+        "seen": iso(change.ts),
+        "seen_before": iso(change.before),
+        "queue_manager": name.owner,
+        "kind": name.kind,
+        "object": str(name),
+        "metric": change.metric,
+        "attribute": keyword(change),
+        "old": change.old,
+        "new": change.new,
+        "old_words": value_words(change, change.old),
+        "new_words": value_words(change, change.new),
+        "altered": change.altered or None,
+        "altered_moved": change.moved,
+        "watched": change.metric != ALTERED,
+        "security": is_security(name.kind, change.metric, change.new),
+    }
+
+
+def change_list_lines(changes: Sequence[Change], now: int, width: int) -> Iterator[Line]:
+    """The list of ``mqvitals changes``, oldest first."""
+    if not changes:
+        yield line("no changes")
+    for change in changes:
+        yield from _change_lines(change, now, width, named=True)
+
+
+def read_changes_of(
+    reader: StoreReader, name: ObjectName, related: Iterable[RelatedObjects], alerts: Iterable[Alert], now: int
+) -> ObjectChanges:
+    """The newest changes of an object, and what changed of related objects before its alerts. Raises StoreError."""
+    own = reader.changes(objects=[name], since=now - _SHOWN_MS, limit=_MOST)
+    around = {
+        each
+        for one in related
+        for each, _, _ in one.objects
+        if each != name and each.kind in _EXPLAINING and name.kind not in ("queue_manager", "qsg")
+    }
+    found: dict[Change, None] = {}
+    for alert in alerts:
+        if alert.ended is None and around:
+            began = alert.since
+            for change in reader.changes(objects=around, since=began - BEFORE_ALERT_MS, until=began, limit=_MOST):
+                found[change] = None
+    return ObjectChanges(own, tuple(sorted(found, key=lambda change: change.ts)[-_MOST:]))
+
+
+def object_change_lines(changes: ObjectChanges, now: int, width: int) -> Iterator[Line]:
+    """The part of an object's screen that shows what changed; nothing where nothing did."""
+    if changes.own:
+        yield heading("Changes of its definition", width)
+        for change in reversed(changes.own):
+            yield from _change_lines(change, now, width, named=False)
+    if changes.before_alerts:
+        yield heading("Changed in the day before its alerts began", width)
+        for change in reversed(changes.before_alerts):
+            yield from _change_lines(change, now, width, named=True)
+
+
+def _change_lines(change: Change, now: int, width: int, *, named: bool) -> Iterator[Line]:
+    lead = "" if named else _INDENT
+    who = f"{object_words(change.name)}  " if named else ""
+    security = is_security(change.name.kind, change.metric, change.new)
+    yield from wrapped(
+        f"{when_words(change, now)}  {who}{change_words(change)}",
+        width,
+        Tone.WARNING if security else Tone.PLAIN,
+        first=lead,
+        rest=lead + _INDENT,
+    )
