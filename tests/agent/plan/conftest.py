@@ -13,7 +13,7 @@ from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 START = 1795176000000  # 2026-11-20 12:00:00 UTC
-CYCLE_MS = 10_000
+CYCLE_MS = 20_000
 CYCLES = 4
 QUEUES = (("SHORT", 4, 1000), ("LONG", 4, 9000), ("OTHER", 5, 100))
 """Name, page set, length of the messages that are put."""

@@ -136,7 +136,7 @@ def test_counters_over_the_last_hour(store: str, capsys: pytest.CaptureFixture[s
         == 2000
     )
     rate = answered(capsys, "receive-timeout-cost", "--from", store, CHANNEL)
-    assert (rate["inputs"]["msgs_per_s"], rate["inputs"]["achieved_batch_msgs"]) == (50, 10)
+    assert (rate["inputs"]["msgs_per_s"], rate["inputs"]["achieved_batch_msgs"]) == (25, 10)
 
 
 def test_the_average_length_of_what_lies_on_a_page_set(store: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -116,7 +116,7 @@ def test_an_hour_does_not_hold_what_ended_when_it_began(store: str) -> None:
     with StoreReader.open(store) as reader:
         last = reader.last_ts()
         assert last is not None
-        now = last - 2 * 10_000 + 3_600_000  # of the four cycles the first has no increase
+        now = last - 2 * 20_000 + 3_600_000  # of the four cycles the first has no increase
         channel = ObjectName("QM01", "channel", "TO.QM02")
         messages = find_inputs(FORMULAS["batch-transfer-time"], ObjectValues(reader, channel, Facts(KINDS), now))[0]
     assert (messages.input.name, messages.value) == ("messages", 1000)
