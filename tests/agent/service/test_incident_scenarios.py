@@ -230,7 +230,7 @@ async def test_dead_letters_for_five_reasons(house: Any) -> None:
         )
     words = found.words("OPS-162 QM01/dead_letter/2053/PAYMENTS.IN")
     assert "37 messages for PAYMENTS.IN on the dead-letter queue: 2053 MQRC_Q_FULL, since " in words["summary"]
-    assert words["summary"].endswith("; usually the consumer stopped, or MAXDEPTH; tell the application")
+    assert words["summary"].endswith("; common cause: the consumer stopped, or MAXDEPTH; tell the application")
     assert "CSQUDLQH" in words["advice"]
     assert found.cause("OPS-162 QM01/dead_letter/2192/PAYMENTS.LARGE") is None
 
