@@ -7,6 +7,7 @@ import io
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,15 @@ import pytest
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.changes import Change
+from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
-from mqvitals_agent.view.changes import change_json, change_list_lines
+from mqvitals_agent.view.changes import change_json, change_list_lines, object_change_lines, read_changes_of
+from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
+from mqvitals_agent.view.object_detail import RelatedObjects
+from mqvitals_agent.view.screens.object import detail_lines
+from mqvitals_config.settings import Settings
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 
 PAYMENTS = "QM01/queue/PAYMENTS.IN"
@@ -107,8 +115,80 @@ def test_words() -> None:
     assert "\x1b" not in shown(metric="description", old="a", new="\x1b[2Jred")[0]
 
 
+def test_the_screen_of_an_object(altered: Path) -> None:
+    """It lists the changes of the object's definition, the newest first; another object's screen has no such part."""
+    rules = load_rule_config(Settings())
+    with StoreReader.open(altered / "live.db") as reader:
+        now = reader.last_ts() or 0
+
+        def text(name: str) -> str:
+            frame = read_frame(reader, now, FrameRequest(DETAIL, name=ObjectName.parse(name)), rules)
+            return "\n".join(line.text for line in detail_lines(frame, 160))
+
+        shown = text(PAYMENTS)
+        _, _, part = shown.partition("Changes of its definition")
+        assert part.index("MAXDEPTH 5,000 msgs -> 50,000 msgs") < part.index("-> 5,000 msgs")
+        assert "Changes of its definition" not in text("QM02/queue/PAYMENTS.IN")
+
+
+@pytest.mark.parametrize(("hours_before", "seen"), [(1, True), (23, True), (25, False), (-1, False)])
+def test_changes_before_an_alert(altered: Path, hours_before: int, seen: bool) -> None:
+    """Beside an open alert stands what changed of related objects in the day before it began, and nothing else."""
+    queue = ObjectName.parse(PAYMENTS)
+    related = [RelatedObjects("queues on it", ((queue, Health.OK, None),))]
+    with StoreReader.open(altered / "live.db") as reader:
+        (last,) = reader.changes(objects=[queue], limit=1)
+        began = last.ts + hours_before * 3_600_000
+        name = ObjectName("QM01", "page_set", "3")
+        warning = Severity.WARNING
+        alert = Alert(
+            AlertKey("PS-01", name), name, "operational", "", AlertState.FIRING, warning, warning, began, began, "full",
+            began,
+        )  # fmt: skip
+        found = read_changes_of(reader, name, related, [alert], began)
+        assert (last in found.before_alerts) is seen
+        assert read_changes_of(reader, name, related, [replace(alert, ended=began)], began).before_alerts == ()
+        assert found.own == ()
+    assert (
+        "Changed in the day before" in "".join(line.text for line in object_change_lines(found, began, 120))
+    ) is bool(found.before_alerts)
+
+
 def test_the_reader_reads_them(altered: Path) -> None:
     """By object, the newest first to be kept by a limit."""
     with StoreReader.open(altered / "live.db") as reader:
         every = reader.changes(limit=100)
         assert reader.changes(limit=1, objects=[ObjectName.parse(PAYMENTS)]) == every[-1:]
+
+
+def test_a_rule_is_explained_with_the_changes_before_its_alert(
+    altered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`rules explain` of an open alert shows what changed of its object in the day before; nothing that is older."""
+    store = tmp_path / "x.db"
+    with closing(sqlite3.connect(altered / "live.db")) as db, closing(sqlite3.connect(store)) as copy:
+        db.backup(copy)
+        rule, owner, name, since = copy.execute(
+            "SELECT rule, scope_owner, scope_name, since FROM alert WHERE state = 'firing' AND scope_kind = 'channel'"
+        ).fetchone()
+        for batch, hours in ((50, 2), (20, 30)):
+            values = (
+                owner,
+                "channel",
+                name,
+                "batchsz_defined",
+                100,
+                batch,
+                since - hours * 3_600_000,
+                since - DAY * 2,
+                "",
+                None,
+            )
+            copy.execute(f"INSERT INTO change VALUES(NULL{', ?' * len(values)})", values)
+        copy.commit()
+    capsys.readouterr()
+    assert main(["rules", "explain", rule, f"{owner}/channel/{name}", "--store", str(store)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Changed between " in text
+    assert "BATCHSZ 100 msgs -> 50 msgs" in text
+    assert "-> 20 msgs" not in text

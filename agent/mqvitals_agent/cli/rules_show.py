@@ -365,6 +365,21 @@ def _verdict_lines(
         yield from _labelled("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
     yield from _labelled("With", ", ".join(f"{key} = {value:g}" for key, value in compiled.values.items()))
     yield from _labelled("Next", found.mqsc)
+    if alert is not None and alert.ended is None:
+        yield from _labelled("Changed", *_changes_before(reader, name, alert, now))
+
+
+def _changes_before(reader: StoreReader, name: ObjectName, alert: Alert, now: int) -> list[str]:
+    """The changes of the object, and of what belongs to it, in the day before the alert began."""
+    from mqvitals_agent.text.figure import object_words
+    from mqvitals_agent.view.changes import change_words, explaining, read_changes_before, when_words
+    from mqvitals_agent.view.object_detail import read_related
+    from mqvitals_agent.view.status import read_status_data, status_of
+
+    status = status_of(read_status_data(reader, now, {}))
+    names = explaining(name, read_related(reader, status, name, reader.current(name))) | {name}
+    found = read_changes_before(reader, names, alert)
+    return [f"{when_words(each, now)} {object_words(each.name)} {change_words(each)}" for each in found]
 
 
 def _alert_words(rule: Rule, alert: Alert | None) -> str:

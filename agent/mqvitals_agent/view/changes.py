@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -122,19 +122,26 @@ def read_changes_of(
 ) -> ObjectChanges:
     """The newest changes of an object, and what changed of related objects before its alerts. Raises StoreError."""
     own = reader.changes(objects=[name], since=now - _SHOWN_MS, limit=_MOST)
-    around = {
-        each
-        for one in related
-        for each, _, _ in one.objects
-        if each != name and each.kind in _EXPLAINING and name.kind not in ("queue_manager", "qsg")
-    }
+    around = explaining(name, related)
     found: dict[Change, None] = {}
     for alert in alerts:
-        if alert.ended is None and around:
-            began = alert.since
-            for change in reader.changes(objects=around, since=began - BEFORE_ALERT_MS, until=began, limit=_MOST):
-                found[change] = None
+        if alert.ended is None:
+            found.update(dict.fromkeys(read_changes_before(reader, around, alert)))
     return ObjectChanges(own, tuple(sorted(found, key=lambda change: change.ts)[-_MOST:]))
+
+
+def explaining(name: ObjectName, related: Iterable[RelatedObjects]) -> frozenset[ObjectName]:
+    """The related objects whose changes may explain an alert about an object."""
+    if name.kind in ("queue_manager", "qsg"):
+        return frozenset()
+    return frozenset(each for one in related for each, _, _ in one.objects if each != name and each.kind in _EXPLAINING)
+
+
+def read_changes_before(reader: StoreReader, names: Collection[ObjectName], alert: Alert) -> tuple[Change, ...]:
+    """What changed of some objects in the day before an alert began, oldest first. Raises StoreError."""
+    if not names:
+        return ()
+    return reader.changes(objects=names, since=alert.since - BEFORE_ALERT_MS, until=alert.since, limit=_MOST)
 
 
 def object_change_lines(changes: ObjectChanges, now: int, width: int) -> Iterator[Line]:

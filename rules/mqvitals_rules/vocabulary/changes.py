@@ -21,6 +21,7 @@ RECORDED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
                 statacls statmqi statint_s cfconlos intra_group_queuing shared_queue_by_name group_units_of_recovery
                 chlauth message_protection authority_event inhibit_event local_event remote_event start_stop_event
                 performance_event channel_event ssl_event bridge_event configuration_event command_event logger_event
+                pubsub_mode
             """,
             "INQUIRE_SYSTEM": """
                 smf_statistics smf_accounting statistics_minutes statistics_plus_s accounting_minutes accounting_plus_s
@@ -28,6 +29,7 @@ RECORDED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
                 exit_tasks ace_limit_kb mulc_capture otma_group otma_member otma_interval_s reslevel_audit service
                 trace_classes trace_pages wlm_interval wlm_interval_unit routing_codes
             """,
+            "INQUIRE_SECURITY": "security_off",
         },
         "channel_initiator": {
             "INQUIRE_Q_MGR": """
@@ -50,9 +52,9 @@ RECORDED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         "queue": {
             "INQUIRE_Q": """
                 description usage max_depth max_msg_length def_persistence index_type get_enabled put_enabled shareable
-                trigger trigger_type trigger_priority backout_threshold backout_queue depth_high_pct depth_low_pct
+                trigger trigger_type trigger_depth trigger_priority initiation_queue process backout_threshold backout_queue depth_high_pct depth_low_pct
                 depth_max_event depth_high_event depth_low_event service_interval_ms service_interval_event monq_defined
-                statq storage_class cf_structure cluster tpipe
+                statq storage_class cf_structure cluster tpipe stream_queue stream_qos
             """,
         },
         "channel": {
@@ -82,6 +84,7 @@ RECORDED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
 SECURITY: Final[Mapping[tuple[str, str], frozenset[Value] | None]] = {
     ("queue_manager", "chlauth"): None,
     ("queue_manager", "command_event"): frozenset({0}),
+    ("queue_manager", "security_off"): None,
     ("channel", "mca_user_defined"): None,
     ("channel", "ssl_cipher_defined"): frozenset({""}),
     ("channel", "ssl_client_auth"): frozenset({1}),
