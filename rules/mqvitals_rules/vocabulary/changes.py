@@ -33,9 +33,10 @@ RECORDED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         },
         "channel_initiator": {
             "INQUIRE_Q_MGR": """
-                tcp_name chiadaps chidisps ssltasks actchl maxchl tcpchl lu62chl receive_timeout receive_timeout_type
+                chiadaps chidisps ssltasks actchl maxchl tcpchl lu62chl receive_timeout receive_timeout_type
                 receive_timeout_min
             """,
+            "INQUIRE_CHANNEL_INIT": "tcp_name",
         },
         "log": {
             "INQUIRE_SYSTEM": "logload qindxbld",
