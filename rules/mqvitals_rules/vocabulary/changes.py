@@ -60,7 +60,7 @@ RECORDED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         },
         "channel": {
             "INQUIRE_CHANNEL": """
-                description default_disposition protocol xmitq batchsz_defined batchlim_kb batchint_ms batchhb_ms
+                description default_disposition protocol batchsz_defined batchlim_kb batchint_ms batchhb_ms
                 discint_s hbint_defined_s kaint_defined_s shortrty shorttmr_s longrty longtmr_s mr_count mr_interval_ms
                 max_msg_length_defined npmspeed_defined seqwrap maxinst maxinstc sharecnv splprot ssl_cipher_defined
                 ssl_peer_defined ssl_client_auth certificate_label conname_defined mca_user_defined
