@@ -28,6 +28,7 @@ from mqvitals_agent.poll.queries import (
 from mqvitals_agent.simulator.answers.commands import COMMANDS
 from mqvitals_config.collection import ChannelSelection, PollingSettings, QueueSelection
 from mqvitals_config.problem import LocatedText, Place
+from mqvitals_rules.vocabulary.dead_letter import DEAD_LETTERS
 from mqvitals_rules.vocabulary.tables import KINDS
 
 
@@ -42,10 +43,13 @@ def decoded(request: bytes) -> Message:
 
 
 def test_every_question_is_asked_whole() -> None:
-    """Without settings there is one request a question, which selects everything, in the order of the schedule."""
+    """Without settings there is one request a question, which selects everything, in the order of the schedule.
+
+    Dead letters are browsed only where the settings say so.
+    """
     found = zos_queries(PollingSettings())
     assert [errand.question for errand in found] == [
-        name for name in DEFAULT_INTERVALS_MS if name not in DISTRIBUTED_QUERIES
+        name for name in DEFAULT_INTERVALS_MS if name not in DISTRIBUTED_QUERIES | {DEAD_LETTERS}
     ]
     for errand in found:
         selection = selection_of(decoded(errand.request))
@@ -127,7 +131,7 @@ def test_usage_can_be_off() -> None:
     assert (
         names
         == set(DEFAULT_INTERVALS_MS)
-        - {"INQUIRE_USAGE", "INQUIRE_USAGE_SMDS", "INQUIRE_USAGE_DATASET"}
+        - {"INQUIRE_USAGE", "INQUIRE_USAGE_SMDS", "INQUIRE_USAGE_DATASET", DEAD_LETTERS}
         - DISTRIBUTED_QUERIES
     )
 

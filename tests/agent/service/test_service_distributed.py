@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.names import command_name
+from mqvitals_agent.poll.queries import distributed_queries
+from mqvitals_config.collection import PollingSettings
 
 QUEUE = "SYSTEM.ADMIN.STATISTICS.QUEUE"
-OWN = ["INQUIRE_Q_MGR", "INQUIRE_Q_MGR_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q"]
-OWN += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS", "INQUIRE_CHANNEL_STATUS", "INQUIRE_CONNECTION"]
+OWN = [command_name(query.command) for query in distributed_queries(PollingSettings())]
 
 
 def runs_on(house: Any, name: str, platform: int, queue: str = "") -> None:
