@@ -117,6 +117,8 @@ class RuleGroup:
         settled: Sequence[object],
     ) -> list[Verdict]:
         """The verdicts about the object of the context that are not ``settled``, in the order of the rules."""
+        if not rules:
+            return []
         if rules is self.urgent or rules is self.rules:
             together = (self._some if rules is self.urgent else self._every).often()
             if together is not None:

@@ -95,11 +95,11 @@ def test_from_the_red_line_to_its_cause(terminal: Terminal, temporary: Path) -> 
     """A person sees CRITICAL, opens it, finds chart, rule and source, and ends it with one key."""
     terminal.wait(lambda screen: "Queue managers" in screen and "PRDQSG" in screen)
     assert len(processes(temporary)) == 1
-    terminal.wait(lambda screen: re.search(r"● CRITICAL .* Q-03 .*PAYMENTS\.IN", screen), ILL_S)
+    terminal.wait(lambda screen: re.search(r"● CRITICAL .* BP-03 .*pool 3", screen), ILL_S)
     terminal.press("8")
-    terminal.wait(lambda screen: "›8 Alerts" in screen and re.search(r"CRITICAL .*PAYMENTS\.IN", screen))
+    terminal.wait(lambda screen: "›8 Alerts" in screen and re.search(r"CRITICAL .*pool 3", screen))
     terminal.press("Enter")
-    found = terminal.wait(lambda screen: "PAYMENTS.IN" in screen and "Q-03" in screen and "source " in screen)
+    found = terminal.wait(lambda screen: "pool 3" in screen and "BP-03" in screen and "source " in screen)
     assert re.search("[\u2801-\u28ff]", found), "there is no chart"
     terminal.press("q")
     assert "ended with 0" in terminal.wait(lambda screen: "ended with" in screen)

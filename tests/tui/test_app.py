@@ -161,6 +161,8 @@ async def test_drill_down_and_back(incident: Path, make: Callable[..., MqvitalsA
     async with app.run_test(size=(120, 40)) as pilot:
         await begin(pilot)
         await visit(pilot, "3")
+        for _ in range(2):
+            await pilot.press("down")  # worse ones stand above it
         assert table_of(app).cursor_key == "QM02/queue/PAYMENTS.IN"
         await pilot.press("enter")
         await opened(pilot, "QM02/queue/PAYMENTS.IN")

@@ -142,7 +142,8 @@ class Script:
         return replace(exchange, replies=replies)
 
     def _refusal(self, name: str, request: bytes) -> int:
-        values = Decoder().decode(request, 1208).values.values()
+        lists = self.no_lists or self.no_filters
+        values = tuple(Decoder().decode(request, 1208).values.values()) if lists else ()
         if self.no_lists and any(isinstance(each, tuple) and each != (mq.MQIACF_ALL,) for each in values):
             return mq.MQRCCF_CFIL_PARM_ID_ERROR
         if self.no_filters and any(isinstance(each, FilterValue) for each in values):

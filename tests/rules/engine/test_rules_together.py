@@ -109,7 +109,7 @@ def test_rules_are_compiled_together_once_they_are_judged_often(monkeypatch: pyt
         return compile_together(conditions, unreported)
 
     monkeypatch.setattr(rule_state, "compile_together", counted)
-    monkeypatch.setattr(rule_state, "_OFTEN", 2 * CYCLES)
+    monkeypatch.setattr(rule_state, "_OFTEN", CYCLES)
     rules = all_rules()
     evaluations(rules, snapshots(1)[: CYCLES // 2])
     assert not made, "few polls: nothing is compiled twice"

@@ -12,7 +12,7 @@ from typing import Final
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID, encode_message, integer, integers, string
-from mqvitals_agent.pcf.message import Message, Parameter, PcfError
+from mqvitals_agent.pcf.message import FilterValue, Message, Parameter, PcfError
 from mqvitals_agent.pcf.structures import read_header
 from mqvitals_agent.simulator.answers.common import local_time, name_matches
 from mqvitals_agent.simulator.connector import CommandReplies
@@ -39,9 +39,26 @@ _TAKES: Final[Mapping[int, frozenset[int]]] = {
     mq.MQCMD_INQUIRE_Q_STATUS: frozenset({mq.MQCA_Q_NAME, mq.MQIACF_Q_STATUS_TYPE, mq.MQIACF_Q_STATUS_ATTRS}),
     mq.MQCMD_INQUIRE_CHANNEL: frozenset({mq.MQCACH_CHANNEL_NAME, mq.MQIACH_CHANNEL_TYPE, mq.MQIACF_CHANNEL_ATTRS}),
     mq.MQCMD_INQUIRE_CHANNEL_STATUS: frozenset(
-        {mq.MQCACH_CHANNEL_NAME, mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQIACH_CHANNEL_INSTANCE_ATTRS}
+        {
+            mq.MQCACH_CHANNEL_NAME,
+            mq.MQIACH_CHANNEL_INSTANCE_TYPE,
+            mq.MQIACH_CHANNEL_INSTANCE_ATTRS,
+            mq.MQIACH_CHANNEL_TYPE,
+        }
     ),
+    mq.MQCMD_INQUIRE_CONNECTION: frozenset(
+        {mq.MQBACF_GENERIC_CONNECTION_ID, mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_UOW_STATE, mq.MQIACF_CONNECTION_ATTRS}
+    ),
+    mq.MQCMD_INQUIRE_CLUSTER_Q_MGR: frozenset({mq.MQCA_CLUSTER_Q_MGR_NAME, mq.MQIACF_CLUSTER_Q_MGR_ATTRS}),
+    mq.MQCMD_INQUIRE_PUBSUB_STATUS: frozenset({mq.MQIACF_PS_STATUS_TYPE}),
+    mq.MQCMD_INQUIRE_SUBSCRIPTION: frozenset({mq.MQCACF_SUB_NAME, mq.MQIACF_SUB_ATTRS, mq.MQIACF_DURABLE_SUBSCRIPTION}),
 }
+
+_NONE: Final[Mapping[int, int]] = {
+    mq.MQCMD_INQUIRE_CHANNEL_STATUS: mq.MQRCCF_CHL_STATUS_NOT_FOUND,
+    mq.MQCMD_INQUIRE_CONNECTION: mq.MQRCCF_NONE_FOUND,
+}
+"""The reason of an answer without items; of other commands it is that of an unknown object."""
 
 Item = Sequence[Parameter]
 
@@ -60,6 +77,10 @@ class DistributedServer:
             mq.MQCMD_INQUIRE_Q_STATUS: self._queue_status,
             mq.MQCMD_INQUIRE_CHANNEL: self._channels,
             mq.MQCMD_INQUIRE_CHANNEL_STATUS: self._channel_status,
+            mq.MQCMD_INQUIRE_CONNECTION: self._nothing,
+            mq.MQCMD_INQUIRE_CLUSTER_Q_MGR: self._nothing,
+            mq.MQCMD_INQUIRE_PUBSUB_STATUS: self._publishing,
+            mq.MQCMD_INQUIRE_SUBSCRIPTION: self._nothing,
         }
 
     def answer(self, request: bytes, group: GroupState) -> CommandReplies:
@@ -80,8 +101,7 @@ class DistributedServer:
                 return self._failed(number, mq.MQRCCF_CFST_PARM_ID_ERROR if text else mq.MQRCCF_CFIN_PARM_ID_ERROR)
         items = list(tell(message, group.now))
         if not items:
-            channel = number == mq.MQCMD_INQUIRE_CHANNEL_STATUS
-            return self._failed(number, mq.MQRCCF_CHL_STATUS_NOT_FOUND if channel else mq.MQRC_UNKNOWN_OBJECT_NAME)
+            return self._failed(number, _NONE.get(number, mq.MQRC_UNKNOWN_OBJECT_NAME))
         last = len(items)
         return CommandReplies(
             [_message(number, item, place, last=place == last) for place, item in enumerate(items, 1)], True
@@ -134,6 +154,16 @@ class DistributedServer:
                 integer(mq.MQIA_STATISTICS_Q, mq.MQMON_Q_MGR),
             )
 
+    def _nothing(self, _message: Message, _now: int) -> Iterable[Item]:
+        """No unit of work, no cluster, no subscription."""
+        return ()
+
+    def _publishing(self, _message: Message, _now: int) -> Iterable[Item]:
+        yield (
+            integer(mq.MQIACF_PS_STATUS_TYPE, mq.MQPSST_LOCAL),
+            integer(mq.MQIACF_PUBSUB_STATUS, mq.MQPS_STATUS_ACTIVE),
+        )
+
     def _queue_status(self, message: Message, _: int) -> Iterable[Item]:
         for name, depth in _wanted(DEPTHS, message, mq.MQCA_Q_NAME):
             yield (
@@ -162,6 +192,8 @@ class DistributedServer:
     def _channel_status(self, message: Message, now: int) -> Iterable[Item]:
         date, time = local_time(now - STARTED_BEFORE_MS, 0)
         for name, kind in _wanted(self._kinds, message, mq.MQCACH_CHANNEL_NAME):
+            if not _passes(message.values.get(mq.MQIACH_CHANNEL_TYPE), kind):
+                continue
             sends = kind == mq.MQCHT_SENDER
             yield (
                 string(mq.MQCACH_CHANNEL_NAME, name, 20),
@@ -198,6 +230,13 @@ class DistributedServer:
 def _wanted(there: Mapping[str, int], message: Message, name_id: int) -> Iterable[tuple[str, int]]:
     pattern = message.values.get(name_id)
     return ((name, value) for name, value in there.items() if isinstance(pattern, str) and name_matches(name, pattern))
+
+
+def _passes(where: object, value: int) -> bool:
+    """Whether a filter on an integer (EQ or NE) lets a value through; without one everything passes."""
+    if not isinstance(where, FilterValue):
+        return True
+    return (value == where.value) == (where.operator == mq.MQCFOP_EQUAL)
 
 
 def _message(command: int, item: Item, sequence: int, *, last: bool, reason: int = 0) -> bytes:
