@@ -101,8 +101,8 @@ def test_from_the_red_line_to_its_cause(terminal: Terminal, temporary: Path) -> 
     terminal.press("Enter")
     found = terminal.wait(lambda screen: "pool 3" in screen and "BP-03" in screen and "What to do" in screen)
     assert re.search("[\u2801-\u28ff]", found), "there is no chart"
-    terminal.press("NPage")
-    terminal.wait(lambda screen: "Rules for this object" in screen and "source " in screen)
+    terminal.press("End")
+    terminal.wait(lambda screen: "source " in screen)
     terminal.press("q")
     assert "ended with 0" in terminal.wait(lambda screen: "ended with" in screen)
     assert not processes(temporary)
