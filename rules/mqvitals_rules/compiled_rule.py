@@ -16,7 +16,7 @@ from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy
 from mqvitals_rules.members import has_members
 from mqvitals_rules.message_summary import CameMessages, MessageUse, awaited
 from mqvitals_rules.ruleset.rule import Rule, RuleKind
-from mqvitals_rules.ruleset.template import Template, compile_template
+from mqvitals_rules.ruleset.template import Template, compile_advice, compile_template
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 
@@ -46,6 +46,7 @@ class CompiledRule:
     record_policy: HoldPolicy
     """The policy where records are counted instead of polls."""
     summary: Template
+    advice: Template
     mqsc: Template | None
     mqsc_if: tuple[tuple[Expression, Template], ...]
     plain: bool
@@ -74,6 +75,10 @@ class CompiledRule:
         came = CameMessages(context, self.awaited)
         text, words = self.summary.fill(name, context.value, context.member_values, came.insert), came.words()
         return f"{text} ({words})" if words else text
+
+    def advise(self, name: ObjectName, context: Context) -> str:
+        """The advice for an object, with its names in the commands."""
+        return self.advice.fill(name, context.value)
 
     def command(self, name: ObjectName, context: Context) -> str:
         """The MQSC command that shows an object: of the first case that holds, else the usual one; empty
@@ -145,6 +150,7 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
             rule.hold.of if rule.hold.records is None else None,
         ),
         summary=summary,
+        advice=compile_advice(rule.advice, scope, kinds, rule.parameters, filled),
         mqsc=mqsc,
         mqsc_if=tuple((compiled, template) for compiled, template in commands if compiled is not None),
         plain=_is_plain(when, kinds),

@@ -32,6 +32,7 @@ class RuleExplanation:
     clear: Explanation | None
     severity: Severity | None
     summary: str
+    advice: str
     mqsc: str
     remedies: tuple[str, ...]
     declarations: tuple[Declaration, ...] = ()
@@ -57,6 +58,7 @@ def explain_rule(
         clear=None if compiled.clear is None else compiled.clear.explain(context),
         severity=severity_of(compiled, context),
         summary=compiled.describe(state.name, context),
+        advice=compiled.advise(state.name, context),
         mqsc=compiled.command(state.name, context),
         remedies=tuple(dict.fromkeys(_remedies(when.missing, kinds[compiled.rule.scope], kinds))),
         declarations=undeclared_facts(when, state.name, kinds, latest),

@@ -430,7 +430,7 @@ def test_explain_an_alert_that_another_brought_about(capsys: pytest.CaptureFixtu
 def test_explain_commands_for_the_queue(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     """The next command asks every member for the handles of a shared queue, and names a mixed-case queue in quotes."""
     out = flat(said(capsys, "explain", "Q-03", "QM01/queue/Still", "--store", str(store)))
-    assert "Next DISPLAY QSTATUS('Still') TYPE(HANDLE) ALL Advice" in out
+    assert "Next DISPLAY QSTATUS('Still') TYPE(HANDLE) ALL Caveat" in out
     out = flat(said(capsys, "explain", "Q-03", "PRDQSG/queue/Shared", "--store", str(store)))
     assert "Next DISPLAY QSTATUS('Shared') TYPE(HANDLE) ALL CMDSCOPE(*)" in out
     out = flat(said(capsys, "explain", "Q-03"))

@@ -241,7 +241,8 @@ def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
         yield from _labelled("Restarts", "messages written while their queue manager starts or stops do not count")
     yield from _labelled("Needs", ", ".join(rule.needs))
     yield from _fact_lines(rule)
-    yield from _advice_lines(rule)
+    yield from _labelled("Advice", one_line(rule.advice))
+    yield from _grounds_lines(rule)
     commands = mqsc_commands(rule)
     yield from _labelled("Next", *(f"{mqsc}  when {one_line(when)}" if when else mqsc for mqsc, when in commands))
 
@@ -264,11 +265,10 @@ def _fact_lines(rule: Rule) -> Iterator[str]:
     yield from _verbatim("Facts", facts_as_yaml(usable_facts(names, KINDS)))
 
 
-def _advice_lines(rule: Rule) -> Iterator[str]:
-    """What to do, when not to, and who says so."""
+def _grounds_lines(rule: Rule) -> Iterator[str]:
+    """When not to follow the advice, and who gives it."""
     from mqvitals_rules.ruleset.markdown import one_line
 
-    yield from _labelled("Advice", one_line(rule.advice))
     yield from _labelled("Caveat", one_line(rule.caveat))
     yield from _labelled("Source", *(f"{source.document}: {source.section}" for source in rule.sources))
 
@@ -314,7 +314,7 @@ def _object_lines(
             yield from _history_lines(own)
     if len(scopes) > 1:
         yield ""
-    yield from _advice_lines(rule)
+    yield from _grounds_lines(rule)
 
 
 def _configured(arguments: argparse.Namespace) -> bool:
@@ -342,6 +342,7 @@ def _verdict_lines(
     from mqvitals_agent.text.figure import stamp
     from mqvitals_agent.view.explanation import explain_object
     from mqvitals_rules.ruleset.facts import facts_as_yaml
+    from mqvitals_rules.ruleset.markdown import one_line
 
     compiled = rule_config.rules.rule_for(rule, name)
     if compiled is None:
@@ -364,6 +365,7 @@ def _verdict_lines(
     if found.clear is not None:
         yield from _labelled("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
     yield from _labelled("With", ", ".join(f"{key} = {value:g}" for key, value in compiled.values.items()))
+    yield from _labelled("Advice", one_line(found.advice))
     yield from _labelled("Next", found.mqsc)
     if alert is not None and alert.ended is None:
         yield from _labelled("Changed", *_changes_before(reader, name, alert, now))

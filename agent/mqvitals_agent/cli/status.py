@@ -73,4 +73,5 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
         found = reader.current_by_kind(name.owner, kind, (metric,)).get(name, {}).get(metric)
         return Absence.NOT_ASKED if found is None else found.value
 
-    return Remedy(rule.advice, compiled.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)))
+    context = InstantContext(lookup, alert.updated, alert.scope.name)
+    return Remedy(compiled.advise(alert.scope, context), compiled.command(alert.scope, context))

@@ -150,9 +150,10 @@ class Outbox:
             name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
             return self._store().value_now(name, metric)
 
+        context = InstantContext(lookup, alert.updated, alert.scope.name)
         return RuleText(
-            rule.advice,
+            compiled.advise(alert.scope, context) if compiled else rule.advice,
             source.document if source else "",
             source.section if source else "",
-            compiled.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)) if compiled else "",
+            compiled.command(alert.scope, context) if compiled else "",
         )

@@ -88,7 +88,7 @@ class Occurrence(NamedTuple):
     """A time at which a condition held: the end (ms UTC) and length (ms, None: unknown) of its interval.
 
     ``badness`` orders occurrences of the same severity, ``terms`` are the parts of the condition that held, with their
-    values, and ``mqsc`` is the command that shows the object.
+    values, ``advice`` is what to do about the object, and ``mqsc`` the command that shows it.
     """
 
     ts: int
@@ -97,6 +97,7 @@ class Occurrence(NamedTuple):
     badness: float | None = None
     summary: str = ""
     terms: tuple[str, ...] = ()
+    advice: str = ""
     mqsc: str = ""
 
     def is_worse_than(self, other: Occurrence) -> bool:
@@ -158,7 +159,7 @@ class RuleEvaluator:
         )
         # Two alternatives may hold the same term.
         terms = dict.fromkeys(term.filled for term in finding.when.terms if term.truth and not term.left_out)
-        return found._replace(summary=finding.summary, terms=tuple(terms), mqsc=finding.mqsc)
+        return found._replace(summary=finding.summary, terms=tuple(terms), advice=finding.advice, mqsc=finding.mqsc)
 
     def _badness(self, compiled: CompiledRule) -> float | None:
         # The rules keep them alive, so the id is unique.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -129,6 +130,12 @@ def owner_heading(owner: str, *, is_group: bool) -> Heading:
     return Heading(2, f"Queue-sharing group {owner}" if is_group else f"Queue manager {owner}")
 
 
+def _advice(found: RuleFindings) -> str:
+    """The advice with the names of the object where there is one; of several objects with the words for their names."""
+    filled = {each.worst.advice.strip() for each in found.findings}
+    return filled.pop() if len(filled) == 1 else re.sub(r"\{(\w+)\}", r"\1", found.rule.advice).strip()
+
+
 def rule_blocks(
     found: RuleFindings, level: int, details: Callable[[ReviewFinding], str], more: Iterable[Block]
 ) -> Iterator[Block]:
@@ -149,7 +156,7 @@ def rule_blocks(
         others = len(names) - _MOST_NAMES
         listed = ", ".join(names[:_MOST_NAMES]) + (f" and {others:,} others" if others > 0 else "")
         yield Paragraph(f"And {len(names):,} more: {listed}.")
-    yield Paragraph(f"What to do: {rule.advice.strip()}")
+    yield Paragraph(f"What to do: {_advice(found)}")
     if rule.caveat.strip() not in _NO_CAVEAT:
         yield Paragraph(f"But: {rule.caveat.strip()}")
     yield from more

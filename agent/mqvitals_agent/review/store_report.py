@@ -186,7 +186,7 @@ def _json_finding(finding: ReviewFinding) -> dict[str, Any]:
         "at": iso(finding.worst.ts),
         "summary": finding.worst.summary,
         "figures": list(map(_one_line, finding.worst.terms)),
-        "advice": own.advice.strip(),
+        "advice": finding.worst.advice.strip(),
         "caveat": own.caveat.strip(),
         "mqsc": finding.worst.mqsc or None,
         "source": [{"document": each.document, "section": each.section} for each in own.sources],

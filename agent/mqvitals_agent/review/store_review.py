@@ -137,8 +137,10 @@ class _OwnerReviewer:
                 self._note_unknown(part, check, compiled.when.explain(context))
             else:
                 check.fired = True
-                mqsc = compiled.command(state.name, context)
-                check.worst = Occurrence(alert.updated, None, alert.severity, summary=alert.summary, mqsc=mqsc)
+                advice, mqsc = compiled.advise(state.name, context), compiled.command(state.name, context)
+                check.worst = Occurrence(
+                    alert.updated, None, alert.severity, summary=alert.summary, advice=advice, mqsc=mqsc
+                )
             return
         check.evaluated = 1
         if holds:

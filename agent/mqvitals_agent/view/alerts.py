@@ -172,6 +172,5 @@ def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
         latest = known[name].get(metric)
         return Absence.NOT_ASKED if latest is None else latest.value
 
-    return Remedy(
-        compiled.rule.advice, compiled.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name))
-    )
+    context = InstantContext(lookup, alert.updated, alert.scope.name)
+    return Remedy(compiled.advise(alert.scope, context), compiled.command(alert.scope, context))

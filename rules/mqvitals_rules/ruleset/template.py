@@ -101,11 +101,12 @@ class _Aside(NamedTuple):
 class Template:
     """A compiled text. Build it with ``compile_template``."""
 
-    __slots__ = ("_mqsc", "_parts", "_places")
+    __slots__ = ("_advice", "_mqsc", "_parts", "_places")
 
-    def __init__(self, parts: tuple[_Part | _Aside, ...], *, mqsc: bool = False) -> None:
+    def __init__(self, parts: tuple[_Part | _Aside, ...], *, mqsc: bool = False, advice: bool = False) -> None:
         self._parts = parts
         self._mqsc = mqsc
+        self._advice = advice
         every = [inner for part in parts for inner in (part.parts if isinstance(part, _Aside) else (part,))]
         self._places = tuple(part for part in every if isinstance(part, _MetricField))
 
@@ -148,6 +149,8 @@ class Template:
         if isinstance(part, _InsertField):
             return part.text(inserts) or "unknown"
         if isinstance(part, _MetricField):
+            if self._advice and isinstance(lookup(part.kind, part.metric.name), Absence):
+                return part.metric.name
             word = _field_text(part, lookup)
             seen.add(word)
             return word
@@ -228,6 +231,35 @@ def compile_template(
     if begun is not None:
         problems.append(Problem(text.at(begun), "", "an aside begins here and does not end: add ]]"))
     return Template(tuple(part for part in whole if part), mqsc=mqsc), [*problems, *_single_braces(text)]
+
+
+def compile_advice(
+    text: str,
+    scope: Kind,
+    kinds: Mapping[str, Kind],
+    parameters: Mapping[str, RuleParameter],
+    values: Mapping[str, float],
+) -> Template:
+    """Compile the advice of a rule, whose commands name the object: ``START CHANNEL({name})``.
+
+    Names are quoted as in a command, and an absent value is shown by the name of its metric. Braces with anything else
+    stay as they are: a site's own advice may hold some.
+    """
+    parts: list[_Part | _Aside] = []
+    end = 0
+    for match in _FIELD.finditer(text):
+        field, shown = match[1], _metric_field(match[1], scope, kinds)
+        if match[0] not in _NAMES and field not in parameters and shown is None:
+            continue
+        parts.append(str(text[end : match.start()]))
+        end = match.end()
+        if shown is not None:
+            parts.append(shown)
+        elif match[0] in _NAMES:
+            parts.append(match[0])
+        else:
+            parts.append(format_quantity(values[field], parameters[field].unit))
+    return Template((*parts, str(text[end:])), mqsc=True, advice=True)
 
 
 def _insert_field(field: str) -> _InsertField | None:

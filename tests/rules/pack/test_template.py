@@ -7,7 +7,8 @@ import pytest
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_rules.compiled_rule import compile_rule
 from mqvitals_rules.ruleset.pack import load_rules
-from mqvitals_rules.ruleset.template import compile_template, format_quantity, mqsc_name, with_unit
+from mqvitals_rules.ruleset.rule import Origin, RuleParameter
+from mqvitals_rules.ruleset.template import compile_advice, compile_template, format_quantity, mqsc_name, with_unit
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import CHANNEL_STATUS, Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -36,6 +37,33 @@ def test_name_in_a_command(name: str, written: str) -> None:
     assert mqsc_name(name) == written
     assert filled("DISPLAY QSTATUS({name})", name, mqsc=True) == f"DISPLAY QSTATUS({written})"
     assert filled("queue {name}", name, mqsc=False) == f"queue {name}"
+
+
+ADVICE = "END on {owner}: START CHANNEL({name}) after RESET of {xmitq}; wait {idle_s}; keep {this} and { }"
+
+
+def advised(name: str, xmitq: Reported) -> str:
+    parameters = {"idle_s": RuleParameter("idle_s", 300.0, "s", Origin.DEFAULT, "time without a get")}
+    template = compile_advice(
+        LocatedText(ADVICE, Place("ours.yaml", 1, 1)), KINDS["channel"], KINDS, parameters, {"idle_s": 600.0}
+    )
+    return template.fill(ObjectName("QM01", "channel", name), lambda _kind, _metric: xmitq)
+
+
+def test_advice_names_the_object_and_leaves_other_braces() -> None:
+    """Its commands can be typed as they stand; where a value is absent, the word for it stays; a site's braces too."""
+    assert advised("To.qm02", "QM02") == (
+        "END on QM01: START CHANNEL('To.qm02') after RESET of QM02; wait 600 s; keep {this} and { }"
+    )
+    assert "RESET of xmitq;" in advised("TO.QM02", Absence.NOT_ASKED)
+
+
+def test_no_braces_are_left_in_the_advice_of_a_shipped_rule() -> None:
+    """Each names a metric, a threshold or the object."""
+    for rule in load_rules(KINDS):
+        compiled = compile_rule(rule, KINDS)
+        text = compiled.advice.fill(ObjectName("QM01", rule.scope, "X"), lambda _kind, _metric: Absence.NOT_ASKED)
+        assert not {"{", "}"} & set(text), (rule.id, text)
 
 
 def test_quotes_around_a_name_in_a_command_are_refused() -> None:

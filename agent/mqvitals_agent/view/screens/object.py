@@ -166,7 +166,7 @@ def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:
         return
     yield heading("What to do" if worst else "To look closer", width)
     if worst is not None:
-        yield from wrapped(safe(one_line(worst.rule.rule.advice)), width, first=_INDENT, rest=_INDENT)
+        yield from wrapped(safe(one_line(worst.explanation.advice)), width, first=_INDENT, rest=_INDENT)
     if detail.mqsc:
         yield from wrapped(safe(one_line(detail.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2)
 

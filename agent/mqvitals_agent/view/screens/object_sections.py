@@ -69,7 +69,7 @@ def _rule(each: ObjectRule, now: int, width: int) -> Iterator[Line]:
     if each.firing and explanation.clear is not None:
         yield from _labelled("clears", explanation.clear.filled, width)
     if health is not Health.OK:
-        yield from _labelled("advice", rule.advice, width)
+        yield from _labelled("advice", explanation.advice, width)
         yield from _labelled("caveat", rule.caveat, width)
         yield from _labelled("MQSC", explanation.mqsc, width, Tone.STRONG)
     for number, source in enumerate(rule.sources):
