@@ -122,6 +122,45 @@ class ChannelSelection:
     ] = None
 
 
+EventRead = Literal["browse", "get"]
+QueueName = Annotated[
+    LocatedText,
+    matching(
+        "[A-Za-z0-9._/%]{1,48}",
+        "expected the name of a queue, at most 48 letters, digits and . _ / %",
+        "the name of a queue",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EventSettings:
+    """Which event queues of each queue manager are read, and how."""
+
+    queues: Annotated[
+        tuple[QueueName, ...],
+        Doc(
+            "The queues, such as SYSTEM.ADMIN.QMGR.EVENT, SYSTEM.ADMIN.CHANNEL.EVENT, SYSTEM.ADMIN.PERFM.EVENT,"
+            " SYSTEM.ADMIN.CONFIG.EVENT and SYSTEM.ADMIN.COMMAND.EVENT, or another name for one. Needs READ to browse, UPDATE to get."
+        ),
+    ]
+    read: Annotated[
+        EventRead,
+        Doc(
+            "browse leaves the messages on the queue, for other programs or to be removed by the site. get removes them, after"
+            " they are stored: no other program gets them."
+        ),
+    ] = "browse"
+    every: Annotated[Interval, Doc("The time from one look to the next, at least 1s.", default="30s")] = 30_000
+
+
+def event_contradictions(events: EventSettings | None) -> Iterator[Problem]:
+    """Entries that are valid by themselves and contradict each other."""
+    for index, queue, first in repeated(events.queues if events else ()):
+        message = f"{queue} is read already, by the entry on line {first.place.line}"
+        yield Problem(queue.place, f"polling.events.queues[{index}]", message)
+
+
 @dataclass(frozen=True, slots=True)
 class PollingSettings:
     """What is polled, and how often."""
@@ -154,6 +193,10 @@ class PollingSettings:
             default="false",
         ),
     ] = False
+    events: Annotated[
+        EventSettings | None,
+        Doc("Event queues, whose messages are kept and judged as console messages are."),
+    ] = None
     queues: Annotated[QueueSelection, Doc("Which queues are polled.")] = field(default_factory=QueueSelection)
     channels: Annotated[ChannelSelection, Doc("Which channels are polled.")] = field(default_factory=ChannelSelection)
     intervals: Annotated[

@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from mqvitals_config.collection import ConsoleSettings, PollingSettings, SmfSettings, console_contradictions
+from mqvitals_config.collection import (
+    ConsoleSettings,
+    PollingSettings,
+    SmfSettings,
+    console_contradictions,
+    event_contradictions,
+)
 from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import LocatedNumber, LocatedText, Problem, repeated
@@ -306,6 +312,7 @@ def contradictions(settings: Settings) -> Iterator[Problem]:
             message = f"{statistics} is already the reply queue or the command queue"
             yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
     yield from console_contradictions(settings.console)
+    yield from event_contradictions(settings.polling.events)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} gives the group {group} no access; set store.mode to 0660"

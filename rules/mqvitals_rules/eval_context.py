@@ -19,6 +19,7 @@ from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.members import MemberGroup, MemberIndex
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.event import lacking
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 
@@ -185,7 +186,7 @@ class MessageIndex:
         return found.get(_EVERY if self._kinds[name.kind].single else name[1:], ())
 
     def followed(self, owner: str, now: int) -> bool:
-        """Whether a console is followed whose messages are about objects of an owner."""
+        """Whether a console is followed, or events are read, whose messages are about objects of an owner."""
         return any(self._windows.messages(each, _NONE, now) is not None for each in self._owners(owner))
 
     def _owners(self, owner: str) -> Iterable[str]:
@@ -253,7 +254,7 @@ class EvalContext:
 
     ``absence`` is the reason of the first absent value since it was last set to None: after an unknown verdict, why.
     ``of`` is the context of the evaluated object, for one that goes through its members. ``silent`` may be set to an
-    owner without a followed console, to skip the look-up for thousands of objects.
+    owner without a followed console or event queue, to skip the look-up for thousands of objects.
     """
 
     __slots__ = (
@@ -374,7 +375,7 @@ class EvalContext:
         return None if state is None else self._windows.baseline(state.name, metric, self.now, counter)
 
     def note_followed(self, owner: str, now: int) -> None:
-        """Note until the next call whether a console of the owner is followed."""
+        """Note until the next call whether a console or event queue of the owner is followed."""
         self.silent = "" if self._messages.followed(owner, now) else owner
 
     def messages(self, ids: frozenset[str], since_ms: int, *, quiet: bool = False) -> Sequence[ObjectMessage] | None:
@@ -389,7 +390,7 @@ class EvalContext:
             if found is not None:
                 return found
         if self.absence is None:
-            self.absence = Absence.NEEDS_CONSOLE
+            self.absence = lacking(ids)
         return None
 
     def value(self, kind: str, metric: str) -> Reported:

@@ -108,6 +108,8 @@ def _remedy(name: str, metric: Metric | None, absence: Absence) -> str:
             return f"{name} is a fact of the site; declare it under facts in the configuration"
         case Absence.NEEDS_CONSOLE:
             return f"{name} needs the console of the queue manager; name its file under console.follow in the configuration"
+        case Absence.NEEDS_EVENTS:
+            return f"{name} needs the queue of these events; name it under polling.events in the configuration"
         case Absence.NOT_COLLECTED:
             return f"{name} needs monitoring to be on: MONQ for queues, MONCHL for channels"
         case Absence.NOT_ASKED:

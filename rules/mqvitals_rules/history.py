@@ -15,6 +15,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar, overload
 
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.vocabulary.event import CONSOLE, EVENT_FAMILIES, are_followed, is_event
 from mqvitals_rules.vocabulary.metric import Absence, Value
 
 
@@ -81,8 +82,9 @@ class MetricHistory(Protocol):
         ...
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
-        """The console messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of
-        it is followed.
+        """The console messages and events of an owner with one of ``ids`` and ts > ``since``, oldest first.
+
+        None: no console of it is followed, or a queue of such events is not read; without ids, none of all.
         """
         ...
 
@@ -299,6 +301,7 @@ class MemoryHistory:
         self._zone_of = zone_of
         self._points: dict[ObjectName, dict[Source, _Points]] = {}
         self._messages: dict[str, list[ObjectMessage]] = {}
+        self._followed: dict[str, set[str]] = {}
 
     def add(self, snapshot: Snapshot) -> None:
         """Take in a snapshot: one point for each metric of each object.
@@ -347,19 +350,19 @@ class MemoryHistory:
         return covering(by_source, begin)[1]
 
     def add_message(self, owner: str, message: ObjectMessage) -> None:
-        """Take in a console message, in any order. From the first one on the owner's console is followed."""
+        """Take in a message, in any order. From the first one on the owner's console, or all its events, are followed."""
+        self._followed.setdefault(owner, set()).update(EVENT_FAMILIES if is_event(message.id) else (CONSOLE,))
         insort(self._messages.setdefault(owner, []), message, key=lambda each: each.ts)
 
     def follow(self, owner: str) -> None:
         """From now on the owner's console is followed, though there is no message yet."""
-        self._messages.setdefault(owner, [])
+        self._followed.setdefault(owner, set()).add(CONSOLE)
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
-        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: its console is not
-        followed.
-        """
-        followed = self._messages.get(owner)
-        return None if followed is None else [each for each in followed if each.id in ids and each.ts > since]
+        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: they are not followed."""
+        if not are_followed(self._followed.get(owner, ()), ids):
+            return None
+        return [each for each in self._messages.get(owner, ()) if each.id in ids and each.ts > since]
 
     def _by_source(self, name: ObjectName, metric: str) -> Mapping[Source, Sequence[Point]]:
         return {source: metrics.get(metric, []) for source, metrics in self._points.get(name, {}).items()}

@@ -15,6 +15,7 @@ from mqvitals_agent.commandline.arguments import (
 )
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_rules.vocabulary.event import is_event
 
 _DESCRIPTION = """\
 Lists the console messages that the agent found in the files it follows (console.follow), oldest first. A message that
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         action="append",
         default=[],
-        help="only messages with this id, such as CSQP020E; may be repeated",
+        help="only messages with this id, such as CSQP020E or event:2283:8; may be repeated",
     )
     parser.add_argument(
         "--limit", metavar="N", type=int, default=_MOST, help="the newest N of them (default: %(default)s)"
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         now = last if meta.past and last is not None else now_ms()
         found = reader.messages(
             owners=arguments.queue_manager or None,
-            codes=[code.upper() for code in arguments.id] or None,
+            codes=[code if is_event(code) else code.upper() for code in arguments.id] or None,
             since=now - back,
             limit=arguments.limit,
         )

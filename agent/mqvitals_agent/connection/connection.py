@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from mqvitals_agent.errors import MqvitalsError
@@ -13,6 +14,10 @@ BROWSE_DEAD_LETTERS: Final = 100_001
 """What a query that browses the dead-letter queue has for a command: MQ has none with this number."""
 MOST_DEAD_LETTERS: Final = 200
 """So many messages are looked at, at most."""
+READ_EVENTS: Final = 100_002
+"""What a query about an event queue has for a command."""
+MOST_EVENTS: Final = 200
+"""So many event messages come in one exchange, at most."""
 
 
 class MqiFailure(NamedTuple):
@@ -27,12 +32,15 @@ class Reply:
     """One message got. ``encoding`` and ``ccsid`` are those of its descriptor after the get.
 
     ``put`` is the queue manager's own clock when it put the message, ms since 1970 UTC; None when not kept.
+    ``message_id`` and ``correlation_id`` are kept of event messages alone.
     """
 
     encoding: int
     ccsid: int
     data: bytes
     put: int | None = None
+    message_id: bytes = b""
+    correlation_id: bytes = b""
 
 
 @dataclass(slots=True)
@@ -74,6 +82,28 @@ class Query:
     request: bytes
     parameters: frozenset[int] = TRACKED
     key: int = 0
+
+
+class EventStep(Enum):
+    """What an ``EventQuery`` does: look at messages, take them in a unit of work, end that one or the other way."""
+
+    BROWSE = "browse"
+    GET = "get"
+    COMMIT = "commit"
+    BACK_OUT = "back_out"
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuery(Query):
+    """A step of reading an event ``queue``; no command. The exchange holds at most ``MOST_EVENTS`` messages.
+
+    ``after`` is the identifier of the message behind which a browse begins, empty for the first. Where that message is
+    no longer on the queue, the exchange's error is 2033 (no such message) and it holds none.
+    """
+
+    queue: str = ""
+    step: EventStep = EventStep.BROWSE
+    after: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,13 @@ from mqvitals_agent.connection.answer import AnswerReader
 from mqvitals_agent.connection.connection import (
     BROWSE_DEAD_LETTERS,
     MOST_DEAD_LETTERS,
+    EventQuery,
     Exchange,
     MqiFailure,
     Query,
     Reply,
 )
+from mqvitals_agent.connection.event_reader import EventReader
 from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, RequestDescriptor
 from mqvitals_agent.connection.route import DISTRIBUTED_REPLY_MODEL, REPLY_MODEL, Route
 from mqvitals_agent.pcf import constants as mq
@@ -106,6 +108,7 @@ class Conversation:
         self._given_up: dict[bytes, int] = {}
         self._statistics: OpenQueue | None = None
         self._dead_letters = _Look()
+        self._events = EventReader(link, self._open, self._beat, self._stop)
         attributes = link.inquire(_SELECTORS)
         command_queue = route.command_queue or str(attributes[mq.MQCA_COMMAND_INPUT_Q_NAME])
         self._commands = self._open(command_queue, mq.MQOO_OUTPUT)
@@ -125,9 +128,11 @@ class Conversation:
     def ask(self, query: Query, wait_ms: int) -> Exchange:
         """Put a request and gather its answer; as ``Connection.ask``. Raises StoppedError.
 
-        ``MQCMD_STATISTICS_Q`` and ``BROWSE_DEAD_LETTERS`` are no commands: nothing is put, and the exchange holds what was
-        on the statistics queue, or the headers of what is on the dead-letter queue.
+        ``MQCMD_STATISTICS_Q``, ``BROWSE_DEAD_LETTERS`` and an ``EventQuery`` are no commands: nothing is put, and the
+        exchange holds what was on the statistics queue, the headers of what is on the dead-letter queue, or events.
         """
+        if isinstance(query, EventQuery):
+            return self._read_events(query)
         if query.command == mq.MQCMD_STATISTICS_Q:
             return self._take_statistics(query.request)
         if query.command == BROWSE_DEAD_LETTERS:
@@ -156,6 +161,7 @@ class Conversation:
 
     def close(self) -> None:
         """Close the queues and disconnect; what fails on the way does not matter any more."""
+        self._events.close()
         for queue in (self._statistics, self._replies, self._commands):
             if queue is None:
                 continue
@@ -186,6 +192,26 @@ class Conversation:
         elapsed = self._time.tick() - tick
         name = self._route.queue_manager
         return Exchange(0, began, elapsed, name, mq.MQCMD_STATISTICS_Q, request, tuple(replies), error)
+
+    def _read_events(self, query: EventQuery) -> Exchange:
+        """Make a step with an event queue. Messages that were got before an error are in the exchange beside it."""
+        began, tick = self._time.now(), self._time.tick()
+        found: list[Reply] = []
+        error: MqiFailure | None = None
+        try:
+            self._events.step(query, found)
+        except MqiError as failed:
+            error = MqiFailure(failed.comp, failed.reason)
+        elapsed = self._time.tick() - tick
+        name = self._route.queue_manager
+        return Exchange(0, began, elapsed, name, query.command, query.request, tuple(found), error)
+
+    def _beat(self) -> None:
+        self.beats += 1
+
+    def _stop(self) -> None:
+        if self._stopping():
+            raise StoppedError
 
     def _browse_dead_letters(self, request: bytes) -> Exchange:
         """Look at the headers on the dead-letter queue, which stays open no longer than that.

@@ -81,9 +81,16 @@ class Link(Protocol):
         ...
 
     def get(
-        self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
+        self,
+        queue: OpenQueue,
+        correlation_id: bytes | None,
+        wait_ms: int,
+        size: int,
+        *,
+        convert: bool = False,
+        syncpoint: bool = False,
     ) -> Reply:
-        """Get a message (MQGET) of at most ``size`` bytes, outside syncpoint; None takes any.
+        """Get a message (MQGET) of at most ``size`` bytes; None takes any. With ``syncpoint`` it is gone after ``commit``.
 
         Waits up to ``wait_ms``; then MqiError 2033. A longer message stays where it is: 2080, with its length. A call
         that ends with a warning, such as 2119 "not converted", returns the message all the same.
@@ -94,11 +101,22 @@ class Link(Protocol):
         """The number of messages on a queue that is open for inquiring (MQINQ)."""
         ...
 
-    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+    def browse(
+        self, queue: OpenQueue, size: int, *, first: bool, format_: str, message_id: bytes | None = None
+    ) -> Reply:
         """Look at the first or the next message of a queue that is open for browsing: its first ``size`` bytes.
 
-        A message of another format than ``format_`` has no bytes in the reply. Does not wait: 2033 after the last.
+        With ``message_id``, at the one that has it. A message of another format than ``format_`` has no bytes in the
+        reply. Does not wait: 2033 after the last.
         """
+        ...
+
+    def commit(self) -> None:
+        """End the unit of work (MQCMIT): what was got in it is gone."""
+        ...
+
+    def back_out(self) -> None:
+        """Undo the unit of work (MQBACK): what was got in it is on its queue again."""
         ...
 
     def close(self, queue: OpenQueue) -> None:

@@ -179,11 +179,20 @@ class MqiLink:
         return bytes(after[_MESSAGE_ID])
 
     def get(
-        self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
+        self,
+        queue: OpenQueue,
+        correlation_id: bytes | None,
+        wait_ms: int,
+        size: int,
+        *,
+        convert: bool = False,
+        syncpoint: bool = False,
     ) -> Reply:
         """Get a message by its CorrelId, or any."""
         self._descriptor[_CORREL_ID] = correlation_id or bytes(24)
         wanted = _GET_OPTIONS | (mq.MQGMO_WAIT if wait_ms else 0) | (mq.MQGMO_CONVERT if convert else 0)
+        if syncpoint:
+            wanted ^= mq.MQGMO_NO_SYNCPOINT | mq.MQGMO_SYNCPOINT
         _OPTIONS_AND_WAIT.pack_into(self._options, 8, wanted, wait_ms)
         _MATCH.pack_into(self._options, 72, mq.MQMO_MATCH_CORREL_ID if correlation_id is not None else 0)
         # Copies: the C modules write what comes back into what they are given.
@@ -193,7 +202,10 @@ class MqiLink:
         if comp == mq.MQCC_FAILED or reason == mq.MQRC_TRUNCATED_MSG_FAILED:
             raise MqiError("MQGET", comp, reason, length)
         encoding, ccsid = _ENCODING_AND_CCSID.unpack_from(after, 24)
-        return Reply(encoding, ccsid, data, self._put_time.moment(after[_PUT_DATE_AND_TIME]))
+        put = self._put_time.moment(after[_PUT_DATE_AND_TIME])
+        if syncpoint:
+            return Reply(encoding, ccsid, data, put, bytes(after[_MESSAGE_ID]), bytes(after[_CORREL_ID]))
+        return Reply(encoding, ccsid, data, put)
 
     def depth(self, queue: OpenQueue) -> int:
         """The number of messages on a queue."""
@@ -202,20 +214,39 @@ class MqiLink:
             raise MqiError("MQINQ", comp, reason)
         return int(value)
 
-    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+    def browse(
+        self, queue: OpenQueue, size: int, *, first: bool, format_: str, message_id: bytes | None = None
+    ) -> Reply:
         """Look at a message, which stays where it is; of a longer one at its beginning (2079 is the normal result)."""
         self._descriptor[_CORREL_ID] = bytes(24)
+        descriptor = bytearray(self._descriptor)
+        descriptor[_MESSAGE_ID] = (message_id or b"").ljust(24, b"\0")
         where = mq.MQGMO_BROWSE_FIRST if first else mq.MQGMO_BROWSE_NEXT
         _OPTIONS_AND_WAIT.pack_into(self._options, 8, _GET_OPTIONS | where | mq.MQGMO_ACCEPT_TRUNCATED_MSG, 0)
-        _MATCH.pack_into(self._options, 72, 0)
+        _MATCH.pack_into(self._options, 72, mq.MQMO_MATCH_MSG_ID if message_id else 0)
         data, after, _, _, comp, reason = self._made(
-            "MQGET", queue.handle, bytes(self._descriptor), bytes(self._options), size
+            "MQGET", queue.handle, bytes(descriptor), bytes(self._options), size
         )
         if comp == mq.MQCC_FAILED:
             raise MqiError("MQGET", comp, reason)
         encoding, ccsid = _ENCODING_AND_CCSID.unpack_from(after, 24)
         wanted = bytes(after[_FORMAT]).rstrip(b" \0") == format_.strip().encode("ascii")
-        return Reply(encoding, ccsid, data[:size] if wanted else b"", self._put_time.moment(after[_PUT_DATE_AND_TIME]))
+        put = self._put_time.moment(after[_PUT_DATE_AND_TIME])
+        seen = data[:size] if wanted else b""
+        return Reply(encoding, ccsid, seen, put, bytes(after[_MESSAGE_ID]), bytes(after[_CORREL_ID]))
+
+    def commit(self) -> None:
+        """End the unit of work."""
+        self._end_unit("MQCMIT")
+
+    def back_out(self) -> None:
+        """Undo the unit of work."""
+        self._end_unit("MQBACK")
+
+    def _end_unit(self, call: str) -> None:
+        comp, reason = self._made(call)
+        if comp == mq.MQCC_FAILED:
+            raise MqiError(call, comp, reason)
 
     def close(self, queue: OpenQueue) -> None:
         """Close a queue; one of our own making is deleted, also when its model makes permanent ones."""

@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from mqvitals_agent.console.event import event_inserts
 from mqvitals_agent.console.line import ConsoleLine, LineTime, cut_number
 from mqvitals_agent.console.template import SYSTEM_WIDE_IDS, ZOS_IDS, inserts, named_object
+from mqvitals_rules.vocabulary.event import is_event
 
 MOST_TEXT: Final = 4_000
 """Characters of a message that are kept."""
@@ -198,6 +200,8 @@ class ConsoleMessage:
 
 def message_inserts(words: str) -> Mapping[str, str]:
     """The inserts by name of a whole message, as it is stored; empty where its words are not as expected."""
+    if is_event(words):
+        return event_inserts(words)
     found = _ID.fullmatch(words)
     if found is None:
         return {}

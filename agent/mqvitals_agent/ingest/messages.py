@@ -7,7 +7,7 @@ object, so that what began long ago is known for as long as the store has it. La
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -16,6 +16,7 @@ from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.messages import MESSAGE_BURST_MS, StoredMessage, burst
 from mqvitals_rules.history import ObjectMessage
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.event import are_followed
 from mqvitals_rules.vocabulary.tables import KINDS
 
 MOST_KEPT: Final = 2_000
@@ -65,13 +66,13 @@ class _KeptMessages:
 
 
 class MessageWindow:
-    """Implements ``messages`` of ``mqvitals_rules.history.MetricHistory`` over a store; without one no console
-    is followed.
+    """Implements ``messages`` of ``mqvitals_rules.history.MetricHistory`` over a store; without one
+    nothing is followed.
     """
 
     def __init__(self, reader: PastReader | None) -> None:
         self._reader = reader
-        self._followed: frozenset[str] | None = None
+        self._followed: Mapping[str, frozenset[str]] | None = None
         self._groups: frozenset[str] = frozenset()
         self._members: tuple[str, ...] = ()
         self._kept: dict[tuple[str, str], _KeptMessages] = {}
@@ -85,9 +86,9 @@ class MessageWindow:
         self._followed = None
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
-        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of it is
-        followed.
+        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first.
 
+        None: no console of it is followed, or a queue of such events is not read; without ids, none of all.
         Those of the group are those of its members. The result is the same object until there is something new, when
         no message is too old. Raises StoreError.
         """
@@ -95,9 +96,11 @@ class MessageWindow:
             return None
         if self._followed is None:
             self._look(self._reader)
-        followed = self._followed or frozenset()
+        followed = self._followed or {}
         of_group = owner in self._groups
-        if owner not in followed and not (of_group and followed):
+        if not are_followed(followed.get(owner, ()), ids) and not (
+            of_group and any(are_followed(sources, ids) for sources in followed.values())
+        ):
             return None
         known = self._sorted.get((owner, ids))
         if known is None:
@@ -111,7 +114,7 @@ class MessageWindow:
 
     def _look(self, reader: PastReader) -> None:
         """Find out whose consoles are followed, and read what is new."""
-        self._followed = followed = reader.consoles_followed()
+        self._followed = followed = reader.sources_followed()
         # Where no console is followed at all, as at most sites, it does not matter who the group is.
         owners = reader.owners() if followed else ()
         groups = frozenset(each.name for each in owners if each.is_group)

@@ -41,12 +41,12 @@ from datetime import tzinfo
 
 from mqvitals_agent.connection import answer as outcomes
 from mqvitals_agent.connection.answer import read_answer
-from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, Answer, Exchange
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, READ_EVENTS, Answer, Exchange
 from mqvitals_agent.pcf.answer import DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQCFT_RESPONSE
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import PcfError
-from mqvitals_agent.poll import dead_letters, shared_queues, statistics
+from mqvitals_agent.poll import dead_letters, events, shared_queues, statistics
 from mqvitals_agent.poll.cycle import CommandTally, ConnectAttempt, CycleData, QueryResult, command_form
 from mqvitals_agent.poll.probe import (
     GROUP,
@@ -128,6 +128,10 @@ class Collector:
         if exchange.command == BROWSE_DEAD_LETTERS:
             self._take_dead_letters(exchange)
             return
+        if exchange.command == READ_EVENTS:
+            # What the messages say has been stored by the one that reads the queue.
+            self._tally_messages(exchange, events.form(exchange.request or b""))
+            return
         selection = self._selection(exchange)
         probe = PROBES.get(exchange.command)
         name = command_form(exchange.command, selection.scope)
@@ -178,7 +182,7 @@ class Collector:
                 cycle.touch(record.key.queue_manager, exchange.at)
             else:
                 self.strange += 1
-        tally = self._tally_messages(exchange, statistics.COMMAND)
+        tally = self._tally_messages(exchange, command_form(statistics.COMMAND))
         if found.damaged:
             tally.note(Outcome.DAMAGED, 0)
         if exchange.error is None:
@@ -187,7 +191,7 @@ class Collector:
     def _take_dead_letters(self, exchange: Exchange) -> None:
         """After a whole look, reasons that no message has any more are gone."""
         asked = exchange.queue_manager
-        tally = self._tally_messages(exchange, BROWSE_DEAD_LETTERS)
+        tally = self._tally_messages(exchange, command_form(BROWSE_DEAD_LETTERS))
         absence = None
         if exchange.error is not None:
             absence = _ABSENCE.get(tally.outcome) or Absence.NO_ANSWER
@@ -198,9 +202,9 @@ class Collector:
         selection = RequestSelection(BROWSE_DEAD_LETTERS, partial=not whole)
         self._cycle.ask(dead_letters.PART, asked, QueryResult(selection, absence))
 
-    def _tally_messages(self, exchange: Exchange, command: int) -> CommandTally:
+    def _tally_messages(self, exchange: Exchange, form: str) -> CommandTally:
         """Count an exchange that holds messages of a queue instead of an answer."""
-        tally = self._cycle.tally(exchange.queue_manager, command_form(command))
+        tally = self._cycle.tally(exchange.queue_manager, form)
         tally.commands += 1
         tally.elapsed_ms += exchange.elapsed_ms
         tally.replies += len(exchange.replies)

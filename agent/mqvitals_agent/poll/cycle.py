@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, READ_EVENTS
 from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.poll.probe import CycleRows, ProbePart, RequestSelection
 from mqvitals_agent.poll.statistics import StatisticsRecord
@@ -18,7 +18,7 @@ NO_INTERVAL: Mapping[str, Reported] = {"every_ms": Absence.NOT_RETURNED, "stretc
 """The interval in force where it is unknown, as in a recording."""
 
 
-_QUESTIONS: Mapping[int, str] = {BROWSE_DEAD_LETTERS: DEAD_LETTERS}
+_QUESTIONS: Mapping[int, str] = {BROWSE_DEAD_LETTERS: DEAD_LETTERS, READ_EVENTS: "EVENTS"}
 """Questions that are no commands of MQ."""
 
 

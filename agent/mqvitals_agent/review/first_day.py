@@ -66,6 +66,7 @@ class Action(Enum):
     MONITOR = "monitor"
     PERMIT = "permit"
     CONSOLE = "console"
+    EVENTS = "events"
     STATISTICS = "statistics"
     TIME_ZONE = "time_zone"
 
@@ -236,6 +237,8 @@ def remedy_for(missing: Missing, scope: str, owner: str, declaration: Declaratio
             return None if metric is None or not metric.command else Remedy(Action.PERMIT, _keyword(metric, owner))
         case Absence.NEEDS_CONSOLE:
             return Remedy(Action.CONSOLE, "console.follow")
+        case Absence.NEEDS_EVENTS:
+            return Remedy(Action.EVENTS, "polling.events")
         case Absence.NEEDS_STATISTICS:
             return Remedy(Action.STATISTICS, "statistics_queue")
         case Absence.TIME_ZONE_UNKNOWN:
@@ -265,6 +268,8 @@ def _sentence(unlocked: Unlocked) -> str:
             return f"Permit {subject}"
         case Action.CONSOLE:
             return "Name the files of console messages under console.follow"
+        case Action.EVENTS:
+            return "Let event queues be browsed (polling.events)"
         case Action.STATISTICS:
             return "Name the queue of statistics messages as statistics_queue of the queue manager"
         case Action.TIME_ZONE:

@@ -36,6 +36,7 @@ SOURCES = {
     Absence.NEEDS_SMF: "Read SMF records: smf.watch, or 'mqvitals smf import'.",
     Absence.NEEDS_STATISTICS: "Name the queue of statistics messages as statistics_queue of the queue manager.",
     Absence.NEEDS_CONSOLE: "Name the files of console messages under console.follow.",
+    Absence.NEEDS_EVENTS: "Name the event queues under polling.events.",
     Absence.NOT_DECLARED: "Declare the facts below.",
     Absence.NOT_COLLECTED: "Switch monitoring on: MONQ for queues, MONCHL for channels.",
     Absence.NOT_ASKED: "Let the agent run until every command has been asked once; see that polling leaves none out.",

@@ -14,6 +14,7 @@ from typing import TypeVar
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import Connector, Exchange
 from mqvitals_agent.connection.recording_format import RecordingHeader
+from mqvitals_agent.console.event_watch import EventWatch
 from mqvitals_agent.console.watch import ConsoleWatch
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.notify.alert_log import log_alerts
@@ -199,7 +200,27 @@ class Service:
             yield "SMF records", WatchedFolder(Path(settings.smf.watch), self._writer, worker, groups, clock).run()
         if settings.console.follow:
             yield "consoles", ConsoleWatch(settings, self._members, lambda: self.store, worker, clock).run()
+        yield "events", self._event_watch().run()
         yield "retention", self._retain()
+
+    def _event_watch(self) -> EventWatch:
+        return EventWatch(
+            lambda: self._settings,
+            self._connected_members,
+            lambda name, query: self._pool.put(name, lambda _: query),
+            self._arrived_beside,
+            lambda: self.store,
+            self._worker,
+            self._clock,
+        )
+
+    def _connected_members(self) -> tuple[str, ...]:
+        """The queue managers that have a connection of their own."""
+        return tuple(each.queue_manager for each in self._connectors)
+
+    def _arrived_beside(self, exchange: Exchange) -> None:
+        """An exchange that no cycle waits for has ended; it counts for the present one."""
+        self._arrived.append(exchange)
 
     @property
     def _queue_managers(self) -> tuple[str, ...]:

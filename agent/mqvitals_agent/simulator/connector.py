@@ -14,6 +14,7 @@ from mqvitals_agent.connection.connection import (
     BROWSE_DEAD_LETTERS,
     MOST_DEAD_LETTERS,
     ConnectError,
+    EventQuery,
     Exchange,
     MqiCalls,
     MqiFailure,
@@ -167,6 +168,7 @@ _A_MESSAGE_MS: Final = 0.03
 _HUNDREDTHS_MS: Final = 10
 """The descriptor of a message keeps the time to hundredths of a second."""
 _NO_MESSAGE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_NO_MSG_AVAILABLE)
+_REFUSED: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_NOT_AUTHORIZED)
 _BROKEN: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_CONNECTION_BROKEN)
 _NO_CONNECTION: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_HCONN_ERROR)
 _NOT_AVAILABLE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_Q_MGR_NOT_AVAILABLE)
@@ -232,6 +234,10 @@ class SimulatedConnection:
         group = self._simulation.advance(began)
         if self._down(group):
             return self._break(query, began, 0)
+        if isinstance(query, EventQuery):
+            refused = "EVENTS" in group.fault(self._server.name).refuse
+            replies, error = ((), _REFUSED) if refused else group.events.step(self._server.name, query, began)
+            return self._exchange(query, began, 1, replies, error)
         if query.command == BROWSE_DEAD_LETTERS:
             return self._exchange(query, began, 1, _dead_letters(group, self._server.name))
         messages, whole = self._server.answer(query.request, group)

@@ -15,6 +15,7 @@ from random import Random
 from typing import Protocol
 
 from mqvitals_agent.simulator.clients import flood
+from mqvitals_agent.simulator.events import EventQueues
 from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
 from mqvitals_agent.simulator.scenario import GROUP, MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, enlarge
 from mqvitals_agent.simulator.state import DeadLetter, Fault, GroupState, HeldUnit, MemberState, QueueState
@@ -66,6 +67,7 @@ class SimulatedGroup:
         self._seed = seed
         self._random = Random(seed)  # noqa: S311 - applications that come and go, no secrets
         self.group: GroupState = build(begin)
+        self.group.events = EventQueues(begin, scenario.length, scenario.events)
         self.group.seed = seed
         for member in self.group.members.values():
             member.log.log_bytes = round(scenario.log_mb * 1_000_000)

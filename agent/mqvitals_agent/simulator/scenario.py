@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from importlib.resources import files
-from typing import Annotated
 
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.simulator.answers.channel import CHANNEL_STATUSES
+from mqvitals_agent.simulator.events import Length, ScenarioEvent
 from mqvitals_agent.simulator.state import (
     BufferPoolState,
     ChannelInstance,
@@ -26,8 +26,6 @@ from mqvitals_agent.simulator.state import (
     SubscriptionState,
 )
 from mqvitals_config.decoder import decode
-from mqvitals_config.scalars import DURATION_FORM, parse_duration
-from mqvitals_config.schema import Convert
 
 SCENARIOS = (
     "quiet",
@@ -47,11 +45,9 @@ SCENARIOS = (
     "dead-letters",
     "client-flood",
     "definition-altered",
+    "events-read",
     "busy-morning",
 )
-
-Length = Annotated[int, Convert(parse_duration, DURATION_FORM, raw=True)]
-"""A duration, ms."""
 
 
 class ScenarioError(MqvitalsError):
@@ -166,6 +162,7 @@ class Scenario:
     incidents: tuple[ScenarioIncident, ...] = ()
     queues: tuple[ScenarioQueue, ...] = ()
     log_mb: float = 150
+    events: tuple[ScenarioEvent, ...] = ()
 
     def active(self, since_begin: int) -> Iterator[ScenarioIncident]:
         """The incidents at a time after the beginning."""

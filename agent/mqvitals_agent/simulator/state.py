@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from mqvitals_agent.simulator.events import EventQueues
+
 _SENDING = frozenset({"SENDER", "SERVER", "CLUSSDR"})
 _NOT_ACTIVE = frozenset({"RETRYING", "STOPPED", "INACTIVE"})
 _SHORT, _LONG = 0.2, 0.002
@@ -348,6 +350,7 @@ class GroupState:
     clusters: dict[str, ClusterState] = field(default_factory=dict)
     dead_letters: dict[str, tuple[DeadLetter, ...]] = field(default_factory=dict)
     """By member: what is on its dead-letter queue."""
+    events: EventQueues = field(default_factory=EventQueues)
     seed: int = 1
 
     def fault(self, member: str) -> Fault:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from mqvitals_agent.store.error import StoreError
@@ -25,7 +25,7 @@ class ResilientReader:
         self._reader: StoreReader | None = reader
         self.error: StoreError | None = None
         self._owners: tuple[Owner, ...] = ()
-        self._followed: frozenset[str] = frozenset()
+        self._followed: Mapping[str, frozenset[str]] = {}
         self.generation = 0
         """Counts the exchanges of the file."""
 
@@ -90,9 +90,9 @@ class ResilientReader:
         """As of ``StoreReader``."""
         return self._read(lambda reader: reader.hours(kind, metric, begun), [])
 
-    def consoles_followed(self) -> frozenset[str]:
+    def sources_followed(self) -> Mapping[str, frozenset[str]]:
         """As of ``StoreReader``; what was last read while the file fails, so that no alert ends for lack of a file."""
-        self._followed = self._read(lambda reader: reader.consoles_followed(), self._followed)
+        self._followed = self._read(lambda reader: reader.sources_followed(), self._followed)
         return self._followed
 
     def messages(self, *, owners: Sequence[str], codes: Collection[str], limit: int) -> tuple[StoredMessage, ...]:

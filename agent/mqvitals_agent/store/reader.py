@@ -31,8 +31,10 @@ from mqvitals_agent.store.rows.changes import Change, read_changes
 from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import FIRST, LAST, HistoryQuery, HourMean, Poll, Sample, read_hours, read_means
 from mqvitals_agent.store.rows.messages import (
+    EventQueueRow,
     NewMessages,
     StoredMessage,
+    read_event_queues,
     read_failing,
     read_followed,
     read_messages,
@@ -48,6 +50,7 @@ from mqvitals_agent.store.rows.notifications import (
 from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, tables_of, text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.vocabulary.event import CONSOLE, families_of
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -385,6 +388,19 @@ class StoreReader:
         """The queue managers whose console messages the followed files hold."""
         with self._query() as connection:
             return read_followed(connection)
+
+    def event_queues(self) -> tuple[EventQueueRow, ...]:
+        """The event queues that are read, by the queue manager whose events come on them and their name."""
+        with self._query() as connection:
+            return read_event_queues(connection)
+
+    def sources_followed(self) -> Mapping[str, frozenset[str]]:
+        """Queue manager -> the sources of messages that are followed: its console, families of its events."""
+        found = dict.fromkeys(self.consoles_followed(), frozenset((CONSOLE,)))
+        for row in self.event_queues():
+            if row.ts and not row.problem:
+                found[row.owner] = found.get(row.owner, frozenset()) | families_of(row.queue)
+        return found
 
     def consoles_failing(self) -> tuple[tuple[str, str], ...]:
         """The files of console messages that cannot be followed, by path, and why."""

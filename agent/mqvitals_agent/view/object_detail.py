@@ -230,7 +230,11 @@ _WITH_CONSOLE = 5
 """The number of alerts, the worst, with which the console messages of their time are shown."""
 
 
-_SOURCES: Final[Mapping[Absence, str]] = {Absence.NEEDS_SMF: "SMF", Absence.NEEDS_CONSOLE: "console messages"}
+_SOURCES: Final[Mapping[Absence, str]] = {
+    Absence.NEEDS_SMF: "SMF",
+    Absence.NEEDS_CONSOLE: "console messages",
+    Absence.NEEDS_EVENTS: "event messages",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,6 +434,7 @@ _WITHOUT_HISTORY = frozenset(
         Absence.NEEDS_SMF,
         Absence.NEEDS_STATISTICS,
         Absence.NEEDS_CONSOLE,
+        Absence.NEEDS_EVENTS,
         Absence.NOT_RETURNED,
         Absence.NOT_ON_ZOS,
         Absence.NOT_ON_DISTRIBUTED,

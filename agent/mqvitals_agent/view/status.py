@@ -327,6 +327,7 @@ _NEEDS = {
     Absence.NEEDS_SMF: ("needs SMF records", "need SMF records"),
     Absence.NEEDS_STATISTICS: ("needs statistics messages", "need statistics messages"),
     Absence.NEEDS_CONSOLE: ("needs console messages", "need console messages"),
+    Absence.NEEDS_EVENTS: ("needs event messages", "need event messages"),
     Absence.WINDOW: ("needs more history", "need more history"),
     Absence.NOTHING_TO_TELL: ("has no data to evaluate yet", "have no data to evaluate yet"),
     Absence.RESTARTED: ("is about a queue manager restarted lately", "are about queue managers restarted lately"),

@@ -72,6 +72,7 @@ _SHORT = {
     Absence.NEEDS_SMF: "needs SMF",
     Absence.NEEDS_STATISTICS: "needs stats",
     Absence.NEEDS_CONSOLE: "no console",
+    Absence.NEEDS_EVENTS: "no events",
     Absence.NOT_DECLARED: "undeclared",
     Absence.NOT_LIVE: "not live",
     Absence.TIME_ZONE_UNKNOWN: "time zone?",

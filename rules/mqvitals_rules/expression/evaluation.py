@@ -44,6 +44,7 @@ from mqvitals_rules.expression.node import (
     messages_of,
     read_now,
 )
+from mqvitals_rules.vocabulary.event import lacking
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Reported, Value
 
 Look = Callable[[str], Reported | None]
@@ -189,7 +190,7 @@ class ExpressionEvaluation:
             case AnyMember() | MemberTally():
                 return self._of_members(node)
             case Seen() | Open():
-                return self._of_text(node, Absence.NEEDS_CONSOLE)
+                return self._of_text(node, lacking(messages_of(node)))
         return self._of_operand(node)
 
     def members(self, node: AnyMember | MemberTally) -> tuple[MemberOutcome, ...] | None:
@@ -276,9 +277,10 @@ class ExpressionEvaluation:
         return (Missing(self._text[node.start : node.end], absence),)
 
     def _no_message(self, node: Elapsed | Times | Latest) -> Absence:
-        """Why there is no such message or pair: none was seen, or no console is followed."""
-        followed = self._context.messages(messages_of(node), self._context.now) is not None
-        return Absence.NOTHING_TO_TELL if followed else Absence.NEEDS_CONSOLE
+        """Why there is no such message or pair: none was seen, or nothing is followed that would hold it."""
+        wanted = messages_of(node)
+        followed = self._context.messages(wanted, self._context.now) is not None
+        return Absence.NOTHING_TO_TELL if followed else lacking(wanted)
 
     def _reported(self, metric: MetricValue) -> object:
         return self._of(metric.of).value(metric.kind, metric.metric.name)

@@ -51,6 +51,7 @@ from mqvitals_rules.expression.node import (
     walk,
 )
 from mqvitals_rules.expression.syntax import LARGEST_NUMBER, Mistake, RefusedExpressionError, Syntax
+from mqvitals_rules.vocabulary.event import is_event
 from mqvitals_rules.vocabulary.metric import MetricType
 
 _ARITHMETIC: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -365,7 +366,7 @@ class CallChecker(OperandChecker):
     def _open(self, node: ast.Call, _: str) -> Open:
         if len(node.args) < 2:
             raise self.refused(node, 'expected open("CSQJ004I", "CSQJ005I"): a message, and those that end it')
-        begin, *ends = every(self._message, node.args)
+        begin, *ends = self._alike(node, len(node.args))
         if begin in ends:
             raise self.refused(node.args[0], "open is about a message and others that end it")
         return Open(*self.span(node), begin, tuple(ends), self.names.quiet)
@@ -386,14 +387,21 @@ class CallChecker(OperandChecker):
         has_window = len(node.args) > 1 and not (isinstance(last, str) and not last[:1].isdigit())
         count = len(node.args) - has_window
         window_ms = self._duration(node, count, usage)
-        return every(self._message, node.args[:count]), window_ms
+        return self._alike(node, count), window_ms
 
     def _messages(self, node: ast.Call, usage: str, count: int) -> tuple[tuple[str, ...], int]:
         """The ids of messages that are a call's first ``count`` arguments, and the window after them."""
         if not count <= len(node.args) <= count + 1:
             raise self.refused(node, f"expected {usage}")
         window_ms = self._duration(node, count, usage)
-        return every(self._message, node.args[:count]), window_ms
+        return self._alike(node, count), window_ms
+
+    def _alike(self, node: ast.Call, count: int) -> tuple[str, ...]:
+        """The ids that are the first ``count`` arguments: of console messages, or of events."""
+        found = every(self._message, node.args[:count])
+        if len({is_event(each) for each in found}) > 1:
+            raise self.refused(node, "console messages and events come separately: write a call for each, joined by or")
+        return found
 
     def _message(self, node: ast.expr) -> str:
         text = node.value if isinstance(node, ast.Constant) else None

@@ -172,7 +172,7 @@ class TestEntry:
 
     Metrics of SMF alone come as the record of the interval that ends at the poll; with ``records`` also those that
     polls have too, and an object without any other is not polled. ``console`` holds the messages of each owner whose
-    console is followed. ``exact`` is the default of the expectations.
+    console is followed; where events are among them, its event queues are read, and its console only with a console message. ``exact`` is the default of the expectations.
     """
 
     __test__ = False

@@ -19,6 +19,7 @@ from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source, with_derived
 from mqvitals_rules.testing.cases import BEGIN, Expectation, FiringEntry, RuleTest, decode_tests
+from mqvitals_rules.vocabulary.event import is_event
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class RuleTestRun:
         self._facts = Facts(rules.kinds, test.facts)
         self._history = MemoryHistory()
         for owner, messages in test.messages.items():
-            self._history.follow(owner)
+            if not any(is_event(message.id) for message in messages):
+                self._history.follow(owner)
             for message in messages:
                 self._history.add_message(owner, message)
         self.rules = replace(rules, thresholds=(*rules.thresholds, *test.thresholds)) if test.thresholds else rules

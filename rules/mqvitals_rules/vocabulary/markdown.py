@@ -60,6 +60,7 @@ _REASONS: Mapping[Absence, str] = {
     Absence.NEEDS_SMF: "no command reports it; it is in [SMF records](smf.md), and none have been read",
     Absence.NEEDS_STATISTICS: "it is in statistics messages of distributed queue managers, and none have been read",
     Absence.NEEDS_CONSOLE: "it is in [console messages](console.md), and none of its queue manager are followed",
+    Absence.NEEDS_EVENTS: "it is in [event messages](console.md#event-messages), and the queue that they come on is not read",
     Absence.NOT_DECLARED: "only the configuration can have it, and does not",
     Absence.NOT_LIVE: "it is about the agent's own calls of MQ, which a recording does not hold",
     Absence.TIME_ZONE_UNKNOWN: "ages need the queue manager's time zone, which is neither configured nor derived yet",

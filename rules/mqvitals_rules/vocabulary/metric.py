@@ -35,6 +35,7 @@ class Absence(Enum):
     NEEDS_SMF = "needs SMF"
     NEEDS_STATISTICS = "needs statistics messages"  # what records are to z/OS, of a distributed queue manager
     NEEDS_CONSOLE = "needs console messages"  # no console of the queue manager is followed
+    NEEDS_EVENTS = "needs event messages"  # the queue of such events is not read
     NOT_LIVE = "not a living connection"  # a recording has nothing about the agent's own calls
     NOT_DECLARED = "not declared"  # a fact that only the configuration has
     TIME_ZONE_UNKNOWN = "time zone unknown"

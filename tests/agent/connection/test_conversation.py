@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, MOST_DEAD_LETTERS, Query, Reply
+from mqvitals_agent.connection.connection import (
+    BROWSE_DEAD_LETTERS,
+    MOST_DEAD_LETTERS,
+    READ_EVENTS,
+    EventQuery,
+    EventStep,
+    Query,
+    Reply,
+)
 from mqvitals_agent.connection.conversation import (
     FIRST_SIZE,
     MOST_AT_ONCE,
@@ -68,9 +76,7 @@ class ScriptedLink:
             raise MqiError("MQPUT", 2, self.refuse_put)
         return MESSAGE_ID
 
-    def get(
-        self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> Reply:
+    def get(self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, **_: bool) -> Reply:
         self.calls.append(("get", queue.name, correlation_id, wait_ms, size))
         if queue.name == "STATS" and self.lying:
             first = self.lying[0]
@@ -103,12 +109,23 @@ class ScriptedLink:
         self.calls.append(("depth", queue.name))
         return len(self.dead_letters)
 
-    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+    def browse(
+        self, queue: OpenQueue, size: int, *, first: bool, format_: str, message_id: bytes | None = None
+    ) -> Reply:
         self.calls.append(("browse", queue.name, size, first, format_))
         self.browsed = 0 if first else self.browsed + 1
+        if message_id is not None:
+            # The bytes of a message stand for its identifier too.
+            self.browsed = self.dead_letters.index(message_id) if message_id in self.dead_letters else 99
         if self.browsed >= len(self.dead_letters):
             raise MqiError("MQGET", 2, 2033)
         return Reply(785, 500, self.dead_letters[self.browsed], 1_000)
+
+    def commit(self) -> None:
+        self.calls.append(("commit",))
+
+    def back_out(self) -> None:
+        self.calls.append(("back_out",))
 
     def close(self, queue: OpenQueue) -> None:
         self.calls.append(("close", queue.name))
@@ -303,12 +320,10 @@ def test_what_breaks_while_late_replies_are_removed_is_the_exchanges_error() -> 
     """The connection may have been lost since."""
 
     class Broken(ScriptedLink):
-        def get(
-            self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-        ) -> Reply:
+        def get(self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, **how: bool) -> Reply:
             if self.tick >= 1000:
                 raise MqiError("MQGET", 2, 2009)
-            return super().get(queue, correlation_id, wait_ms, size, convert=convert)
+            return super().get(queue, correlation_id, wait_ms, size, **how)
 
     link = Broken()
     talk = conversation(link)
@@ -423,3 +438,63 @@ def test_a_dead_letter_queue_that_cannot_be_opened_is_the_exchanges_error() -> N
     assert found.error is not None
     assert (found.error.reason, found.replies) == (2035, ())
     assert talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 5000).error is None
+
+
+EVENTS = "SYSTEM.ADMIN.QMGR.EVENT"
+
+
+def events(step: EventStep, after: bytes = b"") -> EventQuery:
+    return EventQuery(READ_EVENTS, b"", queue=EVENTS, step=step, after=after)
+
+
+def test_an_event_queue_is_browsed_behind_a_message() -> None:
+    """It is open no longer than that; where the message is no longer there, that is said (2033)."""
+    link = ScriptedLink(dead_letters=[b"first", b"second"])
+    talk = conversation(link)
+    before = len(link.calls)
+    found = talk.ask(events(EventStep.BROWSE), 5000)
+    assert ([reply.data for reply in found.replies], found.error) == ([b"first", b"second"], None)
+    assert [(call[0], call[1]) for call in link.calls[before:]] == [
+        ("open", EVENTS),
+        *[("browse", EVENTS)] * 3,
+        ("close", EVENTS),
+    ]
+    assert link.calls[before][2] == 8 | 8192
+    assert [reply.data for reply in talk.ask(events(EventStep.BROWSE, b"first"), 5000).replies] == [b"second"]
+    gone = talk.ask(events(EventStep.BROWSE, b"third"), 5000)
+    assert (gone.replies, gone.error) == ((), (2, 2033))
+
+
+def test_events_are_got_in_a_unit_of_work() -> None:
+    """It ends when that is asked for; a conversation that ends before undoes it, for disconnecting would commit."""
+    link = ScriptedLink()
+    lying = [b"one", b"two"]
+
+    def take(queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, **how: bool) -> Reply:
+        assert (queue.name, correlation_id, wait_ms, how) == (EVENTS, None, 0, {"syncpoint": True})
+        if not lying:
+            raise MqiError("MQGET", 2, 2033)
+        return Reply(785, 500, lying.pop(0), 1_000)
+
+    link.get = take  # type: ignore[method-assign]
+    talk = conversation(link)
+    before = len(link.calls)
+    assert [reply.data for reply in talk.ask(events(EventStep.GET), 5000).replies] == [b"one", b"two"]
+    assert talk.ask(events(EventStep.COMMIT), 5000).error is None
+    assert talk.ask(events(EventStep.COMMIT), 5000).error is None, "there is no unit of work any more"
+    assert [call[0] for call in link.calls[before:]] == ["open", "commit", "close"]
+    lying += [b"three"]
+    talk.ask(events(EventStep.GET), 5000)
+    before = len(link.calls)
+    talk.close()
+    assert [call[0] for call in link.calls[before:]][:2] == ["back_out", "close"]
+    assert ("commit",) not in link.calls[before:]
+
+
+def test_an_event_queue_that_cannot_be_opened_is_the_exchanges_error() -> None:
+    """The connection goes on."""
+    link = ScriptedLink(refuse_open={EVENTS: 2035})
+    talk = conversation(link)
+    for step in (EventStep.BROWSE, EventStep.GET):
+        assert talk.ask(events(step), 5000).error == (2, 2035)
+    assert talk.ask(events(EventStep.BACK_OUT), 5000).error is None

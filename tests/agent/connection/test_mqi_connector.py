@@ -91,9 +91,7 @@ class Line:
         self.place = 0
         return bytes(24)
 
-    def get(
-        self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> Reply:
+    def get(self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, **_: bool) -> Reply:
         self._here()
         self.package.getting()
         self.place += 1
@@ -103,8 +101,16 @@ class Line:
         self._here()
         return 0
 
-    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+    def browse(
+        self, queue: OpenQueue, size: int, *, first: bool, format_: str, message_id: bytes | None = None
+    ) -> Reply:
         raise MqiError("MQGET", 2, 2033)
+
+    def commit(self) -> None:
+        self._here()
+
+    def back_out(self) -> None:
+        self._here()
 
     def close(self, queue: OpenQueue) -> None:
         self._here()

@@ -52,9 +52,7 @@ class Refusing:
     def put(self, queue: OpenQueue, message: bytes, request: RequestDescriptor) -> bytes:
         return bytes(24)
 
-    def get(
-        self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> Reply:
+    def get(self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, **_: bool) -> Reply:
         self.gets += 1
         self._may("MQGET")
         raise MqiError("MQGET", 2, 2033)
@@ -62,8 +60,16 @@ class Refusing:
     def depth(self, queue: OpenQueue) -> int:
         return 0
 
-    def browse(self, queue: OpenQueue, size: int, *, first: bool, format_: str) -> Reply:
+    def browse(
+        self, queue: OpenQueue, size: int, *, first: bool, format_: str, message_id: bytes | None = None
+    ) -> Reply:
         raise MqiError("MQGET", 2, 2033)
+
+    def commit(self) -> None:
+        """Nothing was got."""
+
+    def back_out(self) -> None:
+        """Nothing was got."""
 
     def close(self, queue: OpenQueue) -> None:
         pass

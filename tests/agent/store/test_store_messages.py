@@ -10,7 +10,7 @@ from sqlite_utils import Database
 from mqvitals_agent.ingest.messages import MessageWindow
 from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.messages import FREQUENT, ConsoleRow, delete_old_messages, message
+from mqvitals_agent.store.rows.messages import FREQUENT, ConsoleRow, EventQueueRow, delete_old_messages, message
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.history import ObjectMessage
@@ -137,6 +137,36 @@ def test_the_window_of_rules(path: Path) -> None:
         assert window.messages("QM01", ids, NOW - 9) == every
         assert window.messages("QSG1", ids, 0) == every
         assert window.messages("QM02", ids, 0) is None
+
+
+def test_events_are_followed_apart_from_consoles(path: Path) -> None:
+    """Ids of events are known where their queue is read, those of consoles where one is followed; a queue that cannot
+    be read any more is not; the queue of a site may hold all."""
+    console, depth, channel = frozenset({"CSQP020E"}), frozenset({"event:2224"}), frozenset({"event:2283:8"})
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        store.write(Snapshot("QM01", False, 1, NOW, ()), Evaluation((), ()))
+        window = MessageWindow(reader)
+
+        def known() -> list[bool]:
+            window.renew()
+            return [window.messages("QM01", ids, 0) is not None for ids in (console, depth, channel, frozenset())]
+
+        assert known() == [False, False, False, False]
+        row = EventQueueRow("QM01", "SYSTEM.ADMIN.PERFM.EVENT", "QM01", ts=NOW)
+        event = message("QM01", "event:2224", NOW, "event:2224 X: y; queue=A, high_depth=7", kind="queue", name="A")
+        store.messages.add_events(row, [event])
+        assert known() == [False, True, False, True]
+        (found,) = window.messages("QM01", depth, 0) or ()
+        assert (found.object, found.insert("high_depth")) == (ObjectName("QM01", "queue", "A"), "7")
+        store.messages.add_events(row._replace(queue="SITE.EVENTS"), [])
+        assert known() == [False, True, True, True]
+        keep(store, message("QM01", "CSQP020E", NOW, "small"))
+        assert known() == [True, True, True, True]
+        for queue in ("SYSTEM.ADMIN.PERFM.EVENT", "SITE.EVENTS"):
+            store.messages.add_events(row._replace(queue=queue, problem="MQRC_NOT_AUTHORIZED"), [])
+        assert known() == [True, False, False, True]
+        assert store.messages.read_events([("QM01", "SITE.EVENTS")])[0].problem == "MQRC_NOT_AUTHORIZED"
+        assert [each.queue for each in reader.event_queues()] == ["SITE.EVENTS"]
 
 
 def test_the_window_follows_the_store(path: Path) -> None:

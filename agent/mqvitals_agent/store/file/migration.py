@@ -133,6 +133,11 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX change_ts ON change(ts)",
         "CREATE INDEX change_object ON change(owner, kind, name, ts)",
     ),
+    # How far event queues were read; ``via`` is the queue manager on which one lies.
+    (
+        """CREATE TABLE event_queue(owner TEXT NOT NULL, queue TEXT NOT NULL, via TEXT NOT NULL, state TEXT NOT NULL,
+            problem TEXT NOT NULL, ts INTEGER NOT NULL, PRIMARY KEY(owner, queue, via)) STRICT, WITHOUT ROWID""",
+    ),
 )
 """The statements of each structure."""
 

@@ -53,6 +53,21 @@ class ConsoleRow(NamedTuple):
     ts: int = 0
 
 
+class EventQueueRow(NamedTuple):
+    """How far an event queue of the queue manager ``via`` was read, as it concerns the events of ``owner``.
+
+    ``state`` is where reading goes on (JSON), empty in a row of another owner than ``via``. ``problem`` says why it
+    cannot be read now. ``ts``: when this was last stored, ms UTC; 0 for never.
+    """
+
+    owner: str
+    queue: str
+    via: str
+    state: str = ""
+    problem: str = ""
+    ts: int = 0
+
+
 def message(
     owner: str, code: str, ts: int, words: str, *, kind: str = "", name: str = "", system: str = "", job: str = ""
 ) -> StoredMessage:
@@ -74,6 +89,29 @@ class MessageRepository:
             connection.executemany("DELETE FROM console_file WHERE path = ?", gone)
             connection.executemany("DELETE FROM console_owner WHERE path = ?", gone)
             delete_old_messages(connection, before)
+
+    def read_events(self, queues: Collection[tuple[str, str]]) -> tuple[EventQueueRow, ...]:
+        """Read these (queue manager, queue) and no others: how far they were read."""
+        with self._database.writing() as connection:
+            rows = [_event_queue(row) for row in connection.execute(_EVENT_QUEUES)]
+            gone = [row[:3] for row in rows if (row.via, row.queue) not in queues]
+            connection.executemany("DELETE FROM event_queue WHERE owner = ? AND queue = ? AND via = ?", gone)
+        return tuple(row for row in rows if row.owner == row.via and (row.via, row.queue) in queues)
+
+    def add_events(self, row: EventQueueRow, messages: Iterable[StoredMessage]) -> None:
+        """Store how far an event queue was read and its messages, all or nothing."""
+        found = tuple(messages)
+        others = {each.owner for each in found} - {row.owner}
+        with self._database.writing() as connection:
+            _insert_messages(connection, found)
+            connection.executemany(
+                "INSERT OR REPLACE INTO event_queue(owner, queue, via, state, problem, ts) VALUES(?, ?, ?, ?, ?, ?)",
+                [row, *(row._replace(owner=other, state="") for other in sorted(others))],
+            )
+            connection.execute(
+                "UPDATE event_queue SET problem = ?, ts = ? WHERE queue = ? AND via = ?",
+                (row.problem, row.ts, row.queue, row.via),
+            )
 
     def console(self, path: str) -> tuple[ConsoleRow | None, frozenset[str]]:
         """How far a file was read (None: never), and the queue managers whose messages it held."""
@@ -97,12 +135,7 @@ class MessageRepository:
         A message that is equal to one of the same second is counted.
         """
         with self._database.writing() as connection:
-            connection.executemany(
-                f"INSERT INTO message({_COLUMNS}, bucket, variant) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT(owner, code, kind, name, bucket, variant) DO UPDATE SET count = count + excluded.count,"
-                " ts = min(ts, excluded.ts), last_ts = max(last_ts, excluded.last_ts)",
-                [(*each, *burst(each)) for each in messages],
-            )
+            _insert_messages(connection, messages)
             connection.execute(
                 "INSERT OR REPLACE INTO console_file(path, offset, inode, mark, state, problem, ts)"
                 " VALUES(?, ?, ?, ?, ?, ?, ?)",
@@ -116,6 +149,29 @@ class MessageRepository:
         """Delete messages that came last before ``before``, ms UTC."""
         with self._database.writing() as connection:
             delete_old_messages(connection, before)
+
+
+def _insert_messages(connection: sqlite3.Connection, messages: Iterable[StoredMessage]) -> None:
+    connection.executemany(
+        f"INSERT INTO message({_COLUMNS}, bucket, variant) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT(owner, code, kind, name, bucket, variant) DO UPDATE SET count = count + excluded.count,"
+        " ts = min(ts, excluded.ts), last_ts = max(last_ts, excluded.last_ts)",
+        [(*each, *burst(each)) for each in messages],
+    )
+
+
+_EVENT_QUEUES: Final = "SELECT owner, queue, via, state, problem, ts FROM event_queue ORDER BY owner, queue, via"
+
+
+def _event_queue(row: tuple[Any, ...]) -> EventQueueRow:
+    owner, queue, via, state, problem, ts = row
+    return EventQueueRow(text(owner), text(queue), text(via), text(state), text(problem), moment(ts))
+
+
+def read_event_queues(connection: sqlite3.Connection) -> tuple[EventQueueRow, ...]:
+    """The event queues that are read, by queue manager and name. Raises sqlite3.Error."""
+    rows = connection.execute(_EVENT_QUEUES)
+    return tuple(map(_event_queue, rows))
 
 
 def read_followed(connection: sqlite3.Connection) -> frozenset[str]:
