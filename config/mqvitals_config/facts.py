@@ -6,10 +6,12 @@ about. The vocabulary has its meaning and default; here are its key, its bounds 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, cast
 
 from mqvitals_config.problem import LocatedText, listing
+from mqvitals_config.scalars import DATE_FORM, parse_date
 from mqvitals_config.schema import Convert, Doc
 
 
@@ -52,6 +54,20 @@ def _as_written(text: LocatedText) -> LocatedText:
     return text
 
 
+def _dated(text: LocatedText) -> LocatedText:
+    parse_date(text)
+    return text
+
+
+def label(text: LocatedText) -> LocatedText:
+    """``text`` itself, the label of a certificate; raises ValueError."""
+    if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > 64 or ";" in text:
+        raise ValueError(
+            "a certificate's label has 1 to 64 characters, no semicolon or control character, and no blanks around it"
+        )
+    return text
+
+
 Positive = Annotated[int, positive]
 PositiveReal = Annotated[float, positive]
 NotNegative = Annotated[int, not_negative]
@@ -61,6 +77,9 @@ SixOrEight = Annotated[int, six_or_eight]
 Volumes = tuple[LocatedText, ...]
 AsWritten = Annotated[LocatedText, Convert(_as_written, raw=True)]
 """A word, whatever YAML takes it for, such as NO."""
+DateText = Annotated[LocatedText, Convert(_dated, expected=DATE_FORM, raw=True)]
+Certificates = Mapping[Annotated[LocatedText, Convert(label, raw=True)], DateText]
+"""The last day of each certificate by its label."""
 
 
 def fact(text: str) -> Doc:
@@ -303,6 +322,20 @@ class QueueManagerFact(OptionalFacts):
     security_resources: Annotated[Positive | None, fact("How many queues and other resources each of them uses.")] = (
         None
     )
+    certificates: Annotated[
+        Certificates | None,
+        fact(
+            "The certificates of its key ring that its channels use, each with its last day: `{QM01.CERT: 2027-03-31}`. No command of"
+            " MQ reports when a certificate expires."
+        ),
+    ] = None
+    supported_until: Annotated[
+        DateText | None,
+        Doc(
+            "The last day on which its release is supported, such as 2027-09-30.",
+            default="what the table of releases says",
+        ),
+    ] = None
     maxshortmsgs: Annotated[
         NotNegative | None,
         fact(

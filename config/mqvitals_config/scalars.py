@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, timedelta, timezone, tzinfo
+from datetime import UTC, date, timedelta, timezone, tzinfo
 from pathlib import Path
 
 from mqvitals_config.problem import LocatedText, shown
@@ -36,6 +36,19 @@ def format_duration(duration_ms: int) -> str:
         if count:
             parts.append(f"{count}{unit}")
     return "".join(parts) or "0s"
+
+
+DATE_FORM = "a date such as 2027-03-31"
+
+
+def parse_date(text: str) -> date:
+    """``2027-03-31`` as a date. Raises ValueError with a sentence that names the form."""
+    if re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            pass
+    raise ValueError(f"expected {DATE_FORM}")
 
 
 def display_name(text: LocatedText) -> LocatedText:

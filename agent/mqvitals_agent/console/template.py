@@ -97,6 +97,7 @@ TEMPLATES: Final[Mapping[str, str]] = {
     "CSQN201I": r"^COMMAND SERVER (?:IS )?STOPPING",
     "CSQV086E": r"^QUEUE MANAGER ABNORMAL TERMINATION REASON= ?(?P<reason>\w{1,8})",
     "CSQW133E": r"^TRACE DATA LOST, (?P<destination>\S{1,8}) NOT ACCESSIBLE(?: RC=(?P<rc>\w{1,8}))?",
+    "CSQY000I": r"^IBM MQ for z/OS V(?P<version>[\d.]{1,12})(?: (?P<type>\w{1,8}))?",
     "CSQY002I": r"^QUEUE MANAGER STOPPING",
     "CSQY009I": r"^(?P<command>.{1,40}?) COMMAND ACCEPTED FROM USER\((?P<user>[^)]{1,8})\)",
     "CSQY022I": r"^QUEUE MANAGER INITIALIZATION COMPLETE",

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.node import ScalarNode, compose
@@ -107,7 +107,15 @@ def _entry_values(entry: object) -> Iterator[tuple[str, str | float]]:
     for item in fields_of(entry):  # type: ignore[arg-type]
         value = getattr(entry, item.name)
         if item.name != "objects" and value is not None:
-            yield item.name, " ".join(value) if isinstance(value, tuple) else value
+            yield item.name, _as_value(value)
+
+
+def _as_value(value: Any) -> str | float:
+    """What a metric can hold: of a list its entries, of a mapping each key and its value."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key} {each}" for key, each in value.items())
+    found: str | float = " ".join(value) if isinstance(value, tuple) else value
+    return found
 
 
 def declared_value(kind: Kind, name: str, word: str | float) -> Value:
@@ -131,6 +139,13 @@ def declared_value(kind: Kind, name: str, word: str | float) -> Value:
         return word
     raise ValueError(f"{name} is a number, not {word!r}")
 
+
+_FORMS: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(VOLUMES, ("serials", "[...]")),
+    "certificates": ("date", "{LABEL: ...}"),
+    "supported_until": ("date", "..."),
+}
+"""Texts of another form than a word: what to write, and how."""
 
 _MOST_OBJECTS = 5
 """More objects than these are written as one pattern."""
@@ -188,7 +203,7 @@ def facts_as_yaml(declarations: Iterable[Declaration]) -> Iterator[str]:
         yield f"  {section}:"
         for name, objects in metrics.items():
             yield f"    # {name}: {_values(next(iter(objects.values())))}"
-            value = "[...]" if name in VOLUMES else "..."
+            _, value = _FORMS.get(name, ("", "..."))
             for pattern in _patterns(tuple(objects)):
                 yield f"    - {{objects: {json.dumps(pattern, ensure_ascii=False)}, {name}: {value}}}"
 
@@ -239,8 +254,8 @@ def _parsed(text: str) -> ObjectName | None:
 def _values(metric: Metric) -> str:
     if metric.type is MetricType.STATE:
         return f"{metric.meaning}: {', '.join(map(_as_text, metric.values))}"
-    if metric.name in VOLUMES:
-        return f"{metric.meaning} (serials)"
+    if metric.name in _FORMS:
+        return f"{metric.meaning} ({_FORMS[metric.name][0]})"
     kind = "text" if metric.type is MetricType.TEXT else metric.unit or "number"
     return f"{metric.meaning} ({kind})"
 

@@ -64,6 +64,20 @@ _IDENTITY = answer(
          pcf="MQCA_ALTERATION_DATE MQCA_ALTERATION_TIME", mqsc="ALTDATE ALTTIME", computed="date and time as reported"),
 )
 
+_SUPPORT = answer(
+    "INQUIRE_Q_MGR",
+    state("release_type", {"LTS": 0, "CD": 1}, "whether its release is one of Long Term Support or of Continuous Delivery",
+          pcf="MQIA_COMMAND_LEVEL", computed="the command level; from 9.2.0 on z/OS CSQY000I tells the one from the other"),
+    gauge("release_support_days_left", "days",
+          "until the last day on which its release is certainly supported; below 0: that day is over",
+          pcf="MQIA_COMMAND_LEVEL", computed="the fact supported_until, else the table of releases", signed=True),
+    text("release_support", "its release, and until when it is supported",
+         pcf="MQCA_VERSION", computed="the fact supported_until, else the table of releases"),
+    gauge("certificate_days_left", "days", "until the last day of the certificate that expires first; below 0: that day is over",
+          computed="of the fact certificates", signed=True),
+    text("certificate_next", "the certificates that expire first, with their last day", computed="of the fact certificates"),
+)
+
 _ATTRIBUTES = answer(
     "INQUIRE_Q_MGR",
     gauge("max_handles", "count", "most handles of one connection",
@@ -382,6 +396,8 @@ _DECLARED = (
     gauge("storage_budget_mb", "MB", "auxiliary storage that its 64-bit storage may take", declared=True, needed=True),
     gauge("security_users", "count", "users it knows within a security timeout", declared=True, needed=True),
     gauge("security_resources", "count", "queues and other resources that each of them uses", declared=True, needed=True),
+    text("certificates", "the last day of each certificate in its key ring that its channels use", declared=True),
+    text("supported_until", "the last day on which its release is supported", declared=True),
     gauge("maxshortmsgs", "number", "TUNE MAXSHORTMSGS in its CSQINP2; 0 packs several short messages into a page",
           platform="zos", declared=True, needed=True),
     gauge("planned_indexed_msgs", "messages", "messages that its indexed queues are to hold together", declared=True, needed=True),
@@ -391,7 +407,7 @@ QUEUE_MANAGER_KIND = Kind(
     name="queue_manager",
     meaning="a queue manager as a whole",
     poll="CONNECTION",
-    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_UNITS, *_PUBLISH_SUBSCRIBE,
+    metrics=(*_CONNECTION, *_IDENTITY, *_SUPPORT, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_UNITS, *_PUBLISH_SUBSCRIBE,
         *_SECURITY,
         *_MQI, *_CALLS, *_DB2, *_STORAGE,
              *_DECLARED),

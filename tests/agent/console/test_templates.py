@@ -73,6 +73,7 @@ NONE = ("", "")
         ("CSQN200I", "COMMAND SERVER STARTING", NONE, {}),
         ("CSQN201I", "COMMAND SERVER IS STOPPING", NONE, {}),
         ("CSQW133E", "TRACE DATA LOST, SMF NOT ACCESSIBLE RC=08", NONE, {"destination": "SMF", "rc": "08"}),
+        ("CSQY000I", "IBM MQ for z/OS V9.3.3 CDR", NONE, {"version": "9.3.3", "type": "CDR"}),
         ("CSQY002I", "QUEUE MANAGER STOPPING", NONE, {}),
         ("CSQY009I", "'STOP QMGR' COMMAND ACCEPTED FROM USER(OPER1), STOP MODE(QUIESCE)", NONE, {"user": "OPER1"}),
         ("CSQY022I", "QUEUE MANAGER INITIALIZATION COMPLETE", NONE, {}),

@@ -23,7 +23,8 @@ DECLARED = [
     for metric in kind.metrics
     if metric.declared
 ]
-_SERIALS, _NUMBER = "[VOL001, VOL002]", "8"
+_NUMBER = "8"
+_OTHER_FORMS = {"text": "WORD", "serials": "[VOL001, VOL002]", "date": "2027-03-31"}
 
 
 def filled(lines: list[str]) -> str:
@@ -35,8 +36,8 @@ def filled(lines: list[str]) -> str:
         if comment:
             form = re.search(r"\(([\w/%]+)\)$", comment[1])
             value = comment[1].rpartition(": ")[2].split(", ")[-1] if form is None else _NUMBER
-            if form is not None and form[1] in ("text", "serials"):
-                value = "WORD" if form[1] == "text" else _SERIALS
+            if form is not None and form[1] in _OTHER_FORMS:
+                value = _OTHER_FORMS[form[1]]
         text.append(each.replace("[...]", value).replace("...", value))
     return "\n".join(text) + "\n"
 

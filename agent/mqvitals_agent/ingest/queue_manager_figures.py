@@ -1,0 +1,127 @@
+"""Figures of a queue manager that take the calendar: how long its release is supported, and which certificates expire."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Final
+
+from mqvitals_agent.store.older import PastReader
+from mqvitals_rules.releases import CD, LTS, Support, release_table, version_words
+from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.snapshot import Reading, Snapshot, Source
+from mqvitals_rules.vocabulary.metric import Absence, Reported, Value
+from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND
+from mqvitals_rules.vocabulary.tables import metric
+
+_KIND: Final = QUEUE_MANAGER_KIND.name
+_PROBE: Final = "INQUIRE_Q_MGR"
+_ZOS: Final = metric(_KIND, "platform").values["ZOS"]
+_TYPES: Final = metric(_KIND, "release_type").values
+
+_STARTING: Final = "CSQY000I"
+_ANNOUNCED = re.compile(r"\bV(\d+\.\d+\.\d+)\S* (LTSR|CDR)\b")
+_READ_EVERY_MS: Final = 600_000
+"""Messages are looked for as often."""
+
+_CERTIFICATE = re.compile(r"(?P<label>.+?) (?P<until>\d{4}-\d\d-\d\d)(?:; |$)")
+_MOST_NAMED: Final = 3
+"""So many certificates are named, those that expire first."""
+
+
+class QueueManagerFigures:
+    """Adds the figures to the attributes of queue managers. ``older`` has the console messages."""
+
+    def __init__(self, facts: Facts, older: PastReader | None) -> None:
+        self._facts = facts
+        self._older = older
+        self._announced: dict[str, tuple[int, tuple[str, str] | None]] = {}
+        """By queue manager: when its messages were read (ms UTC), and the version and type that they name."""
+
+    def added(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot with the figures of its queue manager. Raises StoreError."""
+        if not any(_has_attributes(reading) for reading in snapshot.readings):
+            return snapshot
+        readings = [
+            replace(reading, values={**reading.values, **self._figures(reading)})
+            if _has_attributes(reading)
+            else reading
+            for reading in snapshot.readings
+        ]
+        return replace(snapshot, readings=tuple(readings))
+
+    def shift(self) -> None:
+        """The clock was corrected."""
+        self._announced = {}
+
+    def _figures(self, reading: Reading) -> Mapping[str, Reported]:
+        facts = self._facts.of(reading.object)
+        today = datetime.fromtimestamp(reading.ts / 1000, UTC).date()
+        return {**self._support(reading, facts, today), **certificate_figures(facts.get("certificates"), today)}
+
+    def _support(self, reading: Reading, facts: Mapping[str, Value], today: date) -> Mapping[str, Reported]:
+        level = reading.values.get("command_level", Absence.NOT_RETURNED)
+        if not isinstance(level, int):
+            reason = level if isinstance(level, Absence) else Absence.OUT_OF_RANGE
+            return dict.fromkeys(("release_type", "release_support_days_left", "release_support"), reason)
+        zos = reading.values.get("platform") == _ZOS
+        said = self._said(reading.object.owner, reading.ts) if zos else None
+        announced = said[1] if said is not None and said[0] == version_words(level) else None
+        support = release_table().support(level, zos=zos, announced=announced)
+        declared = facts.get("supported_until")
+        if isinstance(declared, str):
+            known = support.type if support is not None else None
+            until = date.fromisoformat(declared)
+            words = f"{version_words(level)}{f' {known}' if known else ''}: supported until {until}, as declared"
+            support = Support(known, until, words)
+        if support is None:
+            support = Support(None, None, f"{version_words(level)}: not in the table of {release_table().as_of}")
+        return {
+            "release_type": _TYPES[support.type]
+            if support.type
+            else Absence.NEEDS_CONSOLE
+            if zos
+            else Absence.NOT_DECLARED,
+            "release_support_days_left": (support.until - today).days if support.until else Absence.NOT_DECLARED,
+            "release_support": support.words,
+        }
+
+    def _said(self, owner: str, now: int) -> tuple[str, str] | None:
+        """Version and type as the newest CSQY000I has them, which comes at the start. Raises StoreError."""
+        if self._older is None:
+            return None
+        read_at, said = self._announced.get(owner, (-_READ_EVERY_MS, None))
+        if abs(now - read_at) >= _READ_EVERY_MS:
+            said = None
+            for each in self._older.messages(owners=(owner,), codes=(_STARTING,), limit=1):
+                found = _ANNOUNCED.search(each.text)
+                said = None if found is None else (found[1], LTS if found[2] == "LTSR" else CD)
+            self._announced[owner] = now, said
+        return said
+
+
+def certificate_figures(declared: object, today: date) -> Mapping[str, Reported]:
+    """Of the declared certificates: days until the first of them expires, and which these are."""
+    found = sorted((date.fromisoformat(each["until"]), each["label"]) for each in _certificates(declared))
+    if not found:
+        return dict.fromkeys(("certificate_days_left", "certificate_next"), Absence.NOT_DECLARED)
+    named = [f"{label} on {until}" for until, label in found[:_MOST_NAMED]]
+    more = len(found) - len(named)
+    words = ", ".join([*named, f"{more} later"] if more else named)
+    return {"certificate_days_left": (found[0][0] - today).days, "certificate_next": words}
+
+
+def _certificates(declared: object) -> Iterable[re.Match[str]]:
+    return _CERTIFICATE.finditer(declared) if isinstance(declared, str) else ()
+
+
+def _has_attributes(reading: Reading) -> bool:
+    return (
+        reading.object.kind == _KIND
+        and reading.probe == _PROBE
+        and reading.source is Source.POLL
+        and reading.answered
+        and not reading.gone
+    )
