@@ -378,6 +378,11 @@ class EvalContext:
         """Note until the next call whether a console or event queue of the owner is followed."""
         self.silent = "" if self._messages.followed(owner, now) else owner
 
+    @property
+    def unheard(self) -> Absence | None:
+        """Why there are no messages about the object: no console of its owner is followed."""
+        return Absence.NEEDS_CONSOLE if self._entered().name[0] == self.silent else None
+
     def messages(self, ids: frozenset[str], since_ms: int, *, quiet: bool = False) -> Sequence[ObjectMessage] | None:
         """The console messages up to now that name the object; of a single kind, all of its owner.
 

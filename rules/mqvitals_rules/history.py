@@ -138,10 +138,12 @@ def mean(points: Sequence[Point], *, counter: bool) -> float | None:
 
 def middle(means: Iterable[float | None]) -> float | None:
     """The median of the hours that are known; None when they are too few."""
+    known = [each for each in means if each is not None]
+    if len(known) < LEAST_HOURS:
+        return None
     from statistics import median  # a heavy import that few commands need
 
-    known = [each for each in means if each is not None]
-    return _number(median(known)) if len(known) >= LEAST_HOURS else None
+    return _number(median(known))
 
 
 def usual(
@@ -181,7 +183,7 @@ class Polls(Sequence[Point]):
     def whole(self) -> bool:
         """Whether there are values, and none is absent."""
         total = sum(self.values)
-        return total == total and len(self.values) > 0
+        return total == total and len(self.ts) > 0
 
     @property
     def known(self) -> Sequence[float]:
@@ -194,13 +196,6 @@ class Polls(Sequence[Point]):
         if self.intervals is not None:
             return self.intervals
         return [ts - before for ts, before in zip(self.ts, chain((self.before,), self.ts), strict=False)]
-
-    def covered_ms(self, since: int) -> int:
-        """The time after ``since`` that ``whole`` polls cover, each the time since the poll before it, where that is
-        known.
-        """
-        ends = self.ts[-1]
-        return ends - (max(self.before, since) if self.ts[0] - self.before < UNKNOWN_MS else self.ts[0])
 
     def __len__(self) -> int:
         return len(self.ts)

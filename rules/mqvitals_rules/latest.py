@@ -55,6 +55,8 @@ class LatestValues:
         """Every queue-sharing group that reported: SMF data of one system may hold records of several."""
         self.turn = 0
         """Counts what changes any value."""
+        self._singles: dict[tuple[str, str], LatestState | None] = {}
+        """(owner, single kind) -> its object, found since the last change: thousands of objects read it."""
         self.population: dict[str, int] = {}
         """Counts the objects of each owner that came and went."""
         self._reported: set[tuple[str, str]] = set()
@@ -71,7 +73,7 @@ class LatestValues:
 
     def shift(self, by_ms: int) -> None:
         """Shift every date by ``by_ms``, as the clock was corrected."""
-        self.turn += 1
+        self._change()
         for state in self._objects.values():
             state.shift(by_ms)
         self._gone = {name: ts + by_ms for name, ts in self._gone.items()}
@@ -87,7 +89,7 @@ class LatestValues:
 
     def learn_polls(self, snapshot: Snapshot) -> list[Reading]:
         """Take over the polls of a snapshot, and return its records, which are for ``learn_record``."""
-        self.turn += 1
+        self._change()
         if snapshot.group:
             self.groups.add(snapshot.owner)
         objects = self._objects
@@ -132,8 +134,12 @@ class LatestValues:
             if gone is not None and record.ts - (record.interval_ms or 0) < gone:
                 return False
             state = self._objects[name] = self._new(name)
-        self.turn += 1
+        self._change()
         return state.learn_record(record)
+
+    def _change(self) -> None:
+        self.turn += 1
+        self._singles.clear()
 
     def _new(self, name: ObjectName) -> LatestState:
         self._count(name.owner)
@@ -183,7 +189,10 @@ class LatestValues:
         if name.kind == kind:
             return state
         if self._kinds[kind].single:
-            return self._find(name.owner, kind)
+            key = name.owner, kind
+            if key not in self._singles:
+                self._singles[key] = self._find(name.owner, kind)
+            return self._singles[key]
         rest = self.named(state, kind)
         return self._find(name.owner, kind, rest) if rest else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from mqvitals_rules.expression.context import Unplaced
 from mqvitals_rules.latest import LatestValues
@@ -60,6 +60,13 @@ class _Holders:
         self.turn: object = None
 
 
+class _Places(NamedTuple):
+    """By holder its members, of each owner that may have some; and ``none``, which all holders without any have."""
+
+    members: Sequence[Mapping[ObjectName, list[LatestState]]]
+    none: MemberGroup
+
+
 class MemberIndex:
     """Finds members, and caches them as long as no object comes, goes or changes its holder. Evaluated on demand."""
 
@@ -72,6 +79,8 @@ class MemberIndex:
         self._owners: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._together: dict[tuple[str, tuple[str, ...], tuple[str, ...]], MemberGroup] = {}
         self._holders_of: dict[tuple[str, _Relation], _Holders] = {}
+        self._places: dict[tuple[str, str, str], _Places] = {}
+        """(owner, kind, kind of members) -> where members of objects are found; of one turn."""
         self._unreported = {kind.name: _unreported(kind) for kind in kinds.values()}
 
     def of(self, state: LatestState, kind: str, now: int) -> MemberGroup:
@@ -91,15 +100,26 @@ class MemberIndex:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
             shared = own.of_group and self._kinds[kind].single
             return self._checked(kind, owners, perhaps) if shared else MemberGroup(_NO_STATES)
-        holders = [self._holders(owner, (kind, name.kind), now) for owner in owners]
-        found = [each.members[name] for each in holders if name in each.members]
-        doubt = None
+        key = name.owner, name.kind, kind
+        places = self._places.get(key) or self._places_of(key, owners, perhaps, now)
+        found = [members[name] for members in places.members if name in members]
         if not found:
-            doubt = next((each.doubt for each in holders if each.doubt is not None), None) or self._never(kind, owners)
+            return places.none
+        states = found[0] if len(found) == 1 else list(chain.from_iterable(found))
+        return MemberGroup(states, unplaced=places.none.unplaced)
+
+    def _places_of(
+        self, key: tuple[str, str, str], owners: tuple[str, ...], perhaps: tuple[str, ...], now: int
+    ) -> _Places:
+        _, holder, kind = key
+        holders = [self._holders(owner, (kind, holder), now) for owner in owners]
+        doubt = next((each.doubt for each in holders if each.doubt is not None), None) or self._never(kind, owners)
         unplaced = list(chain.from_iterable(each.unplaced for each in holders))
         if perhaps:
             unplaced += self._perhaps(kind, perhaps)
-        return MemberGroup(found[0] if len(found) == 1 else list(chain.from_iterable(found)), doubt, unplaced)
+        members = [each.members for each in holders]
+        found = self._places[key] = _Places(members, MemberGroup(_NO_STATES, doubt, unplaced))
+        return found
 
     def _owners_of(self, owner: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The owners whose objects may belong to one of ``owner``: of a group its queue managers too; and those of
@@ -142,6 +162,7 @@ class MemberIndex:
             return
         self._turn = (latest.turn, now)
         self._owners = {}
+        self._places = {}
         if self._population == latest.population:
             return
         changed = [owner for owner, count in latest.population.items() if self._population.get(owner) != count]

@@ -122,6 +122,8 @@ class HourlyBaselines:
         self._newest = 0
         self._over: dict[tuple[str, str], dict[ObjectName, dict[int, HourMean]]] = {}
         self._read: dict[tuple[str, str, tuple[int, ...]], Mapping[ObjectName, Sequence[float]]] = {}
+        self._begun: tuple[tuple[str, int], tuple[int, ...]] = ("", -1), ()
+        """The hours of the owner and time that were asked for last: mostly thousands of objects in turn."""
 
     def note(self, name: ObjectName, metric: str, ts: int, interval_ms: int | None, value: float) -> None:
         """Take in a value, or an increase over ``interval_ms``, that was reported at ``ts``."""
@@ -162,7 +164,10 @@ class HourlyBaselines:
 
     def baseline(self, name: ObjectName, metric: str, now: int) -> float | None:
         """What a metric usually is at the weekday and hour of ``now``; None with too few hours. Raises StoreError."""
-        begun = hours(now, self._zone_of(name.owner))
+        when = name.owner, now
+        if self._begun[0] != when:
+            self._begun = when, hours(now, self._zone_of(name.owner))
+        begun = self._begun[1]
         if self._older is None:
             self._newest = max(self._newest, now - now % HOUR_MS)
             self.take_finished()

@@ -208,7 +208,13 @@ class WindowHistory:
 
         Raises KeyError for a metric that was not wanted, StoreError when older polls cannot be read.
         """
-        polls = self._polls(object_name, metric, since)
+        plan = self._plans[object_name.kind]
+        column = plan.index[metric]
+        track = self._tracks.get(object_name) or self._begin(object_name, plan)
+        start = bisect_right(track.ts, since)
+        polls: Sequence[Point] = _points(track, column, start, counter=metric in plan.counters)
+        if start == 0 and since < track.floor and self._older is not None and column not in plan.texts:
+            polls = [*self._from_store(plan, object_name, metric, first=since + 1, last=track.floor), *polls]
         # First whether there are any records at all: a look-up by name for each window of each object is worth sparing.
         recorded = self._recorded.get(object_name) if self._recorded else None
         if not recorded:
@@ -242,17 +248,6 @@ class WindowHistory:
             value = values[place]
             if value == value:
                 self._usual.note(name, metric, ts, interval_ms, value)
-
-    def _polls(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
-        plan = self._plans[object_name.kind]
-        column = plan.index[metric]
-        track = self._tracks.get(object_name) or self._begin(object_name, plan)
-        times = track.ts
-        start = bisect_right(times, since)
-        points = _points(track, column, start, counter=metric in plan.counters)
-        if start == 0 and since < track.floor and self._older is not None and column not in plan.texts:
-            return [*self._from_store(plan, object_name, metric, first=since + 1, last=track.floor), *points]
-        return points
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first, absent values included as None. Raises as ``points``."""

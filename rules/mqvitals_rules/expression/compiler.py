@@ -65,6 +65,7 @@ from mqvitals_rules.expression.node import (
     Unchanged,
     Window,
     limit_metrics,
+    messages_of,
     read_now,
     walk,
     walk_outside,
@@ -87,6 +88,11 @@ class NotingContext(Context, Protocol):
     """A context that notes the first absence met since ``absence`` was last set to None."""
 
     absence: Absence | None
+
+    @property
+    def unheard(self) -> Absence | None:
+        """Why there are no messages about the object at all; None: there may be some."""
+        ...
 
 
 EvaluateTogether = Callable[[NotingContext, Callable[[str, Absence], Reported], Settled], list[Verdict]]
@@ -145,6 +151,8 @@ def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping
     writer = _Writer(unreported)
     lines = ["def evaluate(c, v, s):", " found = []"]
     lines += [f" {local} = {code}" for local, code in writer.fetch_shared([root for _, root in roots]).items()]
+    if any(messages_of(root) for _, root in roots):
+        lines.append(" q = c.unheard")
     for place, root in roots:
         code = writer.condition(root, frozenset())
         text = f"(None if (t := {code.text}) is L else t)" if code.leaves else code.text
@@ -227,17 +235,20 @@ class _Writer:
                 return _Code(text, leaves=False, read=read)
             case Seen():
                 ids, window = self._constant(frozenset(node.messages)), self._constant(node.window_ms)
-                text = f"seen(c, {ids}, {window}, {self._constant(node.quiet)})"
-                return _Code(text, leaves=False, read=read)
+                return self._heard(f"seen(c, {ids}, {window}, {self._constant(node.quiet)})", read)
             case Open():
                 begin, ends = self._constant(frozenset((node.begin,))), self._constant(frozenset(node.ends))
-                text = f"is_open(c, {begin}, {ends}, {self._constant(node.quiet)})"
-                return _Code(text, leaves=False, read=read)
+                return self._heard(f"is_open(c, {begin}, {ends}, {self._constant(node.quiet)})", read)
             case Unchanged():
                 address = f"{_whose(node.metric)}, {self._address(node.metric)}"
                 return _Code(f"unchanged({address}, {self._constant(node.window_ms)})", leaves=False, read=read)
             case Comparison() | Membership() | Affix():
                 return self._term(node, read)
+
+    def _heard(self, call: str, read: _Read) -> _Code:
+        """The code of a condition about messages, which looks for none where there are none at all."""
+        text = call if self._unreported is None else f"(None if {_UNHEARD} else {call})"
+        return _Code(text, leaves=False, read=read)
 
     def _joined(self, node: All | Any, read: _Read) -> _Code:
         """``and`` and ``or`` stop as soon as one operand decides; else the whole is unknown if an operand is."""
@@ -328,14 +339,14 @@ class _Writer:
                 return self._found(f"{called}(c, {kind}, {body}, {function}, {alike})", tests)
             case Elapsed():
                 first, second, window = map(self._constant, (node.first, node.second, node.window_ms))
-                return self._found(f"elapsed(c, {first}, {second}, {window})", tests)
+                return self._found_of_messages(f"elapsed(c, {first}, {second}, {window})", tests)
             case Times():
                 ids, window = self._constant(frozenset(node.messages)), self._constant(node.window_ms)
-                return self._found(f"times(c, {ids}, {window}, {self._constant(node.quiet)})", tests)
+                return self._found_of_messages(f"times(c, {ids}, {window}, {self._constant(node.quiet)})", tests)
             case Latest():
                 function = "latest_text" if node.as_text else "latest"
                 code, insert = self._constant(node.message), self._constant(node.insert)
-                return self._found(f"{function}(c, {code}, {insert})", tests)
+                return self._found_of_messages(f"{function}(c, {code}, {insert})", tests)
 
     def _looked_back(self, node: Window, tests: _Tests) -> str:
         limit = ""
@@ -346,6 +357,11 @@ class _Writer:
         look = self._held(_or(None, function) if self._safe else function)
         address = f"{_whose(node.metric)}, {self._address(node.metric)}"
         return self._found(f"{look}({address}, {self._constant(node.window_ms)}{limit})", tests)
+
+    def _found_of_messages(self, call: str, tests: _Tests) -> str:
+        if self._unreported is not None:
+            tests.parts.append(f"not ({_UNHEARD})")
+        return self._found(call, tests)
 
     def _found(self, call: str, tests: _Tests) -> str:
         """The local that holds the result of a call, which is tested to be not None."""
@@ -487,6 +503,10 @@ def _context(of: str) -> str:
 def _noted(local: str) -> str:
     """The code that notes that a metric is absent; it evaluates to the first absence met."""
     return f"(a := a or c.absence or {local}.__class__ is A and {local} or None)"
+
+
+_UNHEARD = "q and (a := a or c.absence or q)"
+"""The code that tests whether there are no messages at all, which is then noted as an absence."""
 
 
 def _whose(metric: MetricValue) -> str:

@@ -183,11 +183,16 @@ def is_rising(points: Sequence[Point], rises: int) -> bool | None:
 
 def _covering(points: Sequence[Point], since: int, window_ms: int) -> Sequence[float]:
     if points.__class__ is Polls and points.intervals is None:
-        known = points.known
+        # The usual case, for thousands of objects: written out.
+        known, times, before = points.values, points.ts, points.before
         if not known:
             return []
-        if len(known) == len(points):
-            return known if points.covered_ms(since) >= LEAST_COVERAGE * window_ms else []
+        total = sum(known)
+        if total == total:
+            if times[0] - before >= UNKNOWN_MS:
+                before = times[0]
+            covered = times[-1] - max(before, since)
+            return known if covered >= LEAST_COVERAGE * window_ms else []
     values = []
     covered = 0
     if points.__class__ is Polls:
