@@ -242,7 +242,8 @@ class GroupFact(OptionalFacts):
 
     objects: Annotated[LocatedText, Doc("A pattern of groups, such as `PRDQSG/qsg`.")]
     cf_busy_pct: Annotated[
-        Percentage | None, fact("How busy the busiest coupling facility is, in percent, as RMF reports it.")
+        Percentage | None,
+        fact("How busy the busiest coupling facility is, in percent, where RMF's records are not imported."),
     ] = None
     cfcc_level: Annotated[
         Positive | None, fact("The lowest level of coupling facility code (CFCC) that is in use.")
@@ -267,10 +268,12 @@ class QueueManagerFact(OptionalFacts):
     ] = None
     processors: Annotated[Positive | None, fact("How many processors its LPAR has.")] = None
     cpu_busy_pct: Annotated[
-        Percentage | None, fact("How busy the processors of its LPAR are at peak, in percent, as RMF says.")
+        Percentage | None,
+        fact("How busy the processors of its LPAR are at peak, in percent, where RMF's records are not imported."),
     ] = None
     crypto_busy_pct: Annotated[
-        Percentage | None, fact("How busy its cryptographic processors are at peak, in percent, as RMF says.")
+        Percentage | None,
+        fact("How busy its cryptographic processors are at peak, in percent, where RMF's records are not imported."),
     ] = None
     crypto_hardware: Annotated[
         AsWritten | None,

@@ -52,7 +52,7 @@ class CompiledRule:
     plain: bool
     """True when every part of the condition must hold, so that whatever is absent makes it unknown."""
     own: frozenset[str] = frozenset()
-    """The metrics of the object itself that its condition or clear condition reads, without declared ones."""
+    """The metrics of the object itself that its condition or clear condition reads, without those that are only declared."""
     figure: Figure | None = None
     awaited: tuple[MessageUse, ...] = ()
     """The console messages that can make its condition true."""
@@ -176,7 +176,9 @@ def _lost_members(compiled: Expression, scope: Kind, kinds: Mapping[str, Kind]) 
 
 def _own(scope: Kind, *conditions: Expression | None) -> frozenset[str]:
     names = {name for each in conditions if each is not None for kind, name in each.names if kind == scope.name}
-    return frozenset(metric.name for metric in scope.metrics if metric.name in names and not metric.declared)
+    return frozenset(
+        metric.name for metric in scope.metrics if metric.name in names and (metric.smf or not metric.declared)
+    )
 
 
 def _figure(summary: Template, when: Expression, clear: Expression | None) -> Figure | None:

@@ -226,7 +226,7 @@ class Engine:
             for record in group:
                 if self.latest.learn_record(record):
                     reported.update(record.values)
-                    believed = min(believed, fresh_until(ts, record.interval_ms))
+                    believed = min(believed, fresh_until(ts, record.interval_ms, record.probe))
             state = self.latest.state(name)
             if not reported or state is None or believed < now:
                 continue

@@ -187,9 +187,14 @@ class LatestState:
         return True
 
     def _take_declared(self) -> None:
-        """Declared facts take precedence over what is reported; an undeclared purpose is presumed from the queues."""
+        """Declared facts take precedence over what polls report, but not over what was measured lately; an undeclared
+        purpose is presumed from the queues.
+        """
         values = self.values
-        values.update(self.declared)
+        if self.from_records.isdisjoint(self.declared):
+            values.update(self.declared)
+        else:
+            values.update((metric, value) for metric, value in self.declared.items() if metric not in self.from_records)
         if self._presumes:
             only_system = values.get(_SYSTEM_QUEUES) == NO_YES["YES"]
             values[_PURPOSE] = PURPOSES["system_shallow" if only_system else "unclassified"]
@@ -225,7 +230,7 @@ class LatestState:
         for metric in before.keys() - self.recorded.keys():
             if metric in self.from_records:
                 # The probe no longer reports it. The value of an earlier poll has been replaced.
-                self.values[metric] = Absence.NOT_RETURNED
+                self.values[metric] = self.declared.get(metric, Absence.NOT_RETURNED)
                 self._linked.pop(metric, None)
         self._merge(self.recorded.keys(), polled=False)
         self._take_lowest()
@@ -253,9 +258,14 @@ class LatestState:
         """
         from_records = set(self.from_records & self.recorded.keys())
         for metric in metrics:
-            if metric in self.declared:
-                continue
             record, stamp = self.recorded[metric], self.stamps.get(metric)
+            if metric in self.declared:
+                # What was measured takes the place of a fact, until it is stale; that nothing was measured does not.
+                if isinstance(record.value, Absence):
+                    from_records.discard(metric)
+                    self.values[metric] = self.declared[metric]
+                    continue
+                stamp = None
             compared = polled or metric not in from_records
             if compared and stamp is not None and _poll_counts(self.values[metric], stamp.ts, record):
                 from_records.discard(metric)
@@ -296,6 +306,8 @@ class LatestState:
             ends = self.recorded[metric].fresh_until
             if ends >= now:
                 deadline = min(deadline, ends)
+            elif metric in self.declared:
+                self.values[metric] = self.declared[metric]
             elif not isinstance(self.values[metric], Absence):
                 self.values[metric] = Absence.STALE
         self.deadline = deadline
@@ -322,7 +334,7 @@ def _merged(records: Iterable[Reading]) -> dict[str, Recorded]:
     """The newest records of all probes together: of each metric the newest value, else the newest absence."""
     found: dict[str, Recorded] = {}
     for record in sorted(records, key=lambda each: (each.ts, each.probe)):
-        believed = fresh_until(record.ts, record.interval_ms)
+        believed = fresh_until(record.ts, record.interval_ms, record.probe)
         for metric, value in record.values.items():
             before = found.get(metric)
             if before is None or not isinstance(value, Absence) or isinstance(before.value, Absence):

@@ -78,10 +78,16 @@ class Source(IntEnum):
 FRESH_INTERVALS = 2.5
 """Values of a record are fresh for this many of its own intervals after its end; then they are stale."""
 
+MEASURED: Final = frozenset({"SMF 70-1", "SMF 70-2", "SMF 74-4", "D XCF", "NETSTAT"})
+"""Probes of figures that others measured. They take the place of declared ones."""
+MEASURED_INTERVALS = 2.0
+"""The same of figures that others measured."""
 
-def fresh_until(ts: int, interval_ms: int | None) -> int:
+
+def fresh_until(ts: int, interval_ms: int | None, probe: str = "") -> int:
     """Until when (ms UTC) a record of the ``interval_ms`` before ``ts`` is fresh. Of unknown length: for good."""
-    return ts + round(FRESH_INTERVALS * interval_ms) if interval_ms else _FOR_GOOD
+    intervals = MEASURED_INTERVALS if probe in MEASURED else FRESH_INTERVALS
+    return ts + round(intervals * interval_ms) if interval_ms else _FOR_GOOD
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Reads SMF 115 and 116 records into the store: every interval becomes samples with the record's own time, the rules
-are evaluated in the order of the file, and status, trend and the screens show them. A record that was imported before
+are evaluated in the order of the file, and status, trend and the screens show them. Records of RMF in the same files
+(70-1, 70-2, 74-4) give how busy processors, cryptographic cards and coupling facilities are. A record that was imported before
 changes nothing, so dumps may overlap and come in any order. Exit code 0, 1 when records are damaged, 2 when a file or
 the store cannot be used. While an agent writes the store, put the files into the folder that it watches (smf.watch)
 instead.
@@ -118,7 +119,7 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
             return _INTERRUPTED
     if failed:
         return ExitCode.FAILED
-    return ExitCode.FOUND if counts.damage else ExitCode.DONE
+    return ExitCode.FOUND if counts.damage or ingest.result.damage else ExitCode.DONE
 
 
 def with_progress(path: str, records: Iterable[Record]) -> Iterator[Record]:
@@ -136,6 +137,7 @@ def with_progress(path: str, records: Iterable[Record]) -> Iterator[Record]:
 def _import_lines(taken: IngestResult) -> list[str]:
     """The result of an import, a sentence a line."""
     from mqvitals_agent.smf import restart
+    from mqvitals_agent.smf.ingest import strange_words
     from mqvitals_agent.text.figure import counted
 
     new, samples = counted(taken.new, "new record"), counted(taken.readings, "sample")
@@ -144,6 +146,8 @@ def _import_lines(taken: IngestResult) -> list[str]:
         lines.append(f"  of {', '.join(sorted(taken.owners))}")
     lines += restart.lines(taken.restarts)
     lines += taken.unnamed.lines()
+    lines += [f"impossible figures: {each}" for each in taken.damage]
+    lines += [strange_words(system, count) for system, count in sorted(taken.strange.items())]
     for queue_manager, count in sorted(taken.left_out.items()):
         lines.append(
             f"{queue_manager}: {counted(count, 'sample')} of structures and shared queues cannot be shown, because the name"

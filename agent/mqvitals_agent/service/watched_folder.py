@@ -20,7 +20,8 @@ from typing import Final, TypeVar
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.service.cycle_writer import CycleWriter
-from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
+from mqvitals_agent.smf.ingest import IngestResult, RecordIngest, strange_words
+from mqvitals_agent.smf.measured import Systems
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, read_error, records_in_steps
 from mqvitals_agent.smf.record import Record, SmfError
@@ -67,7 +68,7 @@ class _Reading:
         try:
             if self._steps is None:
                 stream = self._open.enter_context(open_smf(self._path))
-                self._steps = records_in_steps(stream, self.counts, self._now_us)
+                self._steps = records_in_steps(stream, self.counts, self._now_us, measured=True)
             return list(islice(self._steps, _AT_ONCE))
         finally:
             with self._lock:
@@ -110,6 +111,7 @@ class WatchedFolder:
         self._seen: frozenset[SmfFile] = frozenset()
         self._failed: set[SmfFile] = set()
         self._restarts = RestartDetector()
+        self._systems = Systems()
         self._calls = calls
         self._looking = calls()
         self._paths: dict[SmfFile, str] = {}
@@ -201,7 +203,12 @@ class WatchedFolder:
 
     def _ingest(self) -> RecordIngest:
         return RecordIngest(
-            self._writer.store, self._writer.take_records, self._groups, at_once=_AT_ONCE, restarts=self._restarts
+            self._writer.store,
+            self._writer.take_records,
+            self._groups,
+            at_once=_AT_ONCE,
+            restarts=self._restarts,
+            systems=self._systems,
         )
 
     async def _in_turns(self, steps: Iterator[None]) -> None:
@@ -223,6 +230,16 @@ class WatchedFolder:
             _LOG.warning(
                 f"{name}: damaged records: {counts.lost:,}, the first at {counts.damage[0]}; 'mqvitals smf dump --summary' lists them",
                 extra=as_event("smf.damaged", file=name, damaged=counts.lost),
+            )
+        if taken.damage:
+            _LOG.warning(
+                f"{name}: records of RMF with impossible figures: {len(taken.damage):,}, the first at {taken.damage[0]}",
+                extra=as_event("smf.damaged", file=name, damaged=len(taken.damage)),
+            )
+        for system, count in sorted(taken.strange.items()):
+            _LOG.warning(
+                f"{name}: {strange_words(system, count)}",
+                extra=as_change(f"smf system {system}", "smf.system_unknown", system=system),
             )
         for restart in taken.restarts:
             _LOG.info(

@@ -6,7 +6,7 @@ file the others. Applications are ranked last, when all of a file has been read.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -14,10 +14,12 @@ from operator import itemgetter
 from typing import Final
 
 from mqvitals_agent.smf.kinds import APPLICATION
+from mqvitals_agent.smf.measured import Systems, measured_samples
 from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, read_error, records
 from mqvitals_agent.smf.record import Record, SmfError, identity_of
 from mqvitals_agent.smf.restart import Restart, RestartDetector
+from mqvitals_agent.smf.rmf import TYPES as RMF_TYPES
 from mqvitals_agent.smf.sampler import Sampler, UnnamedObjects, is_queue_manager
 from mqvitals_agent.smf.snapshots import (
     DAY_MS,
@@ -38,6 +40,8 @@ from mqvitals_rules.snapshot import ObjectName, Snapshot
 AT_ONCE: Final = 400
 """The number of records that are merged before they are written."""
 PROBE: Final = "SMF 116-1"
+_MOST_MEASURED: Final = 2_000
+"""The number of RMF's records that may wait for one of MQ's to say whose they are."""
 _RECORDS_A_STEP: Final = 20
 _NAMES_AT_ONCE: Final = 40
 
@@ -53,7 +57,8 @@ class IngestResult:
     """How many records were new and how many known before, and how many readings of which owners were stored.
 
     ``unnamed`` are objects left out because of their names, ``restarts`` the restarts that the records show.
-    ``left_out`` counts the samples that wait for the name of their group, by queue manager.
+    ``left_out`` counts the samples that wait for the name of their group, by queue manager; ``strange`` the records of RMF
+    from systems of which no queue manager and no structure is known. ``damage`` are records of RMF with impossible figures.
     """
 
     new: int = 0
@@ -61,8 +66,18 @@ class IngestResult:
     readings: int = 0
     owners: set[str] = field(default_factory=set)
     left_out: dict[str, int] = field(default_factory=dict)
+    strange: Counter[str] = field(default_factory=Counter)
+    damage: list[SmfError] = field(default_factory=list)
     unnamed: UnnamedObjects = field(default_factory=UnnamedObjects)
     restarts: list[Restart] = field(default_factory=list)
+
+
+def strange_words(system: str, count: int) -> str:
+    """That records of RMF could not be placed, and what to do."""
+    return (
+        f"RMF's records of {system} belong to no known queue manager or structure: {count:,}; import them together with SMF"
+        " 115 records of the queue managers there"
+    )
 
 
 class RecordIngest:
@@ -71,7 +86,7 @@ class RecordIngest:
     Both yield after each small piece of work and raise StoreError; what was written stays, and the next call completes
     it. ``write`` None: all parts are kept, not only those that other records complete, and nothing else is stored;
     ``stored_snapshots`` returns them in the order of time. ``restarts`` has seen the records before these, where
-    several files are read one after another; None: restarts are not detected. ``on_new`` gets the records that were
+    several files are read one after another; None: restarts are not detected. ``systems`` knows from them who runs where. ``on_new`` gets the records that were
     not known before.
     """
 
@@ -84,6 +99,7 @@ class RecordIngest:
         applications: int = TOP_APPLICATIONS,
         at_once: int = AT_ONCE,
         restarts: RestartDetector | None = None,
+        systems: Systems | None = None,
         on_new: Callable[[Sequence[Record]], object] | None = None,
     ) -> None:
         self._store = store
@@ -95,9 +111,16 @@ class RecordIngest:
         self._on_new = on_new
         self._buffer: dict[bytes, Record] = {}
         self._waiting = set(store.smf.waiting())
+        self._systems = Systems() if systems is None else systems
+        self._measured: dict[bytes, Record] = {}
         self.result = IngestResult(unnamed=self._sampler.unnamed)
         if restarts is not None:
             restarts.found = self.result.restarts
+
+    @property
+    def takes_measured(self) -> bool:
+        """Whether records of RMF are wanted: where snapshots are written, not in a report on MQ's own records."""
+        return self._write is not None
 
     def add(self, records: Iterable[Record]) -> Iterator[None]:
         """Store some of the records. Raises also what reading them raises."""
@@ -114,6 +137,7 @@ class RecordIngest:
     def finish(self) -> Iterator[None]:
         """Store the rest, and rank the applications."""
         yield from self._write_buffer()
+        yield from self._write_measured(last=True)
         self.result.left_out = self._store.smf.waiting() if self._waiting else {}
         if self._write is not None:
             yield from rank_applications(self._store, self._write_snapshot, self._applications)
@@ -122,6 +146,12 @@ class RecordIngest:
         buffer, self._buffer = self._buffer, {}
         known = self._store.smf.known(buffer)
         self.result.known += len(known)
+        for identity in [identity for identity, record in buffer.items() if record.type in RMF_TYPES]:
+            record = buffer.pop(identity)
+            if identity not in known:
+                self._measured[identity] = record
+        for record in buffer.values():
+            self._systems.learn(record)
         new: dict[bytes, Record] = {}
         samples: list[PartialSample] = []
         for count, (identity, record) in enumerate(buffer.items(), 1):
@@ -147,6 +177,44 @@ class RecordIngest:
                 covered[record.ssid] = min(first, ended), max(last, ended)
         self._store.keep_owners(covered)
         self.result.owners.update(covered)
+        if len(self._measured) >= self._at_once:
+            yield from self._write_measured(last=False)
+
+    def _recall_systems(self) -> None:
+        """Learn what the store knows of who runs where, and of groups."""
+        for name in self._store.progress():
+            on = self._store.value_now(ObjectName(name, "queue_manager"), "smf_system")
+            if isinstance(on, str):
+                self._systems.recall(name, on)
+        for group in self._store.groups():
+            in_mq = self._store.value_now(ObjectName(group, "qsg"), "name")
+            self._systems.name_group(in_mq if isinstance(in_mq, str) else group, group)
+        for in_mq, group in self._groups.named():
+            self._systems.name_group(in_mq, group)
+
+    def _write_measured(self, *, last: bool) -> Iterator[None]:
+        """Store what RMF measured. ``last``: no more records come that could say whose it is."""
+        waiting, self._measured = self._measured, {}
+        if waiting:
+            self._recall_systems()
+        samples: list[PartialSample] = []
+        done: list[tuple[bytes, int]] = []
+        for identity, record in waiting.items():
+            try:
+                found = measured_samples(record, self._systems)
+            except SmfError as error:
+                self.result.damage.append(error)
+                continue
+            if found:
+                samples += found
+                done.append((identity, (record.end_us or 0) // 1000))
+            elif last or len(waiting) >= _MOST_MEASURED:
+                self.result.strange[record.sysid] += 1
+            else:
+                self._measured[identity] = record
+        self.result.new += len(done)
+        if done:
+            yield from self._store_samples(samples, done)
 
     def _with_group(self, sample: PartialSample) -> PartialSample:
         """The sample with its group as owner; it waits under its queue manager while the group is unknown."""
@@ -220,7 +288,7 @@ def ingest_file(
     reason = ""
     try:
         with open_smf(path) as stream:
-            found = records(stream, counts, now_us)
+            found = records(stream, counts, now_us, measured=ingest.takes_measured)
             for _ in ingest.add(found if progress is None else progress(path, found)):
                 pass
     except (OSError, SmfError) as error:

@@ -8,7 +8,7 @@ rest the newest record counts. Merging is commutative and associative.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
@@ -151,6 +151,11 @@ class GroupNames:
         """Note the group that a record names; empty: the queue manager is in none, or the record does not say."""
         if name:
             self._learned[queue_manager] = name
+
+    def named(self) -> Iterator[tuple[str, str]]:
+        """The groups that records named: the name in MQ, and what the group is called here."""
+        for queue_manager, name in self._learned.items():
+            yield name, self.of(queue_manager) or name
 
     def of(self, queue_manager: str) -> str | None:
         """The group of a queue manager; None: unknown."""

@@ -17,6 +17,8 @@ from typing import BinaryIO, Final
 from mqvitals_agent.expansion import Expansion, ExpansionError
 from mqvitals_agent.smf.framing import raw_records
 from mqvitals_agent.smf.record import ACCOUNTING, STATISTICS, Record, SmfError, parse, utc_text
+from mqvitals_agent.smf.rmf import TYPES as RMF_TYPES
+from mqvitals_agent.smf.rmf import is_read, parse_rmf
 from mqvitals_agent.smf.section import SECTIONS, tables
 from mqvitals_config.source import open_regular
 
@@ -29,7 +31,7 @@ class ReadCounts:
     """What a file holds.
 
     ``records`` are MQ's by type and subtype, ``sections`` their sections by name, ``skipped`` other records by type,
-    ``unknown`` MQ's records without a layout by type and subtype. ``lost`` counts damaged records, ``damage`` has the
+    ``measured`` those of RMF that were read, ``unknown`` MQ's records without a layout by type and subtype. ``lost`` counts damaged records, ``damage`` has the
     first ``MOST_DAMAGE`` of them. ``selected`` is the number of records and sections after a filter; None: there is
     none.
     """
@@ -38,6 +40,7 @@ class ReadCounts:
     sections: Counter[str] = field(default_factory=Counter)
     skipped: Counter[int] = field(default_factory=Counter)
     unknown: Counter[tuple[int, int]] = field(default_factory=Counter)
+    measured: Counter[tuple[int, int]] = field(default_factory=Counter)
     damage: list[SmfError] = field(default_factory=list)
     lost: int = 0
     selected: tuple[int, int] | None = None
@@ -55,6 +58,11 @@ class ReadCounts:
         if self.unknown:
             counts = ", ".join(f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(self.unknown.items()))
             found.append(f"for IBM's use, or newer than this program: {counts}")
+        if self.measured:
+            counts = ", ".join(
+                f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(self.measured.items())
+            )
+            found.append(f"RMF's: {counts}")
         if self.skipped:
             counts = ", ".join(f"type {kind} {count:,}" for kind, count in sorted(self.skipped.items()))
             found.append(f"not MQ's, passed over: {counts}")
@@ -203,25 +211,33 @@ _PASSED: Final = 64
 """The number of skipped records after which ``records_in_steps`` yields."""
 
 
-def records(stream: BinaryIO, counts: ReadCounts, now_us: int | None = None) -> Iterator[Record]:
+def records(
+    stream: BinaryIO, counts: ReadCounts, now_us: int | None = None, *, measured: bool = False
+) -> Iterator[Record]:
     """The records of MQ that have known sections; all others are counted.
 
     Damage costs the record and is noted in ``counts``. ``now_us`` (microseconds since 1970 UTC) is now: a record that
     ended more than a day after it counts as damaged, unless the first record of its system in this stream did so too,
-    as the clock of that system is then ahead. None: there is no such limit.
+    as the clock of that system is then ahead. None: there is no such limit. ``measured``: records of RMF are returned too.
 
     Raises OSError, and SmfError when these are no SMF data at all.
     """
-    return (record for record in records_in_steps(stream, counts, now_us) if record is not None)
+    return (record for record in records_in_steps(stream, counts, now_us, measured=measured) if record is not None)
 
 
-def records_in_steps(stream: BinaryIO, counts: ReadCounts, now_us: int | None = None) -> Iterator[Record | None]:
+def records_in_steps(
+    stream: BinaryIO, counts: ReadCounts, now_us: int | None = None, *, measured: bool = False
+) -> Iterator[Record | None]:
     """The same as ``records``, with None after each small piece of work that gave no record."""
     clocks = _Clocks(now_us)
     passed = 0
     try:
         for frame in raw_records(stream, counts.damaged):
-            record = None if frame is None else _record(frame.data, frame.type, frame.offset, counts, clocks)
+            record = None
+            if frame is not None and measured and frame.type in RMF_TYPES and is_read(frame.type, frame.data):
+                record = _measured(frame.data, frame.offset, counts, clocks)
+            elif frame is not None:
+                record = _record(frame.data, frame.type, frame.offset, counts, clocks)
             passed = passed + 1 if record is None else 0
             if record is not None or frame is None or passed >= _PASSED:
                 passed = 0
@@ -253,6 +269,18 @@ def _record(data: bytes, kind: int, offset: int, counts: ReadCounts, clocks: _Cl
     return record
 
 
+def _measured(data: bytes, offset: int, counts: ReadCounts, clocks: _Clocks) -> Record | None:
+    """A record of RMF, unless it is damaged."""
+    try:
+        record = parse_rmf(data, offset)
+        clocks.check(record)
+    except SmfError as error:
+        counts.damaged(error)
+        return None
+    counts.measured[record.type, record.subtype] += 1
+    return record
+
+
 class _Clocks:
     """The systems whose clocks are more than a day ahead."""
 
@@ -269,7 +297,7 @@ class _Clocks:
         ahead = at > self._latest_us
         if ahead and not self._ahead.setdefault(record.sysid, True):
             raise SmfError(
-                f"{record.type}/{record.subtype} of {record.ssid}: it ended at {utc_text(at)}, more than a day from now:"
+                f"{record.type}/{record.subtype} of {record.ssid or record.sysid}: it ended at {utc_text(at)}, more than a day from now:"
                 f" records of {record.sysid} before it did not",
                 record.offset,
             )

@@ -66,6 +66,10 @@ def within_range(value: Reported) -> Reported:
     return Absence.OUT_OF_RANGE if type(value) is int and not -LARGEST <= value <= LARGEST else value
 
 
+_OF_RMF = ("SMF70", "R702", "R744")
+"""How the names of RMF's fields begin."""
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """One thing MQ reports, or that is computed or declared.
@@ -120,6 +124,11 @@ class Metric:
     def needs_smf(self) -> bool:
         """True when nothing but an SMF record can fill it."""
         return bool(self.smf) and not (self.pcf or self.computed or self.declared or self.command)
+
+    @property
+    def measured(self) -> bool:
+        """True when it is a figure of RMF's records: most sites import none, and then it is not missed."""
+        return self.smf.lstrip("(").startswith(_OF_RMF)
 
     @property
     def needs_statistics(self) -> bool:

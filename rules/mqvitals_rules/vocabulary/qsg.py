@@ -65,17 +65,23 @@ _CHANGES = (
 )
 
 _QSG_DECLARED = (
-    gauge("cf_busy_pct", "pct", "how busy the busiest coupling facility of the group is, as RMF reports it", platform="zos",
-          declared=True, needed=True),
+    gauge("cf_busy_pct", "pct", "how busy the busiest coupling facility of the group is: as RMF measured it, else as declared",
+          platform="zos", declared=True, needed=True, smf="R744PBSY/(R744PBSY+R744PWAI)"),
     gauge("cfcc_level", "number", "lowest level of coupling facility code", platform="zos", declared=True, needed=True),
     gauge("sysplex_structures", "count", "structures of all sorts in the sysplex", platform="zos", declared=True),
+)
+
+_QSG_MEASURED = records(
+    text("cf_busy_measured", "when and of which coupling facility RMF measured cf_busy_pct; absent where it is declared only",
+         smf="R744FNAM"),
+    gauge("cf_free_pct", "pct", "free storage of the coupling facility of the group that has least", smf="R744GTSF/R744GTSD"),
 )
 
 QSG_KIND = Kind(
     name="qsg",
     meaning="the queue-sharing group",
     poll="INQUIRE_QSG",
-    metrics=(*_MEMBERS, *_STRUCTURES, *_CHANGES, *_QSG_DECLARED),
+    metrics=(*_MEMBERS, *_STRUCTURES, *_CHANGES, *_QSG_MEASURED, *_QSG_DECLARED),
     single=True,
     of_group=True,
     facts="groups",
@@ -189,6 +195,18 @@ _CF_STRUCTURE_INTERVAL = records(
     counter("redrives", "count", "requests that timed out and were repeated", smf="QESTRSEC+QESTRMEC"),
 )
 
+_CF_STRUCTURE_MEASURED = records(
+    text("cf_name", "coupling facility that it is in, as RMF has it", smf="R744FNAM"),
+    counter("cf_requests", "count", "requests of the systems to it, as RMF counts them", smf="R744STRC"),
+    counter("sync_requests", "count", "requests during which the system waited", smf="R744SSRC"),
+    gauge("sync_avg_us", "us", "time of a synchronous request, average of the interval", smf="R744SSTM/R744SSRC"),
+    counter("async_requests", "count", "requests during which the system did other work", smf="R744SARC"),
+    gauge("async_avg_us", "us", "time of an asynchronous request, average of the interval", smf="R744SATM/R744SARC"),
+    counter("changed_requests", "count", "synchronous requests that were made asynchronous for lack of resources", smf="R744SSTA"),
+    counter("delayed_requests", "count", "requests that were queued before they could be sent", smf="R744SQRC"),
+    gauge("delayed_avg_us", "us", "time in the queue of a delayed request, average of the interval", smf="R744SQTM/R744SQRC"),
+)
+
 _CF_STRUCTURE_DECLARED = (
     gauge("full_threshold_pct", "pct", "FULLTHRESHOLD of the structure in the CFRM policy", platform="zos",
           declared=True, default=80),
@@ -213,6 +231,7 @@ CF_STRUCTURE_KIND = Kind(
         *_CF_STRUCTURE_CONNECTIONS,
         *_CF_STRUCTURE_DEFINITION,
         *_CF_STRUCTURE_INTERVAL,
+        *_CF_STRUCTURE_MEASURED,
         *_CF_STRUCTURE_DECLARED,
     ),
     of_group=True,

@@ -371,12 +371,22 @@ _STORAGE = records(
             smf="QSRSPHBLGF+QSRSPHBLGV+QSRSPHBLLF+QSRSPHBLLV+QSRSGMBL"),
 )
 
+_MEASURED = records(
+    text("cpu_busy_measured", "when RMF measured cpu_busy_pct; absent where it is declared only", smf="SMF70WAT"),
+    text("crypto_busy_measured", "when and on which card RMF measured crypto_busy_pct; absent where it is declared only",
+         smf="R7023AX"),
+    text("smf_system", "SMF's name of the system that it runs on", smf="SMF70CID"),
+)
+
 _DECLARED = (
     state("pool_layout", POOL_LAYOUT, "which published arrangement its buffer pools follow",
           platform="zos", declared=True, default=POOL_LAYOUT["none"]),
     gauge("processors", "count", "processors of its LPAR", declared=True, needed=True),
-    gauge("cpu_busy_pct", "pct", "how busy the processors of its LPAR are at peak", declared=True, needed=True),
-    gauge("crypto_busy_pct", "pct", "how busy its cryptographic processors are at peak", declared=True),
+    gauge("cpu_busy_pct", "pct", "how busy the processors of its LPAR are: as RMF measured them, else as declared, at peak",
+          declared=True, needed=True, smf="SMF70WAT/QWHSDURN"),
+    gauge("crypto_busy_pct", "pct",
+          "how busy its busiest cryptographic coprocessor is: as RMF measured it, else as declared, at peak",
+          declared=True, smf="R7023T0/QWHSDURN"),
     state("crypto_hardware", NO_YES, "TLS has cryptographic hardware to use",
           platform="zos", declared=True, needed=True),
     state("crl_checking", NO_YES, "its channels have certificates checked for revocation",
@@ -409,7 +419,7 @@ QUEUE_MANAGER_KIND = Kind(
     poll="CONNECTION",
     metrics=(*_CONNECTION, *_IDENTITY, *_SUPPORT, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_UNITS, *_PUBLISH_SUBSCRIBE,
         *_SECURITY,
-        *_MQI, *_CALLS, *_DB2, *_STORAGE,
+        *_MQI, *_CALLS, *_DB2, *_STORAGE, *_MEASURED,
              *_DECLARED),
     single=True,
     facts="queue_managers",

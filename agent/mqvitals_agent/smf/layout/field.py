@@ -16,7 +16,7 @@ Value = int | str
 """A number (counts, bits, TOD stamps and durations as they are), or a text; byte strings as hexadecimal digits."""
 
 _CODES: Final = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i16": "h", "tod": "Q", "dur": "Q"}
-_SIZES: Final = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i16": 2, "tod": 8, "dur": 8}
+_SIZES: Final = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i16": 2, "tod": 8, "dur": 8, "hfp": 8}
 _UNUSED: Final = " \0"
 
 
@@ -24,7 +24,8 @@ class Field(NamedTuple):
     """A field of a section: bytes ``offset`` and following, from the section's beginning.
 
     ``form``: u8 u16 u32 u64 i16 numbers, ``tod`` a time stamp (STCK, 2**-12 microseconds since 1900 UTC), ``dur`` a
-    duration on that scale, ``ebc`` text and ``hex`` bytes of ``size``. ``kind``: D counted in the interval, P now, HW
+    duration on that scale, ``hfp`` a hexadecimal floating-point count (``whole``), ``ebc`` text and ``hex`` bytes of
+    ``size``. ``kind``: D counted in the interval, P now, HW
     and LW highest and lowest of the interval, C a limit, ID an identity, TS a time. ``column`` is its name in the files
     of mqsmfcsv; empty: none of its own. ``times`` and ``step``: an array, so many bytes from one to the next.
     """
@@ -89,7 +90,7 @@ def struct_of(elements: Iterable[FieldElement], begin: int = 0) -> Struct:
     for element in elements:
         if element.offset > at:
             code.append(f"{element.offset - at}x")
-        code.append(_CODES.get(element.field.form) or f"{element.field.size}s")
+        code.append(_CODES.get(element.field.form) or f"{element.field.length}s")
         at = element.offset + element.field.length
     return Struct("".join(code))
 
@@ -98,10 +99,8 @@ def struct_of(elements: Iterable[FieldElement], begin: int = 0) -> Struct:
 def _shape(layout: SectionLayout, length: int) -> SectionShape:
     elements = tuple(sorted(_elements(layout, length), key=lambda element: element.offset))
     unpack = struct_of(elements).unpack_from
-    texts = {
-        index: text if element.field.form == "ebc" else digits
-        for index, element in enumerate(elements)
-        if element.field.form in ("ebc", "hex")
+    texts: dict[int, Callable[[bytes], Value]] = {
+        index: _DECODED[element.field.form] for index, element in enumerate(elements) if element.field.form in _DECODED
     }
     if not texts:
         return SectionShape(elements, tuple(element.name for element in elements), unpack, unpack)
@@ -134,6 +133,28 @@ def digits(data: bytes) -> str:
     """Bytes as hexadecimal digits."""
     return data.hex()
 
+
+NO_COUNT: Final = -1
+"""What ``whole`` returns for bytes that are no count."""
+
+
+def whole(data: bytes) -> int:
+    """The count in a long hexadecimal floating-point number; ``NO_COUNT`` where it is negative or no whole number.
+
+    A count is always whole, so bytes that lie elsewhere than a layout says are hardly ever taken for one.
+    """
+    mantissa, exponent = int.from_bytes(data[1:], "big"), (data[0] & 0x7F) - 64 - 14
+    if not mantissa:
+        return 0
+    if data[0] & 0x80 or exponent > 2:
+        return NO_COUNT
+    shift = -4 * exponent
+    if shift <= 0:
+        return mantissa << -shift
+    return NO_COUNT if mantissa & ((1 << shift) - 1) else mantissa >> shift
+
+
+_DECODED: Final[dict[str, Callable[[bytes], Value]]] = {"ebc": text, "hex": digits, "hfp": whole}
 
 _PIECE: Final = 16
 """The number of values that are compared with zero together."""

@@ -94,7 +94,11 @@ class CurrentQuery:
                 # Its sample is kept for long: a record without one is older than that.
                 kept = interval is not None
                 interval = None if interval == _UNKNOWN else interval
-                if ts is not None and newest is not None and (not kept or integer(newest) > fresh_until(ts, interval)):
+                if (
+                    ts is not None
+                    and newest is not None
+                    and (not kept or integer(newest) > fresh_until(ts, interval, probe))
+                ):
                     why = Absence.STALE
             missing = reasons.get(absent)
             if missing is None:

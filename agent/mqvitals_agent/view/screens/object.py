@@ -293,6 +293,8 @@ def _absent(detail: ObjectDetail, width: int) -> Iterator[Line]:
         latest = values.get(metric.name)
         if latest is not None and isinstance(latest.value, Absence):
             reasons.setdefault(latest.value.value, []).append(metric.name)
+        elif latest is None and metric.measured:
+            continue
         elif latest is None and metric.needs_smf:
             reasons.setdefault(Absence.NEEDS_SMF.value, []).append(metric.name)
         elif latest is None and metric.needs_statistics:
