@@ -108,6 +108,16 @@ def shipped_rules() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def new_stores() -> Iterator[None]:
+    """New stores begin as copies of one, not each with the hundreds of statements that make its tables."""
+    from mqsamples.stored import make_tables_once
+
+    with pytest.MonkeyPatch.context() as patch:
+        make_tables_once(patch)
+        yield
+
+
 @pytest.fixture(scope="session")
 def example_settings() -> str:
     """The example configuration with every setting in it live, as its first lines say: one # is taken away."""

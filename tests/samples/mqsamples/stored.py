@@ -1,10 +1,19 @@
-"""Rows of a store that no command shows one by one."""
+"""Rows of a store that no command shows one by one, and new stores whose tables are made once."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from mqvitals_agent.store import writer
+from mqvitals_agent.store.file.schema import PAGE_SIZE, make_file, open_writer
+from mqvitals_agent.store.rows.tables import KindTables, tables_of
+from mqvitals_rules.vocabulary.tables import KINDS
 
 
 def stored_notifications(path: Path, where: str = "1") -> list[sqlite3.Row]:
@@ -12,3 +21,37 @@ def stored_notifications(path: Path, where: str = "1") -> list[sqlite3.Row]:
     with closing(sqlite3.connect(path)) as connection:
         connection.row_factory = sqlite3.Row
         return connection.execute(f"SELECT * FROM notice WHERE {where} ORDER BY id DESC").fetchall()
+
+
+def make_tables_once(patch: pytest.MonkeyPatch) -> None:
+    """Have a new store begin as a copy of one that the writer made, instead of hundreds of statements for each.
+
+    The tests of the store itself do without this.
+    """
+    shipped = tuple(tables_of(KINDS).values())
+    made: list[bytes] = []
+
+    def opened(
+        path: Path, tables: Iterable[KindTables], *, page_size: int = PAGE_SIZE, busy_ms: int = 0
+    ) -> sqlite3.Connection:
+        tables = tuple(tables)
+        if page_size == PAGE_SIZE and tables == shipped and not path.stat().st_size and not _log_of(path).exists():
+            if not made:
+                made.append(_empty_store(tables))
+            path.write_bytes(made[0])
+        return open_writer(path, tables, page_size=page_size, busy_ms=busy_ms)
+
+    patch.setattr(writer, "open_writer", opened)
+
+
+def _empty_store(tables: Iterable[KindTables]) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "empty.db"
+        make_file(path, 0o600)
+        open_writer(path, tables).close()
+        assert not _log_of(path).exists()
+        return path.read_bytes()
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")

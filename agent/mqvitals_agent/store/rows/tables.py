@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from mqvitals_rules.snapshot import Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
+from mqvitals_rules.vocabulary.tables import KINDS
 
 LAST_MOMENT = 253_402_300_799_999
 """The end of the year 9999, ms since 1970 UTC."""
@@ -200,6 +202,16 @@ class KindTables:
 
 def tables_of(kinds: Mapping[str, Kind]) -> dict[str, KindTables]:
     """The tables of every kind, by kind. Raises ValueError for a name that cannot be a column."""
+    return dict(_shipped_tables()) if kinds is KINDS else _made(kinds)
+
+
+@cache
+def _shipped_tables() -> dict[str, KindTables]:
+    # Every store that is opened needs them, and a change of the vocabulary is another program.
+    return _made(KINDS)
+
+
+def _made(kinds: Mapping[str, Kind]) -> dict[str, KindTables]:
     return {name: KindTables.of(kind) for name, kind in kinds.items()}
 
 
