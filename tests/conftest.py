@@ -190,6 +190,21 @@ def recordings(built_once: Once) -> Callable[[str], Path]:
     return recording
 
 
+@pytest.fixture(scope="session")
+def replayed(recordings: Callable[[str], Path], built_once: Once) -> Callable[[str], Path]:
+    """Stores into which those recordings were replayed, by name. They must not be changed, and are opened as copies only."""
+
+    def store(name: str) -> Path:
+        from mqvitals_agent.commandline.runner import main
+
+        def build(path: Path) -> None:
+            assert main(["replay", str(recordings(name)), "--speed", "max", "--store", str(path)]) == 0
+
+        return built_once.built(f"replayed-{name}.db", build)
+
+    return store
+
+
 @pytest.fixture
 def ordinary_user() -> Callable[[], AbstractContextManager[None]]:
     """Within ``with ordinary_user():`` the rights of files count, also when the tests run as root, who may read everything.

@@ -17,8 +17,6 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from mqsamples.group import BEGIN
-from mqsamples.once import Once
-from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
@@ -43,14 +41,9 @@ Text = Callable[[App[Any]], str]
 
 
 @pytest.fixture(scope="session")
-def incident(recordings: Callable[[str], Path], built_once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store into which the recording of an incident was played."""
-
-    def build(path: Path) -> None:
-        # The screens show where the store's samples came from.
-        assert main(["replay", str(recordings("incident")), "--speed", "max", "--store", str(path)]) == 0
-
-    return Path(shutil.copy(built_once.built("replayed.db", build), tmp_path_factory.mktemp("app") / "incident.db"))
+def incident(replayed: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store into which the recording of an incident was played; the screens show where its samples came from."""
+    return Path(shutil.copy(replayed("incident"), tmp_path_factory.mktemp("app") / "incident.db"))
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def cells(text: str) -> int:
     """The cells of a terminal that ``text`` takes: wide characters two, combining marks none."""
     if text.isascii():
         return len(text)
-    return sum(_cells_of(char) for char in text)
+    return sum(map(_cells_of, text))
 
 
 @lru_cache(maxsize=4096)
@@ -118,9 +118,10 @@ def wrap(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]
     cells of text.
     """
     lines: list[str] = []
+    measure = len if text.isascii() else cells
     line, used, empty = first, cells(first), True
     for word in text.split():
-        size = cells(word)
+        size = measure(word)
         if not empty and used + 1 + size > width:
             lines.append(line)
             line, used, empty = rest, cells(rest), True
@@ -128,11 +129,11 @@ def wrap(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]
             line, used = f"{line} {word}", used + 1 + size
             continue
         room = max(width - used, 8)
-        for piece in _pieces(word, room, max(width - cells(rest), 8)):
+        for piece in [word] if size <= room else _pieces(word, room, max(width - cells(rest), 8)):
             if not empty:
                 lines.append(line)
                 line, used = rest, cells(rest)
-            line, used, empty = line + piece, used + cells(piece), False
+            line, used, empty = line + piece, used + measure(piece), False
     lines.append(line)
     return [line.rstrip() for line in lines]
 

@@ -54,6 +54,7 @@ async def test_trouble_costs_the_others_nothing(house: Any, trouble: str, tmp_pa
 async def test_a_question_comes_back_to_its_interval(house: Any) -> None:
     """Stretched as far as it goes while nothing comes, and back at the configured pace once the answers are quick."""
     script = house.of("QM01")
+    house.scripts = [script]
     script.took = {"INQUIRE_Q_STATUS": 29_000}
     async with house.running():
         await house.clock.advance(3_600_000)

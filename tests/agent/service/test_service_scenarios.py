@@ -72,5 +72,6 @@ async def test_a_scenario_is_alerted_and_passes(house: Any, soak: bool, name: st
 
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_nothing_is_alerted_when_it_is_quiet(house: Any, soak: bool, seed: int) -> None:
-    """Over more than one round of it; more than three in ``make soak``."""
-    assert await alerts_of(house, "quiet", seed, 30 if soak else 12) == []
+    """Over more than one round of it; more than three in ``make soak``, polled more often than usual."""
+    every_ms = 10_000 if soak else house.settings.polling.interval
+    assert await alerts_of(house, "quiet", seed, 30 if soak else 12, every_ms) == []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mqsamples.examples import COSTLY
+from mqsamples.examples import COSTLY, VERY_COSTLY
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.repetition import Repetition
 from mqvitals_agent.simulator.scenario import (
@@ -171,7 +171,7 @@ def test_a_group_of_many_days_is_there_at_once(name: str, monkeypatch: pytest.Mo
 
 
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=8))
-@settings(max_examples=10, deadline=None)
+@VERY_COSTLY
 def test_queues_and_channels_more_agree_with_themselves(pauses: list[int]) -> None:
     """Depth, counters and moments of those that were added, over any interval; a good share of them moves in each."""
     simulation = simulated(queues=500, channels=100)

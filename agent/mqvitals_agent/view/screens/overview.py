@@ -354,21 +354,24 @@ def alert_rows(alerts: Sequence[Alert], now: int, width: int, silent: Mapping[st
         (duration_words(alert, end), safe(alert.key.rule), object_words(alert.key.object))
         for alert, end in zip(alerts, ends, strict=True)
     ]
-    sizes = [max(cells(row[i]) for row in rows) for i in range(3)]
+    sizes = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     sizes[2] = min(sizes[2], max(width // 4, 12))
+    room = width - WIDEST - sum(sizes) - 8
+    signs = {health: fit(str(health), WIDEST) for health in {health_of(alert.severity) for alert in alerts}}
     lines = []
     for alert, row in zip(alerts, rows, strict=True):
         health = health_of(alert.severity)
         tone = Tone.STALE if alert.key.object.owner in silent else tone_of(health)
-        spans = [Span(fit(str(health), WIDEST), tone)]
-        spans += [
+        spans = (
+            Span(signs[health], tone),
             Span("  "),
             Span(fit(row[0], sizes[0], right=True)),
             Span("  "),
             Span(fit(row[1], sizes[1]), Tone.FAINT),
-        ]
-        spans += [Span("  "), Span(fit(row[2], sizes[2]), Tone.STRONG), Span("  ")]
-        room = width - sum(cells(span.text) for span in spans)
-        spans.append(Span(cut(safe(short_summary(alert)), room)))
-        lines.append(Line(tuple(spans), object_key(alert)))
+            Span("  "),
+            Span(fit(row[2], sizes[2]), Tone.STRONG),
+            Span("  "),
+            Span(cut(safe(short_summary(alert)), room)),
+        )
+        lines.append(Line(spans, object_key(alert)))
     return lines

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mqsamples.examples import VERY_COSTLY
@@ -48,7 +48,7 @@ def written(here: SimulatedGroup, looks: list[int], interval_s: int) -> bytes:
     st.sampled_from([7, 10, 30]),
     st.integers(0, 99),
 )
-@settings(max_examples=10, deadline=None)
+@VERY_COSTLY
 def test_who_looks_in_between_changes_no_byte(looks: list[int], name: str, interval_s: int, seed: int) -> None:
     """The same scenario, seed and interval give the same records, whether the group is asked often or seldom."""
     once, often = (SimulatedGroup(load_scenario(name), BEGIN, seed=seed, queues=20, channels=8) for _ in range(2))
@@ -59,7 +59,7 @@ def test_who_looks_in_between_changes_no_byte(looks: list[int], name: str, inter
 
 
 @given(st.sampled_from(SCENARIOS), st.integers(0, 99))
-@settings(max_examples=6, deadline=None)
+@VERY_COSTLY
 def test_watching_changes_nothing_in_the_group(name: str, seed: int) -> None:
     """A group whose records are written moves like one whose are not."""
     watched, alone = (SimulatedGroup(load_scenario(name), BEGIN, seed=seed, queues=5, channels=4) for _ in range(2))
