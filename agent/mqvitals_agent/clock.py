@@ -43,6 +43,13 @@ class Clock(Protocol):
         """Wait by this clock; not at all for 0 or less."""
         ...
 
+    def timer(self, ms: float) -> asyncio.Future[None]:
+        """A future that is done after this time. It starts behind what the event loop is to do already.
+
+        Cancel it when nothing waits for it any more.
+        """
+        ...
+
     def hold(self) -> AbstractContextManager[None]:
         """Within, real work is under way (a thread, a socket, a subprocess): virtual time stands still."""
         ...
@@ -62,6 +69,14 @@ class SystemClock:
     async def sleep(self, ms: float) -> None:
         """Wait by the event loop's timer."""
         await asyncio.sleep(max(ms, 0) / 1000)
+
+    def timer(self, ms: float) -> asyncio.Future[None]:
+        """A future that the event loop's timer completes."""
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        handle = loop.call_later(max(ms, 0) / 1000, _complete, future)
+        future.add_done_callback(lambda _: handle.cancel())
+        return future
 
     def hold(self) -> AbstractContextManager[None]:
         """Real time goes on."""
@@ -112,20 +127,37 @@ class VirtualClock:
         if ms <= 0:
             await asyncio.sleep(0)
             return
-        await self._sleep(ms, last=False)
+        await self._sleeper(self._loop(), ms, last=False)
+
+    def timer(self, ms: float) -> asyncio.Future[None]:
+        """A future that is done after this time. Raises as ``sleep``."""
+        loop = self._loop()
+        future: asyncio.Future[None] = loop.create_future()
+        if ms <= 0:
+            loop.call_soon(_complete, future)
+        else:
+            # A sleeper of the same moment that slept before is before it.
+            loop.call_soon(self._push, future, ms)
+        return future
 
     async def advance(self, ms: float) -> None:
         """Wait until everything that is due until then is done, at its end too. Raises as ``sleep``."""
-        await self._sleep(ms, last=True)
+        await self._sleeper(self._loop(), ms, last=True)
 
-    async def _sleep(self, ms: float, *, last: bool) -> None:
+    def _sleeper(self, loop: VirtualLoop, ms: float, *, last: bool) -> asyncio.Future[None]:
+        future: asyncio.Future[None] = loop.create_future()
+        self._push(future, ms, last=last)
+        return future
+
+    def _push(self, future: asyncio.Future[None], ms: float, *, last: bool = False) -> None:
+        heapq.heappush(self._sleepers, (self._now + ms, last, next(self._numbers), future))
+
+    def _loop(self) -> VirtualLoop:
         loop = asyncio.get_running_loop()
         if not isinstance(loop, VirtualLoop):
             raise RuntimeError(_NO_LOOP)  # noqa: TRY004 - the caller's argument is right, where it runs is not
         loop.move(self)
-        future: asyncio.Future[None] = loop.create_future()
-        heapq.heappush(self._sleepers, (self._now + ms, last, next(self._numbers), future))
-        await future
+        return loop
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -306,6 +338,11 @@ def held() -> Iterator[None]:
         yield
 
 
+def _complete(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
 def _wake() -> None:
     """Does nothing: its call ends the loop's wait."""
 
@@ -322,10 +359,11 @@ async def with_timeout(
     ``late`` gets what the call returns after the limit, or after the caller was cancelled.
     """
     work = asyncio.create_task(call)
-    alarm = asyncio.create_task(clock.sleep(limit_ms))
+    alarm = clock.timer(limit_ms)
+    either: tuple[asyncio.Future[Any], ...] = work, alarm
     taken = False
     try:
-        await asyncio.wait({work, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
             taken = True
             return work.result()

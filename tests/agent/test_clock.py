@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from mqvitals_agent.clock import SystemClock, VirtualClock, VirtualLoop
+from mqvitals_agent.clock import SystemClock, VirtualClock, VirtualLoop, with_timeout
 from mqvitals_agent.threads import ThreadWorker, run_in_loop
 
 HOUR = 3_600_000
@@ -66,6 +66,47 @@ async def test_one_that_is_cancelled_is_not_waited_for() -> None:
     task.cancel()
     await clock.sleep(2 * HOUR)
     assert clock.now() == 2 * HOUR + 1
+
+
+async def test_a_timer_is_done_in_its_order() -> None:
+    """It comes behind who sleeps until the same moment since before; a cancelled timer costs no time."""
+    clock, events = VirtualClock(0), []
+
+    async def sleep(name: str, ms: float) -> None:
+        await clock.sleep(ms)
+        events.append((name, clock.now()))
+
+    before = asyncio.create_task(sleep("before", HOUR))
+    timer = clock.timer(HOUR)
+    timer.add_done_callback(lambda _: events.append(("timer", clock.now())))
+    clock.timer(2 * HOUR).cancel()
+    await asyncio.sleep(0)
+    await asyncio.gather(before, timer, sleep("after", HOUR), clock.timer(0))
+    await clock.sleep(1)
+    assert events == [("before", HOUR), ("timer", HOUR), ("after", HOUR)]
+    assert clock.now() == HOUR + 1
+
+
+async def test_what_ends_just_in_time_is_in_time() -> None:
+    """A call that takes all of its time, but for one in several parts: the limit comes before the last of them."""
+    clock = VirtualClock(0)
+
+    async def twice(ms: float) -> None:
+        await clock.sleep(ms)
+        await clock.sleep(ms)
+
+    await with_timeout(clock.sleep(HOUR), clock, HOUR)
+    for call in (clock.sleep(HOUR + 1), twice(HOUR / 2)):
+        with pytest.raises(TimeoutError):
+            await with_timeout(call, clock, HOUR)
+    assert clock.now() == 3 * HOUR
+
+
+async def test_a_call_is_limited_by_the_clock_of_the_system_too() -> None:
+    """A call that is done at once is in time, one that never ends is not."""
+    await with_timeout(asyncio.sleep(0), SystemClock(), HOUR)
+    with pytest.raises(TimeoutError):
+        await with_timeout(asyncio.Event().wait(), SystemClock(), 1)
 
 
 @pytest.mark.parametrize("how", ["worker", "executor"])

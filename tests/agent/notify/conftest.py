@@ -41,7 +41,7 @@ _Ts = TypeVarTuple("_Ts")
 
 
 class NotedClock(VirtualClock):
-    """Notes the lengths of all sleeps."""
+    """Notes the lengths of all sleeps and timers."""
 
     def __init__(self) -> None:
         super().__init__(START)
@@ -50,6 +50,10 @@ class NotedClock(VirtualClock):
     async def sleep(self, ms: float) -> None:
         self.slept.append(ms)
         await super().sleep(ms)
+
+    def timer(self, ms: float) -> asyncio.Future[None]:
+        self.slept.append(ms)
+        return super().timer(ms)
 
 
 class Lines(LineHandler):
