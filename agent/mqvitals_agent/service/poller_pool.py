@@ -69,10 +69,12 @@ def failure_reasons(exchange: Exchange) -> set[int]:
     return found
 
 
-def channels_in_use(exchange: Exchange) -> int | None:
+_IN_USE = TRACKED | {MQIACH_CURRENT_CHL}
+
+
+def channels_in_use(exchange: Exchange, decoder: Decoder) -> int | None:
     """How many channels have a status, by the answer to DISPLAY CHINIT; None when it does not say."""
-    wanted = TRACKED | {MQIACH_CURRENT_CHL}
-    items = [item for member in read_answer(exchange, Decoder(lenient=True), wanted).members for item in member.items]
+    items = [item for member in read_answer(exchange, decoder, _IN_USE).members for item in member.items]
     return next((count for item in items if type(count := item.get(MQIACH_CURRENT_CHL)) is int), None)
 
 
@@ -106,6 +108,7 @@ class PollerPool:
         self._tasks: asyncio.TaskGroup | None = None
         self._others: tuple[str, ...] = ()
         self._plainer: dict[tuple[str, ScheduledQuery], ScheduledQuery] = {}
+        self._decoder = Decoder(lenient=True)
 
     @staticmethod
     def check(polling: PollingSettings) -> None:
@@ -290,7 +293,7 @@ class PollerPool:
 
     def _slow_down_clients(self, poller: Poller, table: Schedule, scope: str, exchange: Exchange) -> None:
         """Server connections are asked for the more seldom, the more channels there are."""
-        count = channels_in_use(exchange)
+        count = channels_in_use(exchange, self._decoder)
         if count is None:
             return
         reason = table.slow_down(CLIENTS, scope, lambda configured: clients_interval_ms(configured, count))
