@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -195,9 +196,13 @@ class Applications:
         return f"{self._number(self._member.name, name, 'asid') % 0x3FF + 0x20:04X}"
 
     def _number(self, *parts: object) -> int:
-        """A pseudo-random number of 64 bits, the same for the same seed and parts."""
-        text = "/".join(map(str, (self._seed, *parts)))
-        return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+        return _number(self._seed, *parts)
+
+
+@lru_cache(50_000)
+def _number(*parts: object) -> int:
+    """A pseudo-random number of 64 bits, the same for the same seed and parts."""
+    return int.from_bytes(blake2b("/".join(map(str, parts)).encode(), digest_size=8).digest(), "big")
 
 
 def _holds_answers(queue: QueueState) -> bool:

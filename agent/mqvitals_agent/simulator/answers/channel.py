@@ -14,6 +14,7 @@ from mqvitals_agent.simulator.answers.common import (
     CommandRefusedError,
     CommandRequest,
     ReplyItem,
+    fulfils,
     integer,
     integers,
     level_in_force,
@@ -164,12 +165,17 @@ def channel_status(request: CommandRequest, group: GroupState, member: MemberSta
     pattern = request.text(mq.MQCACH_CHANNEL_NAME)
     partner = request.text(mq.MQCACH_CONNECTION_NAME, "*")
     queue = request.text(mq.MQCACH_XMIT_Q_NAME, "*")
+    kinds = [condition for number, condition in request.filters if number == mq.MQIACH_CHANNEL_TYPE]
     for channel in member.channels_by_name():
         if name_matches(channel.name, pattern):
             for instance in group.instances(member, channel):
                 if instance.status == "INACTIVE":
                     continue
-                if name_matches(instance.connection_name, partner) and name_matches(instance.transmission_queue, queue):
+                if not (
+                    name_matches(instance.connection_name, partner) and name_matches(instance.transmission_queue, queue)
+                ):
+                    continue
+                if all(fulfils(CHANNEL_TYPES[channel.kind], each) for each in kinds):
                     yield _status(channel, instance, member)
 
 

@@ -154,9 +154,13 @@ def connections(request: CommandRequest, group: GroupState, member: MemberState)
         return  # no unit of work of a simulated group belongs to the group
     page = codec(CCSID)
     queue_manager = page.encode("CSQC") + page.encode(member.name[:4].ljust(12))
-    # Usually one application's connections are wanted out of thousands: make no items for the others.
+    # Usually few connections are wanted out of thousands, of one application or in a unit of work: make no items for
+    # the others.
     tags = [condition for number, condition in request.filters if number == mq.MQCACF_APPL_TAG]
+    states = [condition for number, condition in request.filters if number == mq.MQIACF_UOW_STATE]
     for holder in all_holders(group, member):
+        if holder.unit_began is None and not all(fulfils(mq.MQUOWST_NONE, each) for each in states):
+            continue
         identifier = queue_manager + holder.application.identifier
         if identifier.startswith(prefix) and all(fulfils(holder.application.name, each) for each in tags):
             yield _connection_item(holder, identifier, member)
