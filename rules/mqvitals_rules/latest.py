@@ -22,7 +22,6 @@ _GONE_MS = 86_400_000
 _SHARED = frozenset({"adapter", "dispatcher", "ssl_task", "dns_task"})
 """Kinds of which there are several, and which serve all of their owner."""
 
-
 _HOLDINGS: Mapping[str, tuple[str, str]] = {
     "page_set": ("total_pages", "unused_pages"),
     "buffer_pool": ("total", "free"),
@@ -223,7 +222,8 @@ class LatestValues:
     def touches(self, one: ObjectName, other: ObjectName) -> bool | None:
         """Whether a fault of one object can affect another; None while it is not known.
 
-        They are the same, one belongs to the other, or one is shared by all objects of the owner, such as its log.
+        They are the same, one belongs to the other, or one is shared by all objects of the owner, such as its log. A
+        queue is affected by its initiation queue.
         """
         if one == other:
             return True
@@ -231,6 +231,9 @@ class LatestValues:
             return False
         if any(name.kind in _SHARED or self._kinds[name.kind].single for name in (one, other)):
             return True
+        if one.kind == other.kind == "queue":
+            state = self._objects.get(one)
+            return None if state is None else state.values.get("initiation_queue") == other.name
         ways = self._belongs(one, other), self._belongs(other, one)
         return True if True in ways else None if None in ways else False
 
@@ -244,10 +247,12 @@ class LatestValues:
         The channel's status names its partner. Before the channel has ever started, a sender leads to the queue
         manager that its transmission queue is named after, and a cluster-sender called TO.QM02 to QM02. A transmission
         queue leads where its channels do, and without any to the queue manager of its name; an entry of the cluster cache
-        to the queue manager that it is about.
+        to the queue manager that it is about, and to the entries that others have of the same cluster.
         """
         if channel.kind == "queue" and other.kind == "channel":
             return self._is_read_by(channel, other)
+        if channel.kind == other.kind == "cluster_queue_manager":
+            return channel.name.partition("/")[0] == other.name.partition("/")[0]
         if other.kind != "queue_manager" or channel.owner == other.owner:
             return False
         if channel.kind == "queue":

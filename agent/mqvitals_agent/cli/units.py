@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     timeout_ms = waiting_ms(arguments.wait)
     with open_store(arguments) as reader:
-        names = _names(reader, arguments.queue_managers)
+        names = queue_managers_of(reader, arguments.queue_managers)
         meta = reader.meta()
         if meta.past:
             raise Failure(
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.FOUND if problems else ExitCode.DONE
 
 
-def _names(reader: StoreReader, wanted: list[str]) -> tuple[ObjectName, ...]:
+def queue_managers_of(reader: StoreReader, wanted: list[str]) -> tuple[ObjectName, ...]:
     """The queue managers that are meant. Raises Failure where one is not in the store, StoreError."""
     from mqvitals_config.problem import suggestion
     from mqvitals_rules.snapshot import ObjectName

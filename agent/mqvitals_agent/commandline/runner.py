@@ -97,6 +97,9 @@ COMMANDS = (
         failed=3,
     ),
     Command("trend", "a metric of an object over time", "mqvitals_agent.cli.trend"),
+    Command(
+        "clients", "who is connected through which channel, with the share of its limits", "mqvitals_agent.cli.clients"
+    ),
     Command("who", "which applications have a queue open, asked of its queue managers now", "mqvitals_agent.cli.who"),
     Command(
         "units", "the units of work of queue managers, asked of them now, oldest first", "mqvitals_agent.cli.units"

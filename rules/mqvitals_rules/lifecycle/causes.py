@@ -36,7 +36,7 @@ def explained(
     While it is not known how two objects belong together, as after a restart, the cause that an alert had before
     remains. Of several the most severe counts, then the one that began first. No alert explains itself in the end:
     where alerts would explain each other in a circle, the most severe of them, then the first, is the one without a
-    cause.
+    cause. So it is where several queue managers report the same with one rule.
     """
     firing = [alert for alert in alerts if alert.state is AlertState.FIRING]
     by_rule: dict[str, list[Alert]] = {}
@@ -56,7 +56,10 @@ def explained(
             found += [
                 other
                 for other in partners.alerts
-                if other.key.rule in rules and other.cause != alert.key and _explains(other, alert, partners.leads_to)
+                if other.key.rule in rules
+                and other.cause != alert.key
+                and (other.key.rule != alert.key.rule or _weight(other) < _weight(alert))
+                and _explains(other, alert, partners.leads_to)
             ]
         if found:
             causes[alert.key] = min(found, key=_weight).key

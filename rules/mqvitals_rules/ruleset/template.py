@@ -52,7 +52,9 @@ _INSERT = re.compile(rf"({MESSAGE_ID.pattern})\.({INSERT.pattern})")
 _MOST_MEMBERS = 3
 """Members that are shown; of more there is a number."""
 
-_TWO_DAYS_S = 172_800
+_TIMES = (("days", 86_400, 172_800), ("hours", 3_600, 7_200), ("min", 60, 600))
+"""Unit of time, its seconds, and the seconds from which it is used."""
+_MB_PER_GB = 1024
 _SIZES = {"TiB": 1024**4, "GiB": 1024**3, "MiB": 1024**2}
 
 _MARK = re.compile(r"\{([^{}]*)\}|\[\[|\]\]")
@@ -166,7 +168,8 @@ class Template:
             if isinstance(part, _InsertField):
                 new = new or part.text(inserts) is not None
             if isinstance(part, _MetricField) and not isinstance(lookup(part.kind, part.metric.name), Absence):
-                new = new or _field_text(part, lookup) not in seen
+                text = _field_text(part, lookup)
+                new = new or (text.strip() != "" and text not in seen)
         return [self._word(part, name, lookup, inserts, seen) for part in aside.parts] if new else []
 
 
@@ -381,14 +384,17 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def format_quantity(value: float, unit: str) -> str:
-    """A number as people read it, in a larger unit where one fits: ``88.6 ms`` for ``88626 us``, ``12 days``.
+    """A number as people read it, in a larger unit where one fits: ``88.6 ms`` for ``88626 us``, ``16.3 min``, ``12 days``.
 
     Counts keep all their digits, as MQ's own displays show them.
     """
     if unit == "us" and abs(value) >= 1000:
         return f"{value / 1000:.1f}".removesuffix(".0") + " ms"
-    if unit == "s" and abs(value) >= _TWO_DAYS_S:
-        return f"{value / 86_400:.1f}".removesuffix(".0") + " days"
+    for name, size, least in _TIMES if unit == "s" else ():
+        if abs(value) >= least:
+            return f"{value / size:.1f}".removesuffix(".0") + f" {name}"
+    if unit == "MB" and abs(value) >= _MB_PER_GB:
+        return f"{value / _MB_PER_GB:.1f}".removesuffix(".0") + " GB"
     if unit == "bytes":
         for name, size in _SIZES.items():
             if abs(value) >= size:

@@ -63,7 +63,7 @@ async def test_units_of_work_that_stay_open(house: Any) -> None:
     assert f"{doubt} warning" in ended
     assert {found.cause(span), found.cause(doubt)} == {None}
     words = found.words(doubt)["summary"]
-    assert "1 units of work unresolved, 0 prepared" in words
+    assert "(unresolved 1, prepared 0)" in words
     assert "CICSPA01, user CICSUSER, CICS, connection 00DE1F0000000200, QMURID 000000" in words
     assert "coordinator" in found.words(doubt)["advice"]
     assert "mqvitals units" in found.words(span)["advice"]

@@ -53,7 +53,7 @@ def advised(name: str, xmitq: Reported) -> str:
 def test_advice_names_the_object_and_leaves_other_braces() -> None:
     """Its commands can be typed as they stand; where a value is absent, the word for it stays; a site's braces too."""
     assert advised("To.qm02", "QM02") == (
-        "END on QM01: START CHANNEL('To.qm02') after RESET of QM02; wait 600 s; keep {this} and { }"
+        "END on QM01: START CHANNEL('To.qm02') after RESET of QM02; wait 10 min; keep {this} and { }"
     )
     assert "RESET of xmitq;" in advised("TO.QM02", Absence.NOT_ASKED)
 
@@ -85,7 +85,13 @@ def test_quotes_around_a_name_in_a_command_are_refused() -> None:
         (43_000, "messages", "43000 messages"),
         (93.0832, "pct", "93.08 %"),
         (2059, "number", "2059"),
-        (172_799, "s", "172799 s"),
+        (599, "s", "599 s"),
+        (980, "s", "16.3 min"),
+        (7_199, "s", "120 min"),
+        (9_800, "s", "2.7 hours"),
+        (172_799, "s", "48 hours"),
+        (6_155.24, "MB", "6 GB"),
+        (999.5, "MB", "999.5 MB"),
         (2_592_000, "s", "30 days"),
         (1_080_000.5, "s", "12.5 days"),
         (1_048_575, "bytes", "1048575 bytes"),
