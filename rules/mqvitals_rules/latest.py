@@ -65,6 +65,8 @@ class LatestValues:
         self._channel_types: Mapping[str, int] = channel.values if channel else {}
         usage = kinds["queue"].metric("usage") if "queue" in kinds else None
         self._transmits = usage.values.get("XMITQ") if usage else None
+        dead_letter = kinds["queue"].metric("dead_letter") if "queue" in kinds else None
+        self._yes = dead_letter.values.get("YES") if dead_letter else None
         self._readers: Mapping[tuple[str, str], list[ObjectName]] = {}
         self._readers_turn = -1
         for kind in kinds.values():
@@ -223,7 +225,7 @@ class LatestValues:
         """Whether a fault of one object can affect another; None while it is not known.
 
         They are the same, one belongs to the other, or one is shared by all objects of the owner, such as its log. A
-        queue is affected by its initiation queue.
+        queue is affected by its initiation queue, a dead-letter queue by the dead letters on it.
         """
         if one == other:
             return True
@@ -234,6 +236,9 @@ class LatestValues:
         if one.kind == other.kind == "queue":
             state = self._objects.get(one)
             return None if state is None else state.values.get("initiation_queue") == other.name
+        if one.kind == "queue" and other.kind == "dead_letter":
+            state = self._objects.get(one)
+            return None if state is None else state.values.get("dead_letter") == self._yes
         ways = self._belongs(one, other), self._belongs(other, one)
         return True if True in ways else None if None in ways else False
 

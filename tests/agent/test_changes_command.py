@@ -20,7 +20,7 @@ from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.changes import change_json, change_list_lines, object_change_lines, read_changes_of
 from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
-from mqvitals_agent.view.object_detail import RelatedObjects
+from mqvitals_agent.view.related import RelatedObjects
 from mqvitals_agent.view.screens.object import detail_lines
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity

@@ -375,7 +375,7 @@ def _changes_before(reader: StoreReader, name: ObjectName, alert: Alert, now: in
     """The changes of the object, and of what belongs to it, in the day before the alert began."""
     from mqvitals_agent.text.figure import object_words
     from mqvitals_agent.view.changes import change_words, explaining, read_changes_before, when_words
-    from mqvitals_agent.view.object_detail import read_related
+    from mqvitals_agent.view.related import read_related
     from mqvitals_agent.view.status import read_status_data, status_of
 
     status = status_of(read_status_data(reader, now, {}))

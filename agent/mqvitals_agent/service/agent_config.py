@@ -52,7 +52,8 @@ def read_agent_config(
 ) -> AgentConfig:
     """Read settings and rules; ``webhooks`` are addresses of further receivers, or the files that hold them.
 
-    For a simulated group (``scenario`` in ``flags``) only a named file is read: it is not the site's own group.
+    For a simulated group (``scenario`` in ``flags``) only a named file is read: it is not the site's own group; a scenario
+    with dead letters has their headers browsed, which a site switches on itself.
     Raises ConfigError with every problem, UnreadableError (a ConfigError) when the file cannot be read.
     """
     from mqvitals_agent.poll.queries import polling_problems
@@ -62,6 +63,8 @@ def read_agent_config(
 
     loaded = load_settings(config, os.environ, flags, search=flags.get("scenario") is None)
     settings = loaded.settings
+    if _has_dead_letters(flags.get("scenario")):
+        settings = replace(settings, polling=replace(settings.polling, dead_letters=True))
     problems = list(polling_problems(settings.polling))
     try:
         rule_config = load_rule_config(settings)
@@ -71,6 +74,18 @@ def read_agent_config(
         raise ConfigError(problems)
     receivers = with_webhooks(settings.receivers, webhooks)
     return AgentConfig(replace(settings, receivers=receivers), rule_config, loaded.path, loaded.empty)
+
+
+def _has_dead_letters(scenario: object) -> bool:
+    """Whether a scenario puts messages on dead-letter queues; one that cannot be read is refused later."""
+    if not isinstance(scenario, str):
+        return False
+    from mqvitals_agent.simulator.scenario import IncidentKind, ScenarioError, load_scenario
+
+    try:
+        return any(each.what is IncidentKind.DEAD_LETTERS for each in load_scenario(scenario).incidents)
+    except ScenarioError:
+        return False
 
 
 def with_webhooks(

@@ -19,7 +19,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.view.object_detail import RelatedObjects
+    from mqvitals_agent.view.related import RelatedObjects
 
 _DAY_MS: Final = 86_400_000
 BEFORE_ALERT_MS: Final = _DAY_MS

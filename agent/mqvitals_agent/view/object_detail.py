@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.plan_inputs import ObjectValues
 from mqvitals_agent.store.result import CurrentValue
@@ -15,15 +15,17 @@ from mqvitals_agent.view.changes import ObjectChanges, read_changes_of
 from mqvitals_agent.view.console import ConsoleExcerpt, read_console
 from mqvitals_agent.view.explanation import explain_object
 from mqvitals_agent.view.lists import health_by_object, health_of_item
+from mqvitals_agent.view.related import RelatedObjects, read_related
 from mqvitals_agent.view.status import GroupStatus, silent_since
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
 from mqvitals_agent.view.trend import Trend, trend_of
-from mqvitals_agent.view.values import MAIN_METRIC, Values, number_in
+from mqvitals_agent.view.values import MAIN_METRIC
 from mqvitals_agent.view.what_if import WhatIfInputs, read_what_if
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation
 from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import Instance, ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -32,198 +34,6 @@ from mqvitals_rules.vocabulary.tables import metric as metric_of
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_rules.ruleset.config import RuleConfig
-
-
-MOST = 12
-"""Objects of one relation that are named; of more there is only a number."""
-
-
-class RelatedObjects(NamedTuple):
-    """Objects in one relation to another: the relation in words, and the first of them.
-
-    ``more`` counts the others. Without objects, ``text`` is what is known instead (a partner's name).
-    """
-
-    words: str
-    objects: tuple[tuple[ObjectName, Health, CurrentValue | None], ...] = ()
-    more: int = 0
-    text: str = ""
-
-
-def read_related(
-    reader: StoreReader, status: GroupStatus, name: ObjectName, values: Values
-) -> tuple[RelatedObjects, ...]:
-    """What belongs to an object, as far as the store knows it. Raises StoreError."""
-    reads = _Reads(reader, status, name)
-    match name.kind:
-        case "queue":
-            found = _of_queue(reads, values)
-        case "channel":
-            found = _of_channel(reads, values)
-        case "page_set":
-            found = [
-                reads.one("its buffer pool", "buffer_pool", _word(values, "buffer_pool")),
-                reads.pointing("queues on it", "queue", "page_set"),
-            ]
-        case "buffer_pool":
-            found = [
-                reads.pointing("page sets that use it", "page_set", "buffer_pool"),
-                reads.pointing("queues in it", "queue", "buffer_pool"),
-            ]
-        case "cf_structure":
-            found = [
-                reads.pointing("shared queues in it", "queue", "cf_structure"),
-                reads.beginning("its shared message data sets", "smds"),
-            ]
-        case "client":
-            found = [
-                reads.one("its channel", "channel", _word(values, "channel_name")),
-                reads.one("its channel initiator", "channel_initiator", ""),
-            ]
-        case "smds":
-            structure = name.name.partition("/")[0]
-            found = [
-                reads.one("its structure", "cf_structure", structure),
-                reads.pointing("connections to it", "smds_connection", "data_set"),
-            ]
-        case "cluster_queue_manager":
-            known = name.name.partition("/")[2]
-            found = [
-                reads.one("the channel to it", "channel", _word(values, "channel")),
-                reads.one("the queue manager", "queue_manager", "", owner=known),
-                reads.one("who knows it", "queue_manager", ""),
-            ]
-        case "subscription":
-            found = [
-                reads.one("the queue", "queue", name.name),
-                reads.one("its queue manager", "queue_manager", ""),
-            ]
-        case "smds_connection":
-            found = [
-                reads.one("its data set", "smds", name.name),
-                reads.one("its structure", "cf_structure", name.name.partition("/")[0]),
-                reads.one("its queue manager", "queue_manager", ""),
-            ]
-        case "dead_letter":
-            found = [
-                reads.one("its destination", "queue", name.name.partition("/")[2]),
-                reads.one("its queue manager", "queue_manager", ""),
-            ]
-        case "queue_manager":
-            found = [
-                reads.all("its dead letters", "dead_letter"),
-                reads.one("its log", "log", ""),
-                reads.one("its channel initiator", "channel_initiator", ""),
-                reads.all("its buffer pools", "buffer_pool"),
-                reads.all("its page sets", "page_set"),
-                reads.all("queues of its durable subscriptions", "subscription"),
-            ]
-        case "qsg":
-            found = [reads.all("its structures", "cf_structure"), reads.members("its queue managers")]
-        case "adapter" | "dispatcher" | "ssl_task" | "dns_task":
-            found = [reads.one("its channel initiator", "channel_initiator", "")]
-        case _:
-            found = [reads.one("its queue manager", "queue_manager", "")]
-    return tuple(each for each in found if each is not None and (each.objects or each.text))
-
-
-def _of_queue(reads: _Reads, values: Values) -> list[RelatedObjects | None]:
-    storage = _word(values, "storage_class")
-    return [
-        RelatedObjects("its storage class", text=storage) if storage else None,
-        reads.one("its page set", "page_set", _word(values, "page_set")),
-        reads.one("its buffer pool", "buffer_pool", _word(values, "buffer_pool")),
-        reads.one("its structure", "cf_structure", _word(values, "cf_structure")),
-        reads.pointing("channels that send from it", "channel", "xmitq"),
-        reads.pointing("subscriptions that fill it", "subscription", "destination"),
-    ]
-
-
-def _of_channel(reads: _Reads, values: Values) -> list[RelatedObjects | None]:
-    partner = _word(values, "remote_queue_manager")
-    at = _word(values, "conname") or _word(values, "conname_defined")
-    known = reads.one("its partner", "queue_manager", "", owner=partner) if partner else None
-    words = " at ".join(part for part in (partner, at) if part)
-    return [
-        reads.one("its transmission queue", "queue", _word(values, "xmitq")),
-        known if known is not None and known.objects else RelatedObjects("its partner", text=words) if words else None,
-        reads.beginning("its clients", "client"),
-        reads.one("its channel initiator", "channel_initiator", ""),
-    ]
-
-
-def _word(values: Values, metric: str) -> str:
-    """A name or number as the last part of an object's name; empty when it is not known."""
-    latest = values.get(metric)
-    if latest is None or isinstance(latest.value, Absence):
-        return ""
-    return latest.value if isinstance(latest.value, str) else str(int(latest.value))
-
-
-class _Reads:
-    """Finds related objects, their health and their main metric."""
-
-    def __init__(self, reader: StoreReader, status: GroupStatus, name: ObjectName) -> None:
-        self._reader = reader
-        self._status = status
-        self._name = name
-        self._health = health_by_object(status.firing)
-        self._stale = status.stale
-        self._owners = [member.name for member in status.owners]
-        self._group = status.group.name if status.group else ""
-
-    def one(self, words: str, kind: str, rest: str, *, owner: str = "") -> RelatedObjects | None:
-        """The object of a kind that is called ``rest``, of the same owner or else of the group."""
-        single = kind in ("log", "channel_initiator", "queue_manager")
-        if not rest and not single:
-            return None
-        for holder in dict.fromkeys((owner or self._name.owner, *(() if owner else (self._group,)))):
-            wanted = ObjectName(holder, kind, rest)
-            if holder and self._reader.has(wanted):
-                return RelatedObjects(words, (self._related(wanted, self._reader.current(wanted)),))
-        return RelatedObjects(words, text=rest) if rest else None
-
-    def pointing(self, words: str, kind: str, metric: str) -> RelatedObjects | None:
-        """The objects of a kind whose ``metric`` names this one."""
-        owners = self._owners if self._name.owner == self._group else [self._name.owner]
-        found = {
-            name: values
-            for owner in owners
-            for name, values in self._reader.current_by_kind(owner, kind, (metric, MAIN_METRIC[kind])).items()
-            if _word(values, metric) == self._name.name
-        }
-        return self._several(words, found)
-
-    def beginning(self, words: str, kind: str) -> RelatedObjects | None:
-        """The objects of a kind whose names begin with this one's."""
-        found = self._reader.current_by_kind(self._name.owner, kind, (MAIN_METRIC[kind],))
-        begin = f"{self._name.name}/"
-        return self._several(words, {name: values for name, values in found.items() if name.name.startswith(begin)})
-
-    def all(self, words: str, kind: str) -> RelatedObjects | None:
-        """All objects of a kind of the same owner."""
-        return self._several(words, self._reader.current_by_kind(self._name.owner, kind, (MAIN_METRIC[kind],)))
-
-    def members(self, words: str) -> RelatedObjects | None:
-        """The queue managers."""
-        found: dict[ObjectName, Values] = {}
-        for owner in self._owners:
-            found |= self._reader.current_by_kind(owner, "queue_manager", (MAIN_METRIC["queue_manager"],))
-        return self._several(words, found)
-
-    def _several(self, words: str, found: Mapping[ObjectName, Values]) -> RelatedObjects | None:
-        objects = sorted((self._related(name, values) for name, values in found.items()), key=_worst_and_greatest)
-        return RelatedObjects(words, tuple(objects[:MOST]), max(len(objects) - MOST, 0)) if objects else None
-
-    def _related(self, name: ObjectName, values: Values) -> tuple[ObjectName, Health, CurrentValue | None]:
-        health = health_of_item(name, values, self._health, stale=name.owner in self._stale)
-        return name, health, values.get(MAIN_METRIC[name.kind])
-
-
-def _worst_and_greatest(related: tuple[ObjectName, Health, CurrentValue | None]) -> tuple[int, float, ObjectName]:
-    name, health, main = related
-    value = number_in(main)
-    return (-health, 1.0 if value is None else -value, name)
 
 
 _WITH_CONSOLE = 5
@@ -359,10 +169,18 @@ def read_object_detail(
 
 
 def _charted(kind: str, chosen: str, chartable: Sequence[str], rules: Sequence[ObjectRule]) -> str:
-    """The metric to chart: the chosen one, else the usual one of the kind; empty when there is none."""
+    """The metric to chart: the chosen one, else that of the worst alert or the usual one of the kind; empty when there
+    is none.
+    """
     usual = MAIN_METRIC.get(kind, "")
-    # A chart of states adds little to their words: prefer a metric in the summary of a firing rule.
-    rather = _summary_metrics(rules, kind) if usual and metric_of(kind, usual).type is MetricType.STATE else ()
+    if usual and metric_of(kind, usual).type is MetricType.STATE:
+        # A chart of states adds little to their words: prefer a metric in the summary of a firing rule.
+        rather = [name for each in rules if each.firing for name in _summary_metrics(each.rule, kind)]
+    else:
+        # The usual one stays, unless the worst alert is about others.
+        worst = next((each.rule for each in rules if each.firing and _is_operational(each.rule)), None)
+        told = [] if worst is None else _summary_metrics(worst, kind)
+        rather = [] if worst is None or usual in told else _figure_first(told, worst)
     return next((each for each in (chosen, *rather, usual, *chartable) if each in chartable), "")
 
 
@@ -392,16 +210,26 @@ def _object_rules(
     return tuple(sorted(found, key=_rank))
 
 
-def _summary_metrics(rules: Iterable[ObjectRule], kind: str) -> Iterator[str]:
-    """The metrics in the summaries of the firing rules, those of the worst first."""
-    for each in rules:
-        if each.firing:
-            # A number that only identifies something, such as a reason code, makes no chart.
-            yield from (
-                metric.name
-                for of_kind, metric in each.rule.summary.metrics
-                if of_kind == kind and metric.unit != "number"
-            )
+def _summary_metrics(rule: CompiledRule, kind: str) -> list[str]:
+    """The metrics in the summary of a rule that make a chart.
+
+    A number that only identifies something, such as a reason code, makes none, nor does a setting that advice is about.
+    """
+    numbers = (MetricType.GAUGE, MetricType.COUNTER)
+    return [
+        metric.name
+        for of_kind, metric in rule.summary.metrics
+        if of_kind == kind and metric.unit != "number" and (_is_operational(rule) or metric.type in numbers)
+    ]
+
+
+def _figure_first(names: Sequence[str], rule: CompiledRule) -> list[str]:
+    """The metric that measures the rule's alerts first."""
+    return sorted(names, key=lambda name: rule.figure is None or name != rule.figure.metric.name)
+
+
+def _is_operational(rule: CompiledRule) -> bool:
+    return rule.rule.kind is RuleKind.OPERATIONAL
 
 
 def _rank(each: ObjectRule) -> tuple[int, int]:
@@ -412,8 +240,11 @@ def _rank(each: ObjectRule) -> tuple[int, int]:
     return (0 if each.firing else 1 if truth else 2 if truth is None else 3, -severity)
 
 
-def _mqsc(rules: Iterable[ObjectRule]) -> str:
-    """The command to type next: that of the worst rule, else of the first rule that has one."""
+def _mqsc(rules: Sequence[ObjectRule]) -> str:
+    """The command to type next: that of the worst firing rule, which may have none, else of the first rule that has one."""
+    worst = next((each for each in rules if each.firing), None)
+    if worst is not None:
+        return worst.explanation.mqsc
     return next((each.explanation.mqsc for each in rules if each.explanation.mqsc), "")
 
 

@@ -34,19 +34,19 @@ TO_QM02: dict[str, Reported] = {
 }
 
 
-def rules() -> RuleSet:
-    """The shipped rules of an incident that a partner causes."""
+def rules(*chosen: str) -> RuleSet:
+    """The shipped rules of an incident that a partner causes, or those of these ids."""
     every = load_rule_config(Settings()).rules
-    chosen = {"AGENT-01", "CHL-16", "Q-01"}
+    chosen = chosen or ("AGENT-01", "CHL-16", "Q-01")
     return replace(every, rules=tuple(rule for rule in every.rules if rule.id in chosen), compiled={})
 
 
 class Group:
     """Queue managers that are polled in turn, QM01 first."""
 
-    def __init__(self) -> None:
+    def __init__(self, *chosen: str) -> None:
         self.history = MemoryHistory()
-        self.engine = Engine(rules(), Facts(KINDS), self.history)
+        self.engine = Engine(rules(*chosen), Facts(KINDS), self.history)
         self.cycle = 0
 
     def poll(self, **owners: Mapping[str, Values]) -> None:
@@ -54,7 +54,7 @@ class Group:
         ts = self.cycle * 10_000
         for owner, objects in owners.items():
             readings = tuple(
-                Reading(ObjectName(owner, *word.split("/")), KINDS[word.split("/")[0]].poll, ts, values, 10_000)
+                Reading(ObjectName(owner, *word.split("/", 1)), KINDS[word.split("/")[0]].poll, ts, values, 10_000)
                 for word, values in objects.items()
             )
             snapshot = Snapshot(owner, False, self.cycle, ts, readings)
@@ -147,3 +147,69 @@ def test_only_channels_have_partners() -> None:
         == "a page_set has no partner; only a channel, a transmission queue and a cluster queue manager have one,"
         " and a group its members"
     )
+
+
+def test_what_every_member_reports_of_a_cluster_is_one_incident() -> None:
+    """The first alert stands for all; when it ends, the next one does. Another cluster is another incident."""
+    own: dict[str, Reported] = {
+        "definition_type": _named("definition_type", "CLUSRCVR"),
+        "role": _named("role", "NORMAL"),
+    }
+
+    def entry(cluster: str, name: str, **values: Reported) -> dict[str, Values]:
+        return {f"cluster_queue_manager/{cluster}/{name}": own | {"cluster": cluster} | values}
+
+    group = Group("OPS-182")
+    for _ in range(3):
+        group.poll(
+            QM01=entry("PRD", "QM01"), QM02=entry("PRD", "QM02"), QM03=entry("PRD", "QM03") | entry("TST", "QM03")
+        )
+    causes = group.causes()
+    first = "QM01/cluster_queue_manager/PRD/QM01"
+    assert causes == {
+        f"OPS-182 {first}": None,
+        "OPS-182 QM02/cluster_queue_manager/PRD/QM02": first,
+        "OPS-182 QM03/cluster_queue_manager/PRD/QM03": first,
+        "OPS-182 QM03/cluster_queue_manager/TST/QM03": None,
+    }
+    full: Reported = _named("role", "REPOSITORY")
+    for _ in range(2):
+        group.poll(QM01=entry("PRD", "QM01", role=full), QM02=entry("PRD", "QM02"), QM03=entry("PRD", "QM03"))
+    causes = group.causes()
+    assert causes["OPS-182 QM02/cluster_queue_manager/PRD/QM02"] is None
+    assert causes["OPS-182 QM03/cluster_queue_manager/PRD/QM03"] == "QM02/cluster_queue_manager/PRD/QM02"
+
+
+def _named(metric: str, word: str) -> float:
+    found = KINDS["cluster_queue_manager"].metric(metric)
+    assert found is not None
+    return found.values[word]
+
+
+@pytest.mark.parametrize(("queue", "explained"), [("DLQ", True), ("OTHER", False)])
+def test_dead_letters_explain_the_depth_of_their_queue(queue: str, explained: bool) -> None:
+    """The alert by reason says more than the depth of the dead-letter queue; it is about no other queue."""
+    group = Group("AGENT-05", "OPS-162", "Q-03")
+    for _ in range(3):
+        group.poll(
+            QM01={
+                "queue/DLQ": {"depth": 5, "dead_letter": 1},
+                "dead_letter/2053/IN": {"messages": 5, "reason": 2053, "destination": "IN", "last_age_s": 60},
+            }
+        )
+    latest = group.engine.latest
+    about = ObjectName("QM01", "dead_letter", "2053/IN")
+    assert bool(latest.touches(ObjectName("QM01", "queue", queue), about)) is explained
+    assert group.causes()["AGENT-05 QM01/queue/DLQ"] == "QM01/dead_letter/2053/IN"
+
+
+def test_an_initiation_queue_explains_the_queues_that_name_it() -> None:
+    """Not the other way round, and no queue that names another one."""
+    group = Group("OPS-191", "OPS-192")
+    group.poll(QM01={"queue/IN": {"depth": 3, "initiation_queue": "INITQ"}, "queue/INITQ": {"depth": 0}})
+    touches = group.engine.latest.touches
+    queue, initiation = ObjectName("QM01", "queue", "IN"), ObjectName("QM01", "queue", "INITQ")
+    assert touches(queue, initiation) is True
+    assert touches(initiation, queue) is False
+    assert touches(queue, ObjectName("QM01", "queue", "OTHER")) is False
+    assert touches(ObjectName("QM01", "queue", "UNSEEN"), initiation) is None

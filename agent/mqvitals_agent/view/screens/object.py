@@ -23,7 +23,8 @@ from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.alerts import duration_words, object_key, open_summary, short_summary, since_words
 from mqvitals_agent.view.changes import object_change_lines
 from mqvitals_agent.view.console import console_lines
-from mqvitals_agent.view.object_detail import ObjectDetail, RelatedObjects
+from mqvitals_agent.view.object_detail import ObjectDetail
+from mqvitals_agent.view.related import RelatedObjects
 from mqvitals_agent.view.screens.object_sections import interval_lines, position_lines, rule_lines
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_agent.view.table import Item
@@ -81,7 +82,7 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     return (
         *_state(detail, frame.status, frame.now, width),
         *interval_lines(detail.name.kind, detail.values or {}, frame.now, width),
-        *position_lines(detail.name.kind, detail.values or {}, width),
+        *position_lines(detail.name.kind, detail.values or {}, frame.now, width),
         *_below(detail, frame.now, width),
         *_next(detail, width),
         *what_if_lines(detail.name.kind, detail.planned, width),

@@ -127,24 +127,40 @@ _PARTS: Mapping[str, tuple[RecordFigure, ...]] = {
 """By kind the figures of an interval, in the order in which they are shown."""
 
 
-def position_lines(kind: str, values: Values, width: int) -> tuple[Line, ...]:
-    """How long a log's range of positions lasts and what its oldest unit of work holds; a queue manager's units."""
-    sentences = {"log": (_range_words, _oldest_words), "queue_manager": (_unit_words,)}.get(kind, ())
-    words = [found for sentence in sentences if (found := sentence(kind, values))]
+def position_lines(kind: str, values: Values, now: int, width: int) -> tuple[Line, ...]:
+    """How long a log's range of positions lasts and what its oldest unit of work holds; a queue manager's units. Each
+    with the age of its figures.
+    """
+    sentences = {
+        "log": ((_range_words, "rba"), (_oldest_words, "uow_span_mb")),
+        "queue_manager": ((_unit_words, "units_active"),),
+    }.get(kind, ())
+    words = [
+        f"{found} ({record_words(values[metric], now)})"
+        for sentence, metric in sentences
+        if (found := sentence(kind, values))
+    ]
     return tuple(line for each in words for line in wrapped(each, width, Tone.PLAIN, first="  ", rest="    "))
 
 
 def _range_words(kind: str, values: Values) -> str:
     if "rba" not in values or "rba_used_pct" not in values:
         return ""
-    width = values.get("rba_width")
-    known = width is not None and not isinstance(width.value, Absence)
-    of = f"{_word(kind, 'rba_width', values)} of RBA" if known else "RBA of unknown length (declare rba_bytes)"
-    return (
-        f"RBA {_word(kind, 'rba', values)}: {_word(kind, 'rba_used_pct', values)} of the range, {of};"
-        f" {_word(kind, 'rba_mb_per_day', values)} a day, lasts {_word(kind, 'rba_days_left', values)}; busiest week of 8:"
-        f" {_word(kind, 'rba_busiest_mb_per_day', values)} a day, {_word(kind, 'rba_busiest_days_left', values)}"
+    of = (
+        f"{_word(kind, 'rba_width', values)} of RBA"
+        if _present(values, "rba_width")
+        else "RBA of unknown length (declare rba_bytes)"
     )
+    growth = "; ".join(
+        f"{lead}{_word(kind, rate, values)} a day, lasts {_word(kind, left, values)}"
+        for lead, rate, left in (
+            ("", "rba_mb_per_day", "rba_days_left"),
+            ("busiest week of 8: ", "rba_busiest_mb_per_day", "rba_busiest_days_left"),
+        )
+        if _present(values, rate)
+    )
+    lasts = growth or f"how long it lasts: {_word(kind, 'rba_days_left', values)}"
+    return f"RBA {_word(kind, 'rba', values)}: {_word(kind, 'rba_used_pct', values)} of the range, {of}; {lasts}"
 
 
 def _oldest_words(kind: str, values: Values) -> str:
@@ -153,9 +169,12 @@ def _oldest_words(kind: str, values: Values) -> str:
         return ""
     if span.value == 0:
         return "no unit of work is active"
+    data_set = values.get("oldest_uow_data_set")
+    where = f"in {_word(kind, 'oldest_uow_data_set', values)}"
     return (
         f"oldest unit of work: {_word(kind, 'uow_span_mb', values)} of log ago, at RBA {_word(kind, 'oldest_uow_rba', values)}"
-        f" in {_word(kind, 'oldest_uow_data_set', values)}, age {_word(kind, 'oldest_uow_age_s', values)}"
+        f" {'in no active log' if data_set is not None and data_set.value == '' else where},"
+        f" age {_word(kind, 'oldest_uow_age_s', values)}"
     )
 
 
@@ -171,9 +190,14 @@ def _unit_words(kind: str, values: Values) -> str:
             ("in doubt", "indoubt_age_s", "indoubt_oldest"),
             ("with log records", "logged_age_s", "logged_oldest"),
         )
-        if who in values and not isinstance(values[who].value, Absence)
+        if _present(values, who)
     )
     return f"units of work: {words}" + (f"; {oldest}" if oldest else "")
+
+
+def _present(values: Values, name: str) -> bool:
+    latest = values.get(name)
+    return latest is not None and not isinstance(latest.value, Absence)
 
 
 def _word(kind: str, name: str, values: Values) -> str:
