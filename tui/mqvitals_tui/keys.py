@@ -43,8 +43,8 @@ MAIN = (
         "d",
         "data_sets",
         "other list",
-        "To the other list behind the same digit and back: from structures to their shared message data sets (5), from"
-        " channels to clients (2), from queues to dead letters (3); the digit does the same",
+        "To the next list behind the same digit: channels, clients, clusters (2); queues, dead letters (3); structures,"
+        " shared message data sets (5); the digit does the same",
     ),
     key(
         "escape,f3,f12",

@@ -235,12 +235,12 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "client": _list(
         "client",
         CLIENT_NAME,
-        OWNER,
+        replace(OWNER, title="Queue mgr", width=9),
         ("instances", "Instances", 9, MAIN),
-        ("conversations", "Connections", 11),
         AGE,
-        ("remote_application", "Application", 20),
+        ("remote_application", "Application", 16),
         ("channel_name", "Channel", 20),
+        ("conversations", "Connections", 11),
         ("user", "User", 12),
     ),
     "cluster_queue_manager": _list(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from mqvitals_agent.text.figure import number, object_words
+from mqvitals_agent.text.figure import number, number_of, object_words
 from mqvitals_agent.text.severity import WIDEST, Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
@@ -208,10 +208,18 @@ def _notes(
         notes.append(f"was {alert.worst.name.lower()}")
     if alert.key in covered:
         stands = covered[alert.key]
-        notes.append(f"covered by {safe(stands.rule)}" if alert.key in stages else f"caused by {safe(stands.rule)}")
+        why = "covered by" if alert.key in stages else "caused by"
+        same = stands.rule == alert.key.rule
+        notes.append(f"the same as at {safe(stands.object.owner)}" if same else f"{why} {safe(stands.rule)}")
     elif effects:
-        words = [f"{safe(rule)} x {count}" if count > 1 else safe(rule) for rule, count in Counter(effects).items()]
-        notes.append(f"caused {', '.join(words)}")
+        counts = Counter(effects)
+        if same_rule := counts.pop(str(alert.key.rule), 0):
+            notes.append(
+                f"{number(same_rule)} more {'queue managers report' if same_rule > 1 else 'queue manager reports'} it"
+            )
+        words = [f"{safe(rule)} x {count}" if count > 1 else safe(rule) for rule, count in counts.items()]
+        if words:
+            notes.append(f"caused {', '.join(words)}")
     if alert.key.object.owner in silent:
         notes.append("last known")
     return [f"({note})" for note in notes]

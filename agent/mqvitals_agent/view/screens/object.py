@@ -59,6 +59,8 @@ def incident_lines(alert: Alert, status: GroupStatus, indent: int, width: int) -
     ]
     related += [("caused", key) for key in effects[:MOST_EFFECTS]]
     for words, key in related:
+        # Several queue managers report one fault with the same rule.
+        words = "the same:" if key.rule == alert.key.rule else words
         text = cut(f"{lead}{words} {safe(key.rule)} {object_words(key.object)}", width)
         yield Line((Span(text, Tone.FAINT),), str(key.object))
     if len(effects) > MOST_EFFECTS:

@@ -307,16 +307,18 @@ def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[L
             lines.append(row)
         else:
             lines += _advised(alert, row, remedies[place], width)
-        lines += _effects(effects.get(alert.key, ()), width)
+        lines += _effects(alert, effects.get(alert.key, ()), width)
     return [*lines, *_advice(view)]
 
 
-def _effects(effects: Sequence[Alert], width: int) -> list[Line]:
-    """The effects of an alert on one line; the alerts screen shows them in full."""
-    if not effects:
-        return []
-    words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in effects]
-    return [line(cut(f"{' ' * (WIDEST + 2)}caused: {', '.join(words)}", width), Tone.FAINT)]
+def _effects(alert: Alert, effects: Sequence[Alert], width: int) -> list[Line]:
+    """The effects of an alert on one line, and who reports the same on another; the alerts screen shows them in full."""
+    same = [safe(each.key.object.owner) for each in effects if each.key.rule == alert.key.rule]
+    others = [each for each in effects if each.key.rule != alert.key.rule]
+    words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in others]
+    parts = (("the same reported by: ", same), ("caused: ", words))
+    lead = " " * (WIDEST + 2)
+    return [line(cut(f"{lead}{label}{', '.join(found)}", width), Tone.FAINT) for label, found in parts if found]
 
 
 def _advised(alert: Alert, row: Line, remedy: Remedy, width: int) -> list[Line]:
@@ -325,7 +327,10 @@ def _advised(alert: Alert, row: Line, remedy: Remedy, width: int) -> list[Line]:
     summary, advice = safe(short_summary(alert)), safe(one_line(remedy.advice))
     lines = [row]
     if row.spans[-1].text != summary:
-        lines = [row._replace(spans=row.spans[:-1])]
+        # Then the whole name has room.
+        before = row.spans[:-3]
+        room = width - sum(cells(span.text) for span in before)
+        lines = [row._replace(spans=(*before, Span(cut(object_words(alert.key.object), room), Tone.STRONG)))]
         lines += [line(each) for each in wrap(summary, width, first=lead, rest=lead)]
     if advice:
         most = _MOST_ADVICE_NARROW if width < _NARROW else _MOST_ADVICE
