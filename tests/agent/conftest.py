@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,20 @@ ALERTS = (
 )
 
 MakeStore = Callable[..., Path]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def collector_of_the_tests() -> Iterator[None]:
+    """An agent that a test starts in its own process leaves the garbage collector alone.
+
+    It would collect and in the end unfreeze all that the tests of the whole run have frozen.
+    """
+    from mqvitals_agent.service import run
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "freeze_long_lived", lambda: None)
+        patch.setattr(run, "fewer_collections", nullcontext)
+        yield
 
 
 @pytest.fixture

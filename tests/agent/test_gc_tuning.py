@@ -17,10 +17,12 @@ from mqvitals_agent.service import run
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
     """The collector of the tests stays as it is."""
-    before = gc.get_threshold()
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
     yield
     gc.unfreeze()
     gc.set_threshold(*before)
+    if frozen:
+        gc.freeze()
 
 
 def test_what_lasts_is_not_collected_again() -> None:

@@ -70,7 +70,7 @@ def test_the_log_is_kept(demonstration: Path) -> None:
 def test_nothing_is_left(mqvitals: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without --keep the folder goes."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert "--keep FOLDER" in mqvitals("demo", "--scenario", "quiet", "--interval", "30s").stdout
+    assert "--keep FOLDER" in mqvitals("demo", "--scenario", "quiet", "--interval", "60s").stdout
     assert not list(tmp_path.iterdir())
 
 

@@ -11,10 +11,13 @@ from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_config.facts import FactSettings, LogFact
 from mqvitals_config.problem import LocatedText, Place
 
+WATCHED = ("QM01", "QM02")
+"""The queue managers in whose logs something happens."""
+
 
 async def test_suspended_logging(house: Any) -> None:
     """40 seconds, the moment of a flash copy, are not told; 20 minutes are a warning, then critical, and end."""
-    found = await played(house, load_scenario("log-suspended"), 25, 20_000)
+    found = await played(house, load_scenario("log-suspended"), 25, 20_000, WATCHED)
     suspended = "OPS-111 QM02/log"
     assert [each for each in found.told("firing") if each.startswith("OPS-111")] == [
         f"{suspended} warning",
@@ -30,7 +33,7 @@ async def test_the_end_of_the_log_range(house: Any) -> None:
     place = Place("test")
     fact = LogFact(LocatedText("QM01/log", place), rba_bytes=6)
     house.settings = replace(house.settings, facts=FactSettings(logs=(fact,)))
-    found = await played(house, load_scenario("rba-end"), 11, LONG_CYCLE_MS)
+    found = await played(house, load_scenario("rba-end"), 11, LONG_CYCLE_MS, WATCHED)
     ending = "OPS-131 QM01/log"
     assert [each for each in found.told("firing") if each.startswith("OPS-131")] == [f"{ending} critical"]
     words = found.words(ending)
@@ -43,7 +46,7 @@ async def test_the_end_of_the_log_range(house: Any) -> None:
 
 async def test_the_end_of_the_range_where_its_length_is_unknown(house: Any) -> None:
     """Then it is a warning at most, and the advice says what to declare."""
-    found = await played(house, load_scenario("rba-end"), 3)
+    found = await played(house, load_scenario("rba-end"), 3, watched=WATCHED)
     assert [each for each in found.told("firing") if each.startswith("OPS-131")] == ["OPS-131 QM01/log warning"]
     assert "declare rba_bytes" in found.words("OPS-131 QM01/log")["advice"]
 
@@ -53,7 +56,7 @@ async def test_units_of_work_that_stay_open(house: Any) -> None:
 
     The unit of work in doubt of another queue manager is an incident of its own, and ends when it is resolved.
     """
-    found = await played(house, load_scenario("long-uow"), 36, LONG_CYCLE_MS)
+    found = await played(house, load_scenario("long-uow"), 36, LONG_CYCLE_MS, WATCHED)
     span, doubt = "OPS-141 QM01/log", "OPS-142 QM02/queue_manager"
     told = [each for each in found.told("firing") if each.startswith(("OPS-141", "OPS-142"))]
     assert [each for each in told if each.startswith(span)] == [f"{span} warning", f"{span} critical"]

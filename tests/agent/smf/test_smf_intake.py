@@ -11,9 +11,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from mqsamples.examples import COSTLY
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
 from mqvitals_agent.smf.partial_sample import GroupNames
@@ -137,7 +138,7 @@ def once(many: Sequence[bytes], tmp_path_factory: pytest.TempPathFactory) -> dic
     return content(path)
 
 
-@settings(max_examples=25, deadline=None)
+@COSTLY
 @given(data=st.data())
 def test_any_order_and_overlap_gives_the_same_store(
     many: Sequence[bytes],

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mqsamples.examples import COSTLY
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.eval_context import EvalContext
@@ -66,7 +67,7 @@ def outage_of_a_queue(*links: Reported) -> list[tuple[Mapping[str, Reported], ..
     return [({**asked, "page_set": named}, {}, {}, page_set, {}) for named in links]
 
 
-@settings(max_examples=25, deadline=None)
+@COSTLY
 @given(HISTORIES)
 @example(outage_of_a_queue(Absence.NO_ANSWER, 4, Absence.NO_ANSWER))
 @example(outage_of_a_queue(3, Absence.NO_ANSWER, 3, Absence.NOT_AUTHORISED))
