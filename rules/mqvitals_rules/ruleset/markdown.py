@@ -55,7 +55,7 @@ _TOPICS = {
 TIERS = {
     "P": "answers to commands",
     "S": "SMF records",
-    "M": "console messages",
+    "M": "console and event messages",
     "D": "facts that the site declares",
     "A": "the agent itself",
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
+
+import pytest
 
 from mqvitals_agent.notify.notification import notification_from
 from mqvitals_agent.notify.outbox import Outbox
@@ -15,12 +17,16 @@ from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, load_scenario
 from mqvitals_agent.simulator.state import Fault, GroupState
+from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.notifications import NotificationOutcome
+from mqvitals_config.collection import EventSettings
+from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.receiver import webhook_of
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.ruleset.config import load_rule_config
 
 WEBHOOK = webhook_of("http://127.0.0.1:1/", name="ops")
+FAMILIES = ("QMGR", "CHANNEL", "PERFM", "CONFIG", "COMMAND")
 CYCLE_MS, MINUTE_MS = 10_000, 60_000
 LONG_CYCLE_MS = 30_000
 """For incidents that take many minutes: what an agent does in an hour costs seconds of the processor."""
@@ -271,3 +277,32 @@ async def test_clients_that_never_disconnect(house: Any) -> None:
     assert (alert.severity.name, alert.cause) == ("INFO", None)
     assert "10.60.1.7 has the most" in alert.summary
     assert not [each for each in found.told("firing") if each.startswith("OPS")]
+
+
+@pytest.mark.parametrize("read", ["browse", "get"])
+async def test_what_event_queues_tell(house: Any, read: Literal["browse", "get"]) -> None:
+    """The event is the cause of what polls find later; each ends with its other event; a change has its user."""
+    names = tuple(LocatedText(f"SYSTEM.ADMIN.{each}.EVENT", Place("mqvitals.yaml", 1, 1)) for each in FAMILIES)
+    house.settings = replace(house.settings, polling=replace(house.settings.polling, events=EventSettings(names, read)))
+    found = await played(house, load_scenario("events-read"), 19, MINUTE_MS // 2)
+    channel, queue = "EVT-2283 QM01/channel/TO.PARTNER", "EVT-2224 QM01/queue/PAY.BURST"
+    assert found.told("firing") == [f"{channel} warning", f"{queue} warning"]
+    assert found.told("resolved") == [f"{channel} warning", f"{queue} warning"]
+    assert found.cause("CHL-16 QM01/channel/TO.PARTNER") == "EVT-2283"
+    words = found.words(channel)
+    assert words["summary"].startswith(
+        "channel TO.PARTNER of QM01: event 2283, it stopped because of an error; it is RETRYING; connection 192.0.2.17(1414)"
+    )
+    assert words["mqsc"] == "DISPLAY CHSTATUS(TO.PARTNER) ALL"
+    assert "START CHANNEL(TO.PARTNER)" in words["advice"]
+    assert "highest depth 4000" in found.words(queue)["summary"]
+    with StoreReader.open(house.store) as reader:
+        told = [(each.code, each.name, each.times) for each in reader.messages(owners=("QM01",))]
+    assert told == [
+        ("event:2283:9", "TO.PARTNER", 1),
+        ("event:2282", "TO.PARTNER", 1),
+        ("event:2224", "PAY.BURST", 1),
+        ("event:2225", "PAY.BURST", 1),
+        ("event:2368", "PAYMENTS.IN", 1),
+        ("event:2412", "PAYMENTS.IN", 1),
+    ]
