@@ -16,6 +16,8 @@ import pytest
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.changes import Change
+from mqvitals_agent.store.rows.messages import EventQueueRow, StoredMessage, message
+from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.changes import change_json, change_list_lines, object_change_lines, read_changes_of
@@ -159,6 +161,47 @@ def test_the_reader_reads_them(altered: Path) -> None:
     with StoreReader.open(altered / "live.db") as reader:
         every = reader.changes(limit=100)
         assert reader.changes(limit=1, objects=[ObjectName.parse(PAYMENTS)]) == every[-1:]
+
+
+def test_an_event_tells_who_made_a_change(altered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the events about the object near in time the one that names the attribute; others, and none, tell nothing."""
+    store = tmp_path / "x.db"
+    with closing(sqlite3.connect(altered / "live.db")) as db, closing(sqlite3.connect(store)) as copy:
+        db.backup(copy)
+    with StoreReader.open(store) as reader:
+        (last,) = reader.changes(objects=[ObjectName.parse(PAYMENTS)], limit=1)
+    *_, before = json.loads(changes(capsys, store, "--json"))
+    assert (before["by"], before["user"]) == (None, None)
+
+    def told(reason: int, at: int, named: str, name: str = "PAYMENTS.IN") -> StoredMessage:
+        text = f"event:{reason} MQRC_X: words; {named}"
+        return message("QM01", f"event:{reason}", at, text, kind="queue", name=name)
+
+    who = "user={}, application=CSQOREXX, origin=console"
+    with Store.open(store) as writer:
+        row = EventQueueRow("QM01", "SYSTEM.ADMIN.CONFIG.EVENT", "QM01", ts=last.ts)
+        events = [
+            told(2368, last.before - 3_600_000, f"{who.format('EARLY')}, changed=MAXDEPTH 1 -> 2"),
+            told(2368, last.ts - 20_000, f"{who.format('OPER1')}, changed=MAXDEPTH 5000 -> 50000"),
+            told(2412, last.ts - 10_000, f"{who.format('OPER2')}, command=ALTER QLOCAL(PAYMENTS.IN) PUT(DISABLED)"),
+            told(2368, last.ts - 5_000, f"{who.format('OPER3')}, changed=MAXDEPTH 5000 -> 50000", "OTHER"),
+        ]
+        writer.messages.add_events(row, events)
+    *_, found = json.loads(changes(capsys, store, "--object", PAYMENTS, "--json"))
+    assert found["user"] == "OPER1"
+    assert (found["by"]["origin"], found["by"]["application"]) == ("console", "CSQOREXX")
+    assert "50,000 msgs" in (text := " ".join(changes(capsys, store).split()))
+    assert text.endswith("by OPER1 (console, CSQOREXX)")
+    *_, line = csv.DictReader(io.StringIO(changes(capsys, store, "--csv")))
+    assert line["user"] == "OPER1"
+    with StoreReader.open(store) as reader:
+        now = reader.last_ts() or 0
+        request = FrameRequest(DETAIL, name=ObjectName.parse(PAYMENTS))
+        frame = read_frame(reader, now, request, load_rule_config(Settings()))
+        screen = " ".join("\n".join(line.text for line in detail_lines(frame, 160)).split())
+    assert "by OPER1 (console, CSQOREXX)" in screen
+    assert "needs console messages" in screen
+    assert "event:2412 MQRC_X: words" in screen
 
 
 def test_a_rule_is_explained_with_the_changes_before_its_alert(

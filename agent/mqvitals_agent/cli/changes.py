@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the changes; returns the exit code, 0 also when there are none."""
-    from mqvitals_agent.view.changes import change_json, change_list_lines
+    from mqvitals_agent.view.changes import change_json, change_list_lines, read_authors
 
     if arguments.limit < 1:
         raise Failure("--limit must be 1 at least")
@@ -57,15 +57,16 @@ def run(arguments: argparse.Namespace) -> int:
         meta, last = reader.meta(), reader.last_ts()
         now = last if meta.past and last is not None else now_ms()
         found = reader.changes(since=max(now - back, 0), pattern=arguments.object, limit=arguments.limit)
+        authors = read_authors(reader, found)
     if arguments.json:
-        print(json.dumps([change_json(each) for each in found], indent=1))
+        print(json.dumps([change_json(each, authors.get(each)) for each in found], indent=1))
     elif arguments.csv:
-        rows = [{key: _cell(value) for key, value in change_json(each).items()} for each in found]
+        rows = [{key: _cell(value) for key, value in change_json(each, authors.get(each)).items()} for each in found]
         writer = csv.DictWriter(sys.stdout, _CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     else:
-        show_lines(list(change_list_lines(found, now, line_width())))
+        show_lines(list(change_list_lines(found, now, line_width(), authors)))
     return ExitCode.DONE
 
 
@@ -77,5 +78,5 @@ def _cell(value: object) -> object:
 
 _CSV_COLUMNS = (
     "seen", "seen_before", "object", "attribute", "metric", "old", "new", "old_words", "new_words", "altered",
-    "altered_moved", "security",
+    "altered_moved", "security", "user",
 )  # fmt: skip

@@ -15,11 +15,12 @@ from mqvitals_agent.commandline.arguments import (
 )
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.text.terminal import wrap
 from mqvitals_rules.vocabulary.event import is_event
 
 _DESCRIPTION = """\
-Lists the console messages that the agent found in the files it follows (console.follow), oldest first. A message that
-occurs several times within one second is one entry with its count. 'mqvitals help console' describes how lines reach
+Lists the console messages that the agent found in the files it follows (console.follow), and the event messages of the
+queues it reads (polling.events), oldest first. A message that occurs several times within one second is one entry with its count. 'mqvitals help console' describes how lines reach
 the agent, and which messages it recognises.
 """
 _MOST = 1_000
@@ -55,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the messages; returns the exit code, 0 also when there are none."""
-    from mqvitals_agent.view.console import message_json, message_list_lines
+    from mqvitals_agent.view.console import event_queue_words, message_json, message_list_lines
 
     if arguments.limit < 1:
         raise Failure("--limit must be 1 at least")
@@ -71,9 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
         owners = {each.owner for each in found}
         check_owners(reader, [name for name in arguments.queue_manager if name not in owners])
-        followed, failing = reader.consoles_followed(), reader.consoles_failing()
+        followed, failing, queues = reader.sources_followed(), reader.consoles_failing(), reader.event_queues()
     if arguments.json:
         print(json.dumps([message_json(each) for each in found], indent=1))
     else:
-        show(message_list_lines(found, followed, now, line_width(), failing))
+        about_queues = [text for each in event_queue_words(queues) for text in wrap(each, line_width(), rest="  ")]
+        show([*message_list_lines(found, followed, now, line_width(), failing), *about_queues])
     return ExitCode.DONE

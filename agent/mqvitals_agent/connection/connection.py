@@ -85,12 +85,16 @@ class Query:
 
 
 class EventStep(Enum):
-    """What an ``EventQuery`` does: look at messages, take them in a unit of work, end that one or the other way."""
+    """What an ``EventQuery`` does: look at messages, take them in a unit of work, end that one or the other way; or only
+    see whether the queue can be opened for either.
+    """
 
     BROWSE = "browse"
     GET = "get"
     COMMIT = "commit"
     BACK_OUT = "back_out"
+    OPEN_TO_BROWSE = "open_to_browse"
+    OPEN_TO_GET = "open_to_get"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,10 @@ class EventReader:
                 self._end(self._link.commit)
             case EventStep.BACK_OUT:
                 self._end(self._link.back_out)
+            case EventStep.OPEN_TO_BROWSE:
+                self._link.close(self._opened(query.queue, mq.MQOO_BROWSE))
+            case EventStep.OPEN_TO_GET:
+                self._link.close(self._opened(query.queue, mq.MQOO_INPUT_SHARED))
 
     def close(self) -> None:
         """Undo a unit of work that has not ended: disconnecting in order would end it."""

@@ -67,6 +67,7 @@ class QueueProgress:
 
     ``known`` are the identifiers of the last messages. ``again``: the place was lost, so what was read before is passed
     over. ``unreadable`` counts messages that are no events, ``why`` says what is wrong with the last of them.
+    ``taken``: messages are removed when they are read.
     """
 
     last: bytes = b""
@@ -75,6 +76,7 @@ class QueueProgress:
     again: bool = False
     unreadable: int = 0
     why: str = ""
+    taken: bool = False
 
     def to_json(self) -> str:
         """As the store keeps it."""
@@ -86,6 +88,7 @@ class QueueProgress:
                 "again": self.again,
                 "unreadable": self.unreadable,
                 "why": self.why,
+                "taken": self.taken,
             }
         )
 
@@ -113,7 +116,8 @@ class QueueProgress:
         newest = max([self.newest, *(each.put for each in replies if each.put is not None)])
         last = next((each.message_id for each in reversed([*replies])), self.last)
         whole = self.again and len(replies) >= MOST_EVENTS
-        return QueueProgress(last, newest, ids[-MOST_EVENTS:], whole, self.unreadable + unreadable, why or self.why)
+        more = self.unreadable + unreadable
+        return QueueProgress(last, newest, ids[-MOST_EVENTS:], whole, more, why or self.why, self.taken)
 
 
 @dataclass(slots=True)
@@ -214,6 +218,7 @@ class EventWatch:
 
     async def _read(self, queue: _EventQueue, *, get: bool) -> bool:
         """Read what is new on a queue; False when the connection is lost or the store fails."""
+        queue.progress.taken = get
         for _ in range(MOST_STEPS):
             step = EventStep.GET if get else EventStep.BROWSE
             after = b"" if get else queue.progress.last

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mqvitals_agent.connection.answer import NO_REPLY
-from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, Connector
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, Connector, EventQuery, EventStep
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.doctor import examination
@@ -200,6 +200,8 @@ def display_finding(name: str, asked: DoctorAnswer, group: str | None) -> Doctor
     )
     if asked.query.command == BROWSE_DEAD_LETTERS:
         return _browse_finding(found, asked)
+    if asked.query.event is not None:
+        return _event_queue_finding(found, asked, asked.query.event, group)
     if asked.damaged:
         text = (
             f"{asked.damaged} of the replies cannot be decoded. Send a recording of it to the maintainers of mqvitals."
@@ -233,6 +235,26 @@ def _browse_finding(found: DoctorFinding, asked: DoctorAnswer) -> DoctorFinding:
             CHECKED_USER,
         )
     return replace(found, result=result, text=text, commands=("DISPLAY QMGR DEADQ",))
+
+
+def _event_queue_finding(
+    found: DoctorFinding, asked: DoctorAnswer, query: EventQuery, group: str | None
+) -> DoctorFinding:
+    """The finding for an event queue that was opened; one that messages are removed from says so."""
+    taking = query.step is EventStep.OPEN_TO_GET
+    if not asked.reason:
+        text = "Its messages are removed when they are read (polling.events.read: get): no other program gets them."
+        return replace(found, text=(text,)) if taking else found
+    result = examination.result_of_call(asked.reason)
+    text_of = {
+        CheckResult.REFUSED: (CHECKED_USER,),
+        CheckResult.MISSING: ("polling.events names it, and there is no such queue: see polling.events.queues.",),
+    }
+    found = replace(found, result=result, text=text_of.get(result, examination.hint(asked.reason)))
+    if result is CheckResult.REFUSED:
+        access = "UPDATE" if taking else "READ"
+        return replace(found, ask_for=to_use_queues(found.queue_manager, group, query.queue, access=access))
+    return replace(found, commands=(f"DISPLAY QUEUE({query.queue}) TYPE",))
 
 
 def _display_failure(found: DoctorFinding, asked: DoctorAnswer, group: str | None) -> DoctorFinding:

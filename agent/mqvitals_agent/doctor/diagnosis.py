@@ -13,6 +13,7 @@ from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
 from mqvitals_agent.doctor.remark import NewestTime, Remark, ReplyTimes
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_config.scalars import time_zone
+from mqvitals_rules.vocabulary.event import families_of
 
 _AUTHORITY_RECORDS: Final = (
     "This queue manager does not run on z/OS: its authority records decide. The user needs CONNECT and INQ on the"
@@ -52,6 +53,7 @@ def diagnose(examined: Examination, known: ConnectionContext) -> list[DoctorFind
     found += _character_set(examined)
     found += _monitoring(examined)
     found += _console_messages(examined, known)
+    found += _events(examined)
     found += _reply_queue(examined)
     found += _clocks(examined, known)
     return found if on_zos(examined) else [_without_racf(finding) for finding in found]
@@ -175,6 +177,23 @@ def _console_messages(examined: Examination, known: ConnectionContext) -> Iterat
     remarks = remark.excluded_remarks(excluded, known.waiting)
     if remarks:
         yield _remarked(examined.queue_manager, "console messages", remarks)
+
+
+def _events(examined: Examination) -> Iterator[DoctorFinding]:
+    """Which switches are off of the events that are read; nothing where none are, or they are not known."""
+    opened = [asked.query.event.queue for asked in examined.asked if asked.query.event is not None]
+    asked = _asked_queue_manager(examined)
+    item = next(iter(asked.items), None) if asked is not None else None
+    if not opened or item is None:
+        return
+    families = frozenset[str]().union(*map(families_of, opened))
+    switches = {
+        keyword: _integer(item.get(parameter))
+        for family, keywords in remark.EVENT_SWITCHES.items()
+        if family in families
+        for keyword, parameter in keywords
+    }
+    yield _remarked(examined.queue_manager, "event switches", remark.event_remarks(switches))
 
 
 def _levels(examined: Examination, command: int, key: int, level: int) -> tuple[tuple[str, ...], int]:

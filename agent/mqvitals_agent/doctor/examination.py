@@ -13,9 +13,12 @@ from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer, read_answer
 from mqvitals_agent.connection.connection import (
     BROWSE_DEAD_LETTERS,
+    READ_EVENTS,
     ConnectError,
     Connection,
     Connector,
+    EventQuery,
+    EventStep,
     Exchange,
     Query,
 )
@@ -28,6 +31,7 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
 from mqvitals_agent.poll import queue, queue_manager
 from mqvitals_agent.poll.cycle import command_form, display_command
+from mqvitals_agent.poll.events import event_query
 from mqvitals_agent.poll.probe import CycleRows, MemberReport, QueryOptions, RequestSelection, selection_of
 from mqvitals_agent.poll.queries import PROBES, distributed_queries, zos_queries
 from mqvitals_config.collection import PollingSettings
@@ -133,19 +137,37 @@ _ALSO: Final = frozenset(
         mq.MQIA_SHAREABILITY,
         mq.MQIA_OPEN_INPUT_COUNT,
         mq.MQIA_CURRENT_Q_DEPTH,
+        mq.MQIA_START_STOP_EVENT,
+        mq.MQIA_INHIBIT_EVENT,
+        mq.MQIA_LOCAL_EVENT,
+        mq.MQIA_REMOTE_EVENT,
+        mq.MQIA_CHANNEL_EVENT,
+        mq.MQIA_SSL_EVENT,
+        mq.MQIA_BRIDGE_EVENT,
+        mq.MQIA_PERFORMANCE_EVENT,
+        mq.MQIA_CONFIGURATION_EVENT,
+        mq.MQIA_COMMAND_EVENT,
     }
 )
 """Parameters that are read here, whether or not a probe reads them."""
 
 
+OF_QUEUES: Final = frozenset({BROWSE_DEAD_LETTERS, READ_EVENTS})
+"""What is no command: the queue itself is opened."""
+
+
 @dataclass(frozen=True, slots=True)
 class DoctorQuery:
-    """A request and its name. ``own`` marks queries about the reply queue, which only the examination sends."""
+    """A request and its name. ``own`` marks queries about the reply queue, which only the examination sends.
+
+    ``event``: it opens an event queue instead.
+    """
 
     check: str
     request: bytes
     selection: RequestSelection
     own: bool = False
+    event: EventQuery | None = None
 
     @property
     def command(self) -> int:
@@ -190,7 +212,7 @@ class DoctorAnswer:
     def not_put(self) -> bool:
         """Whether the request could not even be put."""
         error = self.exchange.error
-        if self.query.command == BROWSE_DEAD_LETTERS:
+        if self.query.command in OF_QUEUES:
             return False
         return error is not None and failed_to_put(error.reason, len(self.exchange.replies))
 
@@ -220,7 +242,8 @@ class Examination:
 
 def queries(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
     """Every query that the agent sends with these settings, once. Raises ValueError for invalid settings."""
-    return tuple(_query((each.without_list or each).request) for each in zos_queries(polling))
+    asked = (_query((each.without_list or each).request) for each in zos_queries(polling))
+    return (*asked, *event_queries(polling))
 
 
 def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
@@ -228,7 +251,21 @@ def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
 
     Its statistics queue is not read: reading is destructive.
     """
-    return tuple(_query(each.request) for each in distributed_queries(polling))
+    return (*(_query(each.request) for each in distributed_queries(polling)), *event_queries(polling))
+
+
+def event_queries(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
+    """Event queues are opened as the agent opens them; no message is read."""
+    if polling.events is None:
+        return ()
+    taking = polling.events.read == "get"
+    step, how = (EventStep.OPEN_TO_GET, "get") if taking else (EventStep.OPEN_TO_BROWSE, "browse")
+    found = []
+    for name in polling.events.queues:
+        query = event_query(str(name), step)
+        selection = RequestSelection(READ_EVENTS, str(name))
+        found.append(DoctorQuery(f"open {name} to {how}", query.request, selection, event=query))
+    return tuple(found)
 
 
 def member_query(name: str) -> DoctorQuery:
@@ -274,6 +311,8 @@ def _query(request: bytes) -> DoctorQuery:
 
 
 def _pcf_query(query: DoctorQuery) -> Query:
+    if query.event is not None:
+        return query.event
     if query.command == BROWSE_DEAD_LETTERS:
         return Query(query.command, query.request)
     return Query(query.command, query.request, PROBES[query.command].wanted | _ALSO)
@@ -335,7 +374,7 @@ async def _ask_all(
 
 
 def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: CycleRows) -> DoctorAnswer:
-    if query.command == BROWSE_DEAD_LETTERS:
+    if query.command in OF_QUEUES:
         failed = exchange.error.reason if exchange.error is not None else 0
         return DoctorAnswer(query, exchange, failed, (), complete=not failed, damaged=0, responder="")
     probe = PROBES[query.command]

@@ -65,10 +65,12 @@ def to_connect(queue_manager: str, group: str | None) -> tuple[Permission, ...]:
     return tuple(Permission(_CONNECTING, f"{prefix}.CHIN", "READ") for prefix in prefixes(queue_manager, group))
 
 
-def to_use_queues(queue_manager: str, group: str | None, *queues: str) -> tuple[Permission, ...]:
-    """The permissions to put to queues or get from them; a queue may be a generic profile."""
+def to_use_queues(
+    queue_manager: str, group: str | None, *queues: str, access: str = "UPDATE"
+) -> tuple[Permission, ...]:
+    """The permissions to put to queues or get from them (READ: to browse them); a queue may be a generic profile."""
     return tuple(
-        Permission(class_name, f"{prefix}.{queue}", "UPDATE")
+        Permission(class_name, f"{prefix}.{queue}", access)
         for class_name in (_QUEUES, _QUEUES_MIXED)
         for prefix in prefixes(queue_manager, group)
         for queue in queues

@@ -123,6 +123,47 @@ def excluded_remarks(excluded: Sequence[str], waiting: Mapping[str, tuple[str, .
     return (Remark(text, (command,), {**facts, "silent_rules": rules}),)
 
 
+EVENT_SWITCHES: Final[Mapping[str, tuple[tuple[str, int], ...]]] = {
+    "queue manager": (
+        ("STRSTPEV", mq.MQIA_START_STOP_EVENT),
+        ("INHIBTEV", mq.MQIA_INHIBIT_EVENT),
+        ("LOCALEV", mq.MQIA_LOCAL_EVENT),
+        ("REMOTEEV", mq.MQIA_REMOTE_EVENT),
+    ),
+    "channel": (
+        ("CHLEV", mq.MQIA_CHANNEL_EVENT),
+        ("SSLEV", mq.MQIA_SSL_EVENT),
+        ("BRIDGEEV", mq.MQIA_BRIDGE_EVENT),
+    ),
+    "performance": (("PERFMEV", mq.MQIA_PERFORMANCE_EVENT),),
+    "configuration": (("CONFIGEV", mq.MQIA_CONFIGURATION_EVENT),),
+    "command": (("CMDEV", mq.MQIA_COMMAND_EVENT),),
+}
+"""Family of events -> the queue manager's switches: MQSC keyword and parameter."""
+
+_SWITCHED_ON: Final = {"CHLEV": "EXCEPTION", "CMDEV": "NODISPLAY"}
+
+
+def event_remarks(switches: Mapping[str, int | None]) -> tuple[Remark, ...]:
+    """Which of the switches of the events that are read are off, and that command events include displays.
+
+    ``switches``: keyword -> ``MQEVR_...``, None where it is not reported.
+    """
+    off = [keyword for keyword, value in switches.items() if value == mq.MQEVR_DISABLED]
+    found = []
+    if off:
+        text = (
+            f"{', '.join(off)} {'is' if len(off) == 1 else 'are'} DISABLED: such events never come, and what the rules"
+            " about them find is that there are none."
+        )
+        settings = " ".join(f"{keyword}({_SWITCHED_ON.get(keyword, 'ENABLED')})" for keyword in off)
+        found.append(Remark(text, (f"ALTER QMGR {settings}",), {"event_switches_off": off}))
+    if switches.get("CMDEV") == mq.MQEVR_ENABLED:
+        text = "CMDEV(ENABLED) writes an event for every DISPLAY, so for every poll of this agent: NODISPLAY does not."
+        found.append(Remark(text, ("ALTER QMGR CMDEV(NODISPLAY)",)))
+    return tuple(found)
+
+
 _NOT_SHAREABLE: Final = 0  # MQQA_NOT_SHAREABLE
 _ROOM: Final = 2
 """A reply queue should hold this many times the longest answer: an abandoned answer may still be on it."""

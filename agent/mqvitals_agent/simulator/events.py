@@ -149,6 +149,8 @@ class EventQueues:
                 return (), None
         if query.queue not in _QUEUES:
             return (), _NO_QUEUE
+        if query.step in (EventStep.OPEN_TO_BROWSE, EventStep.OPEN_TO_GET):
+            return (), None
         lying = [each for each in self._lying(member, query.queue, now) if each.message_id not in self._taken]
         if query.after:
             place = next((place for place, each in enumerate(lying) if each.message_id == query.after), None)

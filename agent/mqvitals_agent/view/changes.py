@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from mqvitals_agent.console.message import message_inserts
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.text.figure import clock, day, figure, object_words
 from mqvitals_agent.text.styled import Line, Tone, heading, line, wrapped
@@ -14,6 +16,7 @@ from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.changes import ALTERED, is_security
+from mqvitals_rules.vocabulary.event import CHANGE_IDS, CONSOLE
 from mqvitals_rules.vocabulary.metric import Metric, Value
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -35,12 +38,79 @@ _EXPLAINING: Final = frozenset({"channel", "queue", "page_set", "buffer_pool", "
 _INDENT = "  "
 
 
+_NEAR_MS: Final = 60_000
+"""An event this long before or after the two answers between which a change happened may still be about it: clocks differ."""
+_MOST_EVENTS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who made a change, as an event message tells it; ``at`` is when, ms UTC. Empty where it does not tell."""
+
+    at: int
+    user: str
+    origin: str
+    application: str
+    command: str
+
+
+Authors = Mapping[Change, Author]
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectChanges:
-    """The changes of an object, and those of what belongs to it in the day before one of its alerts began; oldest first."""
+    """The changes of an object, and those of what belongs to it in the day before one of its alerts began; oldest first.
+
+    ``authors``: who made them, where an event tells it.
+    """
 
     own: tuple[Change, ...] = ()
     before_alerts: tuple[Change, ...] = ()
+    authors: Authors = field(default_factory=dict)
+
+
+def read_authors(reader: StoreReader, changes: Iterable[Change]) -> Authors:
+    """Who made the changes: of the events about the same object near in time the one that names the attribute, else the
+    last. Raises StoreError.
+    """
+    if not any(sources - {CONSOLE} for sources in reader.sources_followed().values()):
+        return {}
+    groups = {each.name for each in reader.owners() if each.is_group}
+    found: dict[Change, Author] = {}
+    for change in changes:
+        name = change.name
+        told = [
+            (each.last_ts, message_inserts(each.text))
+            for each in reader.messages(
+                # The queue managers of a group, whichever of them executed the command.
+                owners=None if name.owner in groups else (name.owner,),
+                codes=CHANGE_IDS,
+                since=change.before - _NEAR_MS,
+                until=change.ts + _NEAR_MS,
+                about=(name.kind, name.name),
+                limit=_MOST_EVENTS,
+            )
+        ]
+        named = [each for each in told if _names(each[1], keyword(change))]
+        for at, inserts in (named or told)[-1:]:
+            found[change] = Author(
+                at,
+                inserts.get("user", ""),
+                inserts.get("origin", ""),
+                inserts.get("application", ""),
+                inserts.get("command", ""),
+            )
+    return found
+
+
+def _names(inserts: Mapping[str, str], attribute: str) -> bool:
+    return f"{attribute} " in inserts.get("changed", "") or f"{attribute}(" in inserts.get("command", "").upper()
+
+
+def author_words(author: Author) -> str:
+    """``by OPER1 (console, CSQOREXX)``."""
+    where = ", ".join(safe(each) for each in (author.origin, author.application) if each)
+    return f"by {safe(author.user) or 'an unnamed user'}{f' ({where})' if where else ''}"
 
 
 def keyword(change: Change) -> str:
@@ -87,7 +157,7 @@ def _metric(change: Change) -> Metric | None:
     return None if kind is None else kind.metric(change.metric)
 
 
-def change_json(change: Change) -> dict[str, Any]:
+def change_json(change: Change, author: Author | None = None) -> dict[str, Any]:
     """A change as plain values; times ISO 8601 in UTC, the time of alteration as the queue manager tells it."""
     name = change.name
     return {
@@ -106,15 +176,27 @@ def change_json(change: Change) -> dict[str, Any]:
         "altered_moved": change.moved,
         "watched": change.metric != ALTERED,
         "security": is_security(name.kind, change.metric, change.new),
+        "user": None if author is None else author.user or None,
+        "by": None
+        if author is None
+        else {
+            "at": iso(author.at),
+            "user": author.user or None,
+            "origin": author.origin or None,
+            "application": author.application or None,
+            "command": author.command or None,
+        },
     }
 
 
-def change_list_lines(changes: Sequence[Change], now: int, width: int) -> Iterator[Line]:
+def change_list_lines(
+    changes: Sequence[Change], now: int, width: int, authors: Authors = MappingProxyType({})
+) -> Iterator[Line]:
     """The list of ``mqvitals changes``, oldest first."""
     if not changes:
         yield line("no changes")
     for change in changes:
-        yield from _change_lines(change, now, width, named=True)
+        yield from _change_lines(change, authors.get(change), now, width, named=True)
 
 
 def read_changes_of(
@@ -127,7 +209,8 @@ def read_changes_of(
     for alert in alerts:
         if alert.ended is None:
             found.update(dict.fromkeys(read_changes_before(reader, around, alert)))
-    return ObjectChanges(own, tuple(sorted(found, key=lambda change: change.ts)[-_MOST:]))
+    before_alerts = tuple(sorted(found, key=lambda change: change.ts)[-_MOST:])
+    return ObjectChanges(own, before_alerts, read_authors(reader, (*own, *before_alerts)))
 
 
 def explaining(name: ObjectName, related: Iterable[RelatedObjects]) -> frozenset[ObjectName]:
@@ -149,19 +232,19 @@ def object_change_lines(changes: ObjectChanges, now: int, width: int) -> Iterato
     if changes.own:
         yield heading("Changes of its definition", width)
         for change in reversed(changes.own):
-            yield from _change_lines(change, now, width, named=False)
+            yield from _change_lines(change, changes.authors.get(change), now, width, named=False)
     if changes.before_alerts:
         yield heading("Changed in the day before its alerts began", width)
         for change in reversed(changes.before_alerts):
-            yield from _change_lines(change, now, width, named=True)
+            yield from _change_lines(change, changes.authors.get(change), now, width, named=True)
 
 
-def _change_lines(change: Change, now: int, width: int, *, named: bool) -> Iterator[Line]:
+def _change_lines(change: Change, author: Author | None, now: int, width: int, *, named: bool) -> Iterator[Line]:
     lead = "" if named else _INDENT
     who = f"{object_words(change.name)}  " if named else ""
     security = is_security(change.name.kind, change.metric, change.new)
     yield from wrapped(
-        f"{when_words(change, now)}  {who}{change_words(change)}",
+        f"{when_words(change, now)}  {who}{change_words(change)}{f', {author_words(author)}' if author else ''}",
         width,
         Tone.WARNING if security else Tone.PLAIN,
         first=lead,

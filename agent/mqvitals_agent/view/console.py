@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from mqvitals_agent.store.rows.messages import FREQUENT, StoredMessage
+from mqvitals_agent.store.rows.messages import FREQUENT, EventQueueRow, StoredMessage
 from mqvitals_agent.text.figure import clock, day, whole
 from mqvitals_agent.text.styled import Line, Tone, heading, line
 from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso
+from mqvitals_rules.vocabulary.event import CONSOLE, EVENT, is_event
 from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ CRITICAL: Final = frozenset(
         *("CSQJ008E", "CSQJ021D", "CSQJ031D", "CSQJ110E", "CSQJ111A", "CSQJ115E", "CSQJ128E", "CSQR020I", "CSQR021D"),
         *("CSQV086E", "CSQY222E", "CSQY225E", "CSQX005E", "CSQX006E", "CSQX007E", "CSQX218E", "CSQX411I", "CSQX448E"),
         *("CSQX513E", "CSQE016E", "CSQE035E", "CSQE036E", "CSQE038E", "CSQE142I", "CSQE239I"),
-        *("CSQ5003A", "CSQ5014I", "CSQ5015I", "IRA200E", "IXC585E"),
+        *("CSQ5003A", "CSQ5014I", "CSQ5015I", "IRA200E", "IXC585E", "event:2053", "event:2126", "event:2126:12"),
     }
 )
 """The messages that matter most, whatever the type letter of their id: some are informational by it."""
@@ -53,16 +54,28 @@ _REASONS: Final = frozenset({"IEC070I", "ICH408I"})
 
 @dataclass(frozen=True, slots=True)
 class ConsoleExcerpt:
-    """The console messages about an object, the oldest first. Not ``followed``: no console of its owner is followed."""
+    """The console messages and events about an object, the oldest first. Not ``followed``: no console of its owner is."""
 
     followed: bool = False
     messages: tuple[StoredMessage, ...] = ()
+
+
+_WARNINGS: Final = frozenset(
+    f"{EVENT}{each}"
+    for each in (
+        *("2016", "2051", "2126:11", "2224", "2226", "2283:8", "2283:9", "2283:10", "2552", "2552:19"),
+        *("2296:24", "2296:25", "2296:26", "2296:27", "2371:13", "2371:14", "2371:15", "2371:16"),
+    )
+)
+"""Events that are more than news."""
 
 
 def tone_of_code(code: str) -> Tone:
     """The tone of a message, by its id."""
     if code in CRITICAL:
         return Tone.CRITICAL
+    if is_event(code):
+        return Tone.WARNING if code in _WARNINGS else Tone.PLAIN
     return Tone.WARNING if code[-1:] in "EADS" and code[:4] != "$HAS" else Tone.PLAIN
 
 
@@ -72,9 +85,10 @@ def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert],
     Raises StoreError.
     """
     of_group = KINDS[name.kind].of_group
-    followed = reader.consoles_followed()
-    if not followed or not (of_group or name.owner in followed):
+    sources = reader.sources_followed()
+    if not sources or not (of_group or name.owner in sources):
         return ConsoleExcerpt()
+    followed = any(CONSOLE in each for owner, each in sources.items() if of_group or owner == name.owner)
     owners = None if of_group else (name.owner,)
     found: dict[tuple[Any, ...], StoredMessage] = {}
     begin = now - _DAY_MS
@@ -83,7 +97,11 @@ def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert],
         found.update((each, each) for each in newest)
     elif name.kind in _COMPONENTS:
         newest = reader.messages(owners=owners, since=begin, limit=_MOST_LOOKED)
-        chosen = [each for each in newest if each.code.startswith(_COMPONENTS[name.kind]) and each.code not in FREQUENT]
+        chosen = [
+            each
+            for each in newest
+            if each.code not in FREQUENT and (each.code.startswith(_COMPONENTS[name.kind]) or each.kind == name.kind)
+        ]
         found.update((each, each) for each in chosen[-_MOST:])
     for alert in alerts:
         if alert.started is not None and alert.ended is None:
@@ -93,7 +111,7 @@ def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert],
             near = [each for each in around if _worth(each, name)]
             found.update((each, each) for each in near[-_MOST:])
     ordered = sorted(found.values(), key=lambda each: (each.last_ts, each.ts, each.code))
-    return ConsoleExcerpt(followed=True, messages=tuple(ordered[-2 * _MOST :]))
+    return ConsoleExcerpt(followed, tuple(ordered[-2 * _MOST :]))
 
 
 def console_lines(console: ConsoleExcerpt, kind: str, now: int, width: int, *, zos: bool = True) -> Iterator[Line]:
@@ -104,8 +122,7 @@ def console_lines(console: ConsoleExcerpt, kind: str, now: int, width: int, *, z
     yield heading("Console", width)
     if not console.followed:
         yield line(f"{_INDENT}{NEEDED}", Tone.ABSENT)
-        return
-    if not console.messages:
+    elif not console.messages:
         yield line(f"{_INDENT}no message about it in the last day", Tone.FAINT)
     for each in console.messages:
         for text in message_lines(each, now, width, indent=_INDENT):
@@ -144,16 +161,37 @@ def message_list_lines(
     width: int,
     failing: Iterable[tuple[str, str]] = (),
 ) -> list[str]:
-    """The list of ``mqvitals messages``; ``failing`` are files that cannot be followed, and why."""
+    """The list of ``mqvitals messages``; ``failing`` are files and queues that cannot be read, and why."""
     lines = [text for each in messages for text in message_lines(each, now, width, owner=True)]
     if not messages:
-        lines = ["no messages"] if followed else ["no messages: no console is followed; see mqvitals help console"]
+        lines = (
+            ["no messages"]
+            if followed
+            else ["no messages: no console is followed, and no event queue is read; see mqvitals help console"]
+        )
     return [*lines, *(text for path, why in failing for text in wrap(failing_words(path, why), width, rest="  "))]
 
 
 def failing_words(path: str, why: str) -> str:
     """The sentence for a file that cannot be followed."""
     return f"{safe(path)} cannot be followed: {safe(why)}"
+
+
+def event_queue_words(queues: Iterable[EventQueueRow]) -> Iterator[str]:
+    """What there is to say about event queues: those that cannot be read, have messages that cannot, are emptied."""
+    emptied: dict[str, list[str]] = {}
+    for each in queues:
+        if each.owner != each.via:
+            continue
+        name = f"event queue {safe(each.queue)} of {safe(each.via)}"
+        if each.problem:
+            yield f"{name} cannot be read: {safe(each.problem)}"
+        if each.unreadable:
+            yield f"{name}: {whole(each.unreadable)} of its messages could not be read, the last of them: {safe(each.why)}"
+        if each.taken:
+            emptied.setdefault(each.queue, []).append(each.via)
+    for queue, members in emptied.items():
+        yield f"messages are removed from {safe(queue)} when they are read (polling.events.read: get), on {safe(', '.join(members))}"
 
 
 def _worth(each: StoredMessage, name: ObjectName) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.view.alerts import Remedy, read_remedy, worst_first
+from mqvitals_agent.view.console import event_queue_words
 from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_history
 from mqvitals_agent.view.lists import read_items, read_store
 from mqvitals_agent.view.object_detail import ObjectDetail, read_object_detail
@@ -62,7 +63,7 @@ class Frame:
 
     Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``tasks`` (of
     the channel initiators), ``store`` (the agent's own), ``receivers``, ``consoles`` (files that cannot be followed,
-    and why), ``detail``, ``history`` (the overview's figures over time), ``remedy`` (of the worst alert; ``further``:
+    and why), ``event_queues`` (what there is to say about them), ``detail``, ``history`` (the overview's figures over time), ``remedy`` (of the worst alert; ``further``:
     of the next two) and ``alerts``: open and ended ones, advice included, with those in ``covered`` that another alert
     covers.
     """
@@ -78,6 +79,7 @@ class Frame:
     store: Item | None = None
     receivers: tuple[ReceiverRow, ...] = ()
     consoles: tuple[tuple[str, str], ...] = ()
+    event_queues: tuple[str, ...] = ()
     detail: ObjectDetail | None = None
     alerts: tuple[Alert, ...] = ()
     covered: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
@@ -125,6 +127,7 @@ def _with_agent(reader: StoreReader, frame: Frame, _: RuleConfig) -> Frame:
         store=read_store(reader, frame.status),
         receivers=reader.receivers(),
         consoles=reader.consoles_failing(),
+        event_queues=tuple(event_queue_words(reader.event_queues())),
     )
 
 

@@ -36,6 +36,10 @@ _FAMILIES: Final[Mapping[int, str]] = {
 """Reason -> family; all others are of the queue manager."""
 
 
+CHANGE_IDS: Final = tuple(f"{EVENT}{reason}" for reason in (2367, 2368, 2369, 2370, 2412, 2413))
+"""The events that say who changed something: configuration events and command events."""
+
+
 def is_event(code: str) -> bool:
     """Whether an id is that of an event."""
     return code.startswith(EVENT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta, timezone
+from typing import Literal
 
 import pytest
 
@@ -21,7 +22,8 @@ from mqvitals_agent.doctor.finding import (
 )
 from mqvitals_agent.doctor.remark import NewestTime, ReplyQueue, ReplyTimes, Switches, difference_ms
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.collection import EventSettings, PollingSettings
+from mqvitals_config.problem import LocatedText, Place
 
 GOOD = ReplyQueue("MQVITALS.REPLY", dynamic=False, index_type=2, max_depth=100_000, shareability=1, openers=1)
 
@@ -303,3 +305,41 @@ def test_the_look_at_the_dead_letter_queue_is_checked(reason: int, result: Check
     found = access.display_finding("QM01", answer, "")
     assert (found.check, found.result) == ("browse the dead-letter queue", result)
     assert ("READ on the dead-letter queue" in " ".join(found.text)) == (reason == 2035)
+
+
+@pytest.mark.parametrize(
+    ("read", "check", "needed"),
+    [("browse", "open SITE.EVENTS to browse", "READ"), ("get", "open SITE.EVENTS to get", "UPDATE")],
+)
+def test_event_queues_are_opened_as_they_are_read(read: Literal["browse", "get"], check: str, needed: str) -> None:
+    """Where the settings name them; a refusal asks for the access that it takes; that messages are removed is said."""
+    assert all(each.event is None for each in examination.queries(PollingSettings()))
+    names = (LocatedText("SITE.EVENTS", Place("mqvitals.yaml", 1, 1)),)
+    query = examination.queries(PollingSettings(events=EventSettings(names, read)))[-1]
+    assert query == examination.queries_of_distributed(PollingSettings(events=EventSettings(names, read)))[-1]
+
+    def found(reason: int) -> DoctorFinding:
+        error = MqiFailure(2, reason) if reason else None
+        exchange = Exchange(0, 0, 3, "QM01", query.command, query.request, (), error)
+        answer = examination.DoctorAnswer(query, exchange, reason, (), complete=not reason, damaged=0, responder="")
+        assert not answer.not_put
+        return access.display_finding("QM01", answer, "")
+
+    works = found(0)
+    assert (works.check, works.result) == (check, CheckResult.WORKS)
+    assert ("no other program gets them" in " ".join(works.text)) == (read == "get")
+    refused = found(2035)
+    assert refused.result is CheckResult.REFUSED
+    assert {(each.profile, each.access) for each in refused.ask_for} >= {("QM01.SITE.EVENTS", needed)}
+    missing = found(2085)
+    assert (missing.result, missing.commands) == (CheckResult.MISSING, ("DISPLAY QUEUE(SITE.EVENTS) TYPE",))
+
+
+def test_switches_of_events_that_are_off() -> None:
+    """With the command that switches them on; command events of displays would be one for each poll."""
+    assert remark.event_remarks({"CHLEV": mq.MQEVR_EXCEPTION, "PERFMEV": mq.MQEVR_ENABLED, "CMDEV": None}) == ()
+    (off,) = remark.event_remarks({"CHLEV": mq.MQEVR_DISABLED, "SSLEV": mq.MQEVR_DISABLED, "CMDEV": mq.MQEVR_DISABLED})
+    assert off.text.startswith("CHLEV, SSLEV, CMDEV are DISABLED: such events never come")
+    assert off.commands == ("ALTER QMGR CHLEV(EXCEPTION) SSLEV(ENABLED) CMDEV(NODISPLAY)",)
+    (displays,) = remark.event_remarks({"CMDEV": mq.MQEVR_ENABLED})
+    assert displays.commands == ("ALTER QMGR CMDEV(NODISPLAY)",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -66,6 +67,29 @@ class EventQueueRow(NamedTuple):
     state: str = ""
     problem: str = ""
     ts: int = 0
+
+    @property
+    def unreadable(self) -> int:
+        """How many of its messages could not be read so far."""
+        count = self._of_state("unreadable")
+        return count if isinstance(count, int) else 0
+
+    @property
+    def why(self) -> str:
+        """What is wrong with the last of them."""
+        return str(self._of_state("why") or "")
+
+    @property
+    def taken(self) -> bool:
+        """Whether messages are removed when they are read."""
+        return self._of_state("taken") is True
+
+    def _of_state(self, key: str) -> object:
+        try:
+            state = json.loads(self.state or "{}")
+        except ValueError:
+            return None
+        return state.get(key) if isinstance(state, dict) else None
 
 
 def message(

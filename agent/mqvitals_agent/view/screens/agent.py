@@ -60,6 +60,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     return (
         *_settings(frame, width),
         *(shown for path, why in frame.consoles for shown in _warned(failing_words(path, why), width)),
+        *(shown for words in frame.event_queues for shown in _warned(words, width)),
         *(shown for each in wrong for shown in receiver_lines(each, frame.now, width, stale=stale)),
         *(store if alarmed else ()),
         *lines,
