@@ -379,9 +379,9 @@ class EvalContext:
         self.silent = "" if self._messages.followed(owner, now) else owner
 
     @property
-    def unheard(self) -> Absence | None:
-        """Why there are no messages about the object: no console of its owner is followed."""
-        return Absence.NEEDS_CONSOLE if self._entered().name[0] == self.silent else None
+    def unheard(self) -> bool:
+        """Whether no messages about the object are known: neither a console nor an event queue of its owner is followed."""
+        return self._entered().name[0] == self.silent
 
     def messages(self, ids: frozenset[str], since_ms: int, *, quiet: bool = False) -> Sequence[ObjectMessage] | None:
         """The console messages up to now that name the object; of a single kind, all of its owner.

@@ -70,6 +70,7 @@ from mqvitals_rules.expression.node import (
     walk,
     walk_outside,
 )
+from mqvitals_rules.vocabulary.event import lacking
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 Evaluate = Callable[[Context, Callable[[str], Reported | None]], bool | None]
@@ -90,8 +91,8 @@ class NotingContext(Context, Protocol):
     absence: Absence | None
 
     @property
-    def unheard(self) -> Absence | None:
-        """Why there are no messages about the object at all; None: there may be some."""
+    def unheard(self) -> bool:
+        """Whether no messages about the object are known at all."""
         ...
 
 
@@ -235,19 +236,19 @@ class _Writer:
                 return _Code(text, leaves=False, read=read)
             case Seen():
                 ids, window = self._constant(frozenset(node.messages)), self._constant(node.window_ms)
-                return self._heard(f"seen(c, {ids}, {window}, {self._constant(node.quiet)})", read)
+                return self._heard(f"seen(c, {ids}, {window}, {self._constant(node.quiet)})", node, read)
             case Open():
                 begin, ends = self._constant(frozenset((node.begin,))), self._constant(frozenset(node.ends))
-                return self._heard(f"is_open(c, {begin}, {ends}, {self._constant(node.quiet)})", read)
+                return self._heard(f"is_open(c, {begin}, {ends}, {self._constant(node.quiet)})", node, read)
             case Unchanged():
                 address = f"{_whose(node.metric)}, {self._address(node.metric)}"
                 return _Code(f"unchanged({address}, {self._constant(node.window_ms)})", leaves=False, read=read)
             case Comparison() | Membership() | Affix():
                 return self._term(node, read)
 
-    def _heard(self, call: str, read: _Read) -> _Code:
+    def _heard(self, call: str, node: Seen | Open, read: _Read) -> _Code:
         """The code of a condition about messages, which looks for none where there are none at all."""
-        text = call if self._unreported is None else f"(None if {_UNHEARD} else {call})"
+        text = call if self._unreported is None else f"(None if {self._unheard(node)} else {call})"
         return _Code(text, leaves=False, read=read)
 
     def _joined(self, node: All | Any, read: _Read) -> _Code:
@@ -339,14 +340,14 @@ class _Writer:
                 return self._found(f"{called}(c, {kind}, {body}, {function}, {alike})", tests)
             case Elapsed():
                 first, second, window = map(self._constant, (node.first, node.second, node.window_ms))
-                return self._found_of_messages(f"elapsed(c, {first}, {second}, {window})", tests)
+                return self._found_of_messages(f"elapsed(c, {first}, {second}, {window})", node, tests)
             case Times():
                 ids, window = self._constant(frozenset(node.messages)), self._constant(node.window_ms)
-                return self._found_of_messages(f"times(c, {ids}, {window}, {self._constant(node.quiet)})", tests)
+                return self._found_of_messages(f"times(c, {ids}, {window}, {self._constant(node.quiet)})", node, tests)
             case Latest():
                 function = "latest_text" if node.as_text else "latest"
                 code, insert = self._constant(node.message), self._constant(node.insert)
-                return self._found_of_messages(f"{function}(c, {code}, {insert})", tests)
+                return self._found_of_messages(f"{function}(c, {code}, {insert})", node, tests)
 
     def _looked_back(self, node: Window, tests: _Tests) -> str:
         limit = ""
@@ -358,9 +359,13 @@ class _Writer:
         address = f"{_whose(node.metric)}, {self._address(node.metric)}"
         return self._found(f"{look}({address}, {self._constant(node.window_ms)}{limit})", tests)
 
-    def _found_of_messages(self, call: str, tests: _Tests) -> str:
+    def _unheard(self, node: Condition | Operand) -> str:
+        """The code that tests whether there are no messages at all; what is needed for them is then noted as an absence."""
+        return f"q and (a := a or c.absence or {self._constant(lacking(messages_of(node)))})"
+
+    def _found_of_messages(self, call: str, node: Elapsed | Times | Latest, tests: _Tests) -> str:
         if self._unreported is not None:
-            tests.parts.append(f"not ({_UNHEARD})")
+            tests.parts.append(f"not ({self._unheard(node)})")
         return self._found(call, tests)
 
     def _found(self, call: str, tests: _Tests) -> str:
@@ -503,10 +508,6 @@ def _context(of: str) -> str:
 def _noted(local: str) -> str:
     """The code that notes that a metric is absent; it evaluates to the first absence met."""
     return f"(a := a or c.absence or {local}.__class__ is A and {local} or None)"
-
-
-_UNHEARD = "q and (a := a or c.absence or q)"
-"""The code that tests whether there are no messages at all, which is then noted as an absence."""
 
 
 def _whose(metric: MetricValue) -> str:

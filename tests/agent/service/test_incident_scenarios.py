@@ -285,10 +285,10 @@ async def test_what_event_queues_tell(house: Any, read: Literal["browse", "get"]
     names = tuple(LocatedText(f"SYSTEM.ADMIN.{each}.EVENT", Place("mqvitals.yaml", 1, 1)) for each in FAMILIES)
     house.settings = replace(house.settings, polling=replace(house.settings.polling, events=EventSettings(names, read)))
     found = await played(house, load_scenario("events-read"), 19, MINUTE_MS // 2)
-    channel, queue = "EVT-2283 QM01/channel/TO.PARTNER", "EVT-2224 QM01/queue/PAY.BURST"
+    channel, queue = "EVT-283 QM01/channel/TO.PARTNER", "EVT-224 QM01/queue/PAY.BURST"
     assert found.told("firing") == [f"{channel} warning", f"{queue} warning"]
     assert found.told("resolved") == [f"{channel} warning", f"{queue} warning"]
-    assert found.cause("CHL-16 QM01/channel/TO.PARTNER") == "EVT-2283"
+    assert found.cause("CHL-16 QM01/channel/TO.PARTNER") == "EVT-283"
     words = found.words(channel)
     assert words["summary"].startswith(
         "channel TO.PARTNER of QM01: event 2283, it stopped because of an error; it is RETRYING; connection 192.0.2.17(1414)"
