@@ -179,7 +179,9 @@ async def test_a_shared_message_data_set_breaks(house: Any) -> None:
     failed = ScenarioIncident(5 * MINUTE_MS, 4 * MINUTE_MS, IncidentKind.DATA_SET_FAILED, "PRDQ/APPL2/QM02")
     stopped = ScenarioIncident(10 * MINUTE_MS, 4 * MINUTE_MS, IncidentKind.DATA_SET_STOPPED, "QM04/APPL2/QM01")
     full = ScenarioIncident(10 * MINUTE_MS, 4 * MINUTE_MS, IncidentKind.DATA_SET_NOT_EXPANDED, "QM03/APPL2/QM03")
-    found = await played(house, Scenario("A data set breaks", 30 * MINUTE_MS, (*broken, failed, stopped, full)), 18)
+    found = await played(
+        house, Scenario("A data set breaks", 30 * MINUTE_MS, (*broken, failed, stopped, full)), 18, 20_000
+    )
     unusable, lost = "OPS-171 PRDQ/smds/APPL2/QM02", "OPS-175 PRDQ/smds/APPL2/QM02"
     by_hand, tight = "OPS-172 PRDQ/smds/APPL2/QM01", "OPS-174 PRDQ/smds/APPL2/QM03"
     told = [each for each in found.told("firing") if each.startswith("OPS-17")]

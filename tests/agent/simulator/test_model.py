@@ -83,7 +83,7 @@ INCIDENTS = st.builds(
 @given(
     st.lists(INCIDENTS, max_size=3),
     st.sampled_from([7_000, 20_000, 41_500]),
-    st.lists(st.integers(0, 600 * S), max_size=5),
+    st.lists(st.integers(0, 300 * S), max_size=5),
     st.integers(0, 60 * S),
 )
 @COSTLY
@@ -96,14 +96,14 @@ def test_added_rounds_equal_simulated_ones(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repetition, "whole_rounds", lambda *_: 0)
-        group = stepped.advance(BEGIN + 600 * S)
+        group = stepped.advance(BEGIN + 300 * S)
     for look in sorted(looks):
         leaping.advance(BEGIN + look)
-    assert leaping.advance(BEGIN + 600 * S) == group
+    assert leaping.advance(BEGIN + 300 * S) == group
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repetition, "whole_rounds", lambda *_: 0)
-        stepped.advance(BEGIN + 600 * S + later)
-        leaping.advance(BEGIN + 600 * S + later)
+        stepped.advance(BEGIN + 300 * S + later)
+        leaping.advance(BEGIN + 300 * S + later)
     assert leaping.group == stepped.group
 
 
