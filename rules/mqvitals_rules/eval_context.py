@@ -36,6 +36,10 @@ class NoMembers:
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
         return iter(())
 
+    def named(self, name: str) -> Iterable[tuple[Context, Mapping[str, Reported]]]:  # noqa: ARG002
+        """None."""
+        return ()
+
 
 class InstantContext:
     """The context without a past and without other objects: an object's values, from ``lookup``."""
@@ -449,20 +453,22 @@ class EvalContext:
             self._related[kind] = state
         return self._related[kind]
 
-    def through(self, group: MemberGroup) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
-        """Go through members: one context, which enters one after another."""
+    def through(
+        self, group: MemberGroup, states: Iterable[LatestState]
+    ) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
+        """Go through some members of a group: one context, which enters one after another."""
         if self._member is None:
             self._member = self._another()
-        return self._through(group, self._member)
+        return self._through(group, states, self._member)
 
     def _through(
-        self, group: MemberGroup, context: EvalContext
+        self, group: MemberGroup, states: Iterable[LatestState], context: EvalContext
     ) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
         context.absence = None
         context.silent = self.silent
         now = self.now
         try:
-            for state in group.states:
+            for state in states:
                 context.enter(state, now)
                 yield context, state.values
         finally:
@@ -473,7 +479,7 @@ class EvalContext:
     def _summed(self, group: MemberGroup, kind: str, metric: str, window_ms: int) -> float | None:
         found = []
         # A context of its own: this may run while others go through members.
-        for context, _ in self._through(group, self._another()):
+        for context, _ in self._through(group, group.states, self._another()):
             if window_ms:
                 value: Reported | None = delta(context.points(kind, metric, self.now - window_ms))
             else:
@@ -507,4 +513,8 @@ class ContextMembers:
         self.unplaced = group.unplaced
 
     def __iter__(self) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
-        return self._context.through(self._group)
+        return self._context.through(self._group, self._group.states)
+
+    def named(self, name: str) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
+        """Those whose name has this last part."""
+        return self._context.through(self._group, self._group.named(name))

@@ -27,7 +27,7 @@ class MemberGroup:
     that may be members too.
     """
 
-    __slots__ = ("absence", "doubt", "notes", "states", "turn", "unplaced")
+    __slots__ = ("_by_name", "absence", "doubt", "notes", "states", "turn", "unplaced")
 
     def __init__(
         self, states: list[LatestState], doubt: Absence | None = None, unplaced: Sequence[Unplaced] = ()
@@ -38,6 +38,15 @@ class MemberGroup:
         self.turn: object = None
         self.notes: dict[object, Any] = {}
         self.absence = doubt or (unplaced[0].absence if unplaced else None)
+        self._by_name: dict[str, list[LatestState]] | None = None
+
+    def named(self, name: str) -> Sequence[LatestState]:
+        """The members whose name has this last part."""
+        if self._by_name is None:
+            self._by_name = {}
+            for state in self.states:
+                self._by_name.setdefault(state.name.name, []).append(state)
+        return self._by_name.get(name, ())
 
 
 class _Holders:

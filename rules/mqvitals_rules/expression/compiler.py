@@ -22,7 +22,7 @@ from types import CodeType, FunctionType
 from typing import Any as Whatever
 from typing import NamedTuple, Protocol
 
-from mqvitals_rules.expression.context import Context, any_member, tally
+from mqvitals_rules.expression.context import Context, any_member, any_named, tally
 from mqvitals_rules.expression.functions import (
     EXTREMES,
     WINDOW_FUNCTIONS,
@@ -37,6 +37,7 @@ from mqvitals_rules.expression.functions import (
 )
 from mqvitals_rules.expression.names import Type, type_of
 from mqvitals_rules.expression.node import (
+    THIS,
     Absolute,
     Affix,
     All,
@@ -200,6 +201,7 @@ class _Writer:
             "greatest": EXTREMES["max"],
             "rising": rising,
             "any_member": any_member,
+            "any_named": any_named,
             "tally": tally,
             "seen": seen,
             "elapsed": elapsed,
@@ -231,8 +233,12 @@ class _Writer:
                 text = f"rising({_whose(node.metric)}, {self._address(node.metric)}, {self._constant(node.rises)})"
                 return _Code(text, leaves=False, read=read)
             case AnyMember():
-                body = self._held(compile_condition(node.body, safe=self._safe))
-                text = f"any_member(c, {self._constant(node.kind)}, {body}, {self._constant(node.alike)})"
+                body, kind = self._held(compile_condition(node.body, safe=self._safe)), self._constant(node.kind)
+                named = _named_by(node.body)
+                if named is None:
+                    text = f"any_member(c, {kind}, {body}, {self._constant(node.alike)})"
+                else:
+                    text = f"any_named(c, {kind}, {body}, {self._address(named)})"
                 return _Code(text, leaves=False, read=read)
             case Seen():
                 ids, window = self._constant(frozenset(node.messages)), self._constant(node.window_ms)
@@ -499,6 +505,16 @@ def _may_be_nan(node: Operand) -> bool:
         case Negation() | Absolute():
             return _may_be_nan(node.operand)
     return False
+
+
+def _named_by(body: Condition) -> MetricValue | None:
+    """The metric of the evaluated object that names the member for which a condition can hold, which is then
+    ``name == this.metric``, or begins with that and ``and``.
+    """
+    match body.operands[0] if isinstance(body, All) else body:
+        case Comparison(operator="==", left=NameText(of=""), right=MetricValue() as named) if named.of == THIS:
+            return None if named.optional else named
+    return None
 
 
 def _context(of: str) -> str:

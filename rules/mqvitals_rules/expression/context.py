@@ -94,6 +94,10 @@ class MemberSet(Protocol):
 
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]: ...
 
+    def named(self, name: str) -> Iterable[tuple[Context, Mapping[str, Reported]]]:
+        """Those whose name has this last part."""
+        ...
+
 
 Body = Callable[..., Any]
 """(context, look-up of the member's own values) -> the result of a member; None: unknown."""
@@ -103,6 +107,18 @@ def any_member(context: Context, kind: str, body: Body, alike: bool) -> bool | N
     """Whether a condition holds for one member: True decides, else one that is unknown makes it unknown."""
     found: bool | None = _of_members(context, kind, body, alike, _any)
     return found
+
+
+def any_named(context: Context, kind: str, body: Body, of: str, metric: str) -> bool | None:
+    """As ``any_member`` for a condition that is false for every member but those that a metric of the object names."""
+    members = context.members(kind)
+    if members.doubt is not None:
+        return None
+    name = context.value(of, metric)
+    if not isinstance(name, str):
+        return _any(members, body)
+    found = some(body(member, values.get) for member, values in members.named(name))
+    return None if found is False and members.unplaced else found
 
 
 def tally(context: Context, kind: str, body: Body, function: str, alike: bool) -> float | None:  # noqa: FBT001

@@ -393,6 +393,23 @@ def test_members_values_told_by_a_record() -> None:
     assert desk.truth(text, "QM01/buffer_pool/3") is True
 
 
+@pytest.mark.parametrize("depth", [0, 7, None])
+def test_the_member_that_is_named_is_found_as_by_looking_at_all(depth: int | None) -> None:
+    desk = Desk()
+    values: dict[str, Reported] = {} if depth is None else {"depth": depth}
+    names: list[Reported] = ["Q0", "Q1", "Q9", "", Absence.NOT_RETURNED]
+    desk.tell(0, *(told(f"QM01/queue/Q{number}", stream_queue=name, **values) for number, name in enumerate(names)))
+    for number in range(len(names)):
+        for more in ("", " and depth > 3", " and depth > this.depth"):
+            verdicts = [
+                desk.truth(f"any(queue, {equal}{more})", f"QM01/queue/Q{number}")
+                for equal in ("name == this.stream_queue", "this.stream_queue == name")
+            ]
+            assert verdicts[0] is verdicts[1]
+    desk.tell(1, told("QM01/queue/Q9", 1, depth=9, stream_queue=""))
+    assert desk.truth("any(queue, name == this.stream_queue and depth > 3)", "QM01/queue/Q2") is True
+
+
 def test_what_belongs_to_members() -> None:
     """A member's page set is its own; the judged object's past and name can be asked for beside it."""
     desk = Desk()

@@ -127,6 +127,9 @@ class _Members:
         for context in self.contexts:
             yield context, context.values
 
+    def named(self, name: str) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
+        return ((context, context.values) for context in self.contexts if context.name == name)
+
 
 class _Context:
     """Values by ``metric`` or ``kind.metric``; polls by metric, one a minute up to ``now``.

@@ -135,6 +135,8 @@ def terms() -> st.SearchStrategy[str]:
                 'any(thing, s1 == A and avg(g1, "5m") > avg(this.g1, "3m"))',
                 "any(thing, o1 > 3)",
                 "any(thing, name == this.name or t1 == this.t1)",
+                "any(thing, name == this.t1 and o1 < 3)",
+                "any(other, name == this.t1)",
                 'startswith(name, "M")',
                 "startswith(t1, t2)",
                 'endswith(name, "1") and g1 > g2',
@@ -279,6 +281,9 @@ class Members:
     def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
         for world in self.worlds:
             yield world, world.values
+
+    def named(self, name: str) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
+        return ((world, world.values) for world in self.worlds if world.name == name)
 
 
 class Reference:
