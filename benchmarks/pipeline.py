@@ -2,11 +2,14 @@
 
 Cycles of one queue manager through the real way (collector, windows, engine, store). The first creates the objects; in those of the next
 five minutes advice on each is evaluated for the first time; the last ones are typical of a day.
+With ``--definitions`` the first cycle also has the definitions of the queues, as an agent asks for them: without them
+most rules about queues are unknown, which takes longer than to see that they do not apply.
 The peer of the same run is the mere decoding of the same replies by a plain walk over the structures with struct.
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
 import struct
 import tempfile
@@ -32,13 +35,20 @@ USUAL = 5
 BEGIN, INTERVAL_MS = 1_795_000_000_000, 30_000
 
 
+def queue_name(position: int) -> str:
+    """One queue of a hundred is the transmission queue of a channel."""
+    if position % 100 == 7:
+        return f"PARTNER.{position // 100:05d}"
+    return f"APPL.{position % 97:02d}.REQUEST.{position:05d}"
+
+
 def queue(position: int, cycle: int) -> list[Parameter]:
     """What QSTATUS says of one queue."""
     return [
-        string(c.MQCA_Q_NAME, f"APPL.{position % 97:02d}.REQUEST.{position:05d}".ljust(48)),
+        string(c.MQCA_Q_NAME, queue_name(position).ljust(48)),
         integer(c.MQIACF_Q_STATUS_TYPE, c.MQIACF_Q_STATUS),
         integer(c.MQIA_CURRENT_Q_DEPTH, (position * 7 + cycle * 3) % 900),
-        integer(c.MQIA_OPEN_INPUT_COUNT, position % 3),
+        integer(c.MQIA_OPEN_INPUT_COUNT, position % 3 * 2),
         integer(c.MQIA_OPEN_OUTPUT_COUNT, position % 5),
         integer(c.MQIACF_UNCOMMITTED_MSGS, 0),
         string(c.MQCACF_LAST_GET_DATE, "2026-11-18  "),
@@ -49,6 +59,37 @@ def queue(position: int, cycle: int) -> list[Parameter]:
         integers(c.MQIACF_Q_TIME_INDICATOR, (2_000 + position, 1_900)),
         integer(c.MQIA_MONITORING_Q, c.MQMON_MEDIUM),
         integer(c.MQIA_QSG_DISP, c.MQQSGD_Q_MGR),
+    ]
+
+
+def queue_definition(position: int) -> list[Parameter]:
+    """What QLOCAL says of one queue: two of a hundred trigger, one names a queue for backouts."""
+    transmits, triggers = position % 100 == 7, position % 100 in (7, 20, 60)
+    return [
+        string(c.MQCA_Q_NAME, queue_name(position).ljust(48)),
+        integer(c.MQIA_Q_TYPE, c.MQQT_LOCAL),
+        integer(c.MQIA_QSG_DISP, c.MQQSGD_Q_MGR),
+        integer(c.MQIA_CURRENT_Q_DEPTH, position % 900),
+        integer(c.MQIA_MAX_Q_DEPTH, 999_999_999 if position % 3 else 5_000),
+        integer(c.MQIA_MAX_MSG_LENGTH, 4_194_304),
+        integer(c.MQIA_USAGE, c.MQUS_TRANSMISSION if transmits else c.MQUS_NORMAL),
+        integer(c.MQIA_INHIBIT_GET, 0),
+        integer(c.MQIA_INHIBIT_PUT, 0),
+        integer(c.MQIA_Q_SERVICE_INTERVAL, 999_999_999),
+        integer(c.MQIA_Q_SERVICE_INTERVAL_EVENT, 0),
+        integer(c.MQIA_MONITORING_Q, c.MQMON_Q_MGR),
+        integer(c.MQIA_INDEX_TYPE, 0),
+        string(c.MQCA_STORAGE_CLASS, "REMOTE" if transmits else "DEFAULT"),
+        integer(c.MQIA_PAGESET_ID, 3 if transmits else 4),
+        integer(c.MQIA_TRIGGER_CONTROL, c.MQTC_ON if triggers else c.MQTC_OFF),
+        integer(c.MQIA_TRIGGER_TYPE, c.MQTT_FIRST if triggers else c.MQTT_NONE),
+        integer(c.MQIA_TRIGGER_DEPTH, 1),
+        string(c.MQCA_INITIATION_Q_NAME, "SYSTEM.CHANNEL.INITQ" if transmits else ""),
+        string(c.MQCA_BACKOUT_REQ_Q_NAME, queue_name(position + 1) if position % 100 == 30 else ""),
+        string(c.MQCA_CREATION_DATE, "2022-01-20"),
+        string(c.MQCA_CREATION_TIME, "08.00.00"),
+        string(c.MQCA_ALTERATION_DATE, "2022-01-20"),
+        string(c.MQCA_ALTERATION_TIME, "08.00.00"),
     ]
 
 
@@ -86,10 +127,10 @@ def channel(position: int, cycle: int) -> list[Parameter]:
     ]
 
 
-def exchanges(cycle: int) -> list[Exchange]:
-    """One cycle's two answers."""
+def exchanges(cycle: int, *, definitions: bool = False) -> list[Exchange]:
+    """One cycle's two answers; with ``definitions`` those of the queues before them."""
     at = BEGIN + (cycle - 1) * INTERVAL_MS
-    asked = (
+    asked = [
         (
             c.MQCMD_INQUIRE_Q_STATUS,
             [
@@ -104,7 +145,14 @@ def exchanges(cycle: int) -> list[Exchange]:
             [string(c.MQCACH_CHANNEL_NAME, "*"), integer(c.MQIACH_CHANNEL_INSTANCE_TYPE, c.MQOT_CURRENT_CHANNEL)],
             [channel(position, cycle) for position in range(CHANNELS)],
         ),
-    )
+    ]
+    if definitions:
+        local = [
+            string(c.MQCA_Q_NAME, "*"),
+            integer(c.MQIA_Q_TYPE, c.MQQT_LOCAL),
+            integer(c.MQIA_QSG_DISP, c.MQQSGD_ALL),
+        ]
+        asked.insert(0, (c.MQCMD_INQUIRE_Q, local, [queue_definition(position) for position in range(QUEUES)]))
     return [
         Exchange(
             line=0,
@@ -152,13 +200,16 @@ def walked(replies: list[bytes]) -> float:
 
 def main() -> None:
     """Measure and print."""
+    parser = argparse.ArgumentParser(description="cycles of 10,000 queues and 2,000 channels")
+    parser.add_argument("--definitions", action="store_true", help="with the definitions of the queues")
+    definitions = parser.parse_args().definitions
     found: list[tuple[float, float]] = []
     with tempfile.TemporaryDirectory() as folder, fewer_collections():
         store = Store.open(Path(folder) / "bench.db", source="benchmark", group="BENCH")
         intake = Ingest(store, load_rule_config(Settings()))
         collector = Collector("BENCH", ("QM01",), lambda _: None)
         for number in range(1, CYCLES + 1):
-            cycle = exchanges(number)
+            cycle = exchanges(number, definitions=definitions and number == 1)
             replies = [reply.data for exchange in cycle for reply in exchange.replies]
             # Right before and right after: a machine that others use is not equally fast all the time.
             peer = walked(replies)

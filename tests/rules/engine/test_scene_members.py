@@ -396,9 +396,9 @@ def test_members_values_told_by_a_record() -> None:
 @pytest.mark.parametrize("depth", [0, 7, None])
 def test_the_member_that_is_named_is_found_as_by_looking_at_all(depth: int | None) -> None:
     desk = Desk()
-    values: dict[str, Reported] = {} if depth is None else {"depth": depth}
+    value: Reported = Absence.NOT_RETURNED if depth is None else depth
     names: list[Reported] = ["Q0", "Q1", "Q9", "", Absence.NOT_RETURNED]
-    desk.tell(0, *(told(f"QM01/queue/Q{number}", stream_queue=name, **values) for number, name in enumerate(names)))
+    desk.tell(0, *(told(f"QM01/queue/Q{number}", stream_queue=name, depth=value) for number, name in enumerate(names)))
     for number in range(len(names)):
         for more in ("", " and depth > 3", " and depth > this.depth"):
             verdicts = [
