@@ -73,6 +73,7 @@ class Source(IntEnum):
     POLL = 1  # an answer to one of our commands
     STATISTICS = 2  # a statistics message of a distributed queue manager
     SMF = 3  # SMF records of z/OS
+    IMPORT = 4  # what another command of z/OS printed
 
 
 FRESH_INTERVALS = 2.5

@@ -122,6 +122,7 @@ COMMANDS = (
     Command("doctor", "check the connections, and the permissions at each queue manager", "mqvitals_agent.cli.doctor"),
     Command("pcf", "PCF messages: decode", "mqvitals_agent.cli.pcf"),
     Command("smf", "SMF 115 and 116: dump, import, report", "mqvitals_agent.cli.smf"),
+    Command("import", "what other commands of z/OS printed into a store: xcf, netstat", "mqvitals_agent.cli.imports"),
     Command("help", "the pages of the documentation", "mqvitals_agent.cli.help_topic"),
     Command("completion", "completion for bash or zsh", "mqvitals_agent.cli.completion"),
 )

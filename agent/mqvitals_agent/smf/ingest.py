@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Final
 
 from mqvitals_agent.smf.kinds import APPLICATION
-from mqvitals_agent.smf.measured import Systems, measured_samples
+from mqvitals_agent.smf.measured import Systems, measured_samples, recall_systems
 from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, read_error, records
 from mqvitals_agent.smf.record import Record, SmfError, identity_of
@@ -180,23 +180,13 @@ class RecordIngest:
         if len(self._measured) >= self._at_once:
             yield from self._write_measured(last=False)
 
-    def _recall_systems(self) -> None:
-        """Learn what the store knows of who runs where, and of groups."""
-        for name in self._store.progress():
-            on = self._store.value_now(ObjectName(name, "queue_manager"), "smf_system")
-            if isinstance(on, str):
-                self._systems.recall(name, on)
-        for group in self._store.groups():
-            in_mq = self._store.value_now(ObjectName(group, "qsg"), "name")
-            self._systems.name_group(in_mq if isinstance(in_mq, str) else group, group)
-        for in_mq, group in self._groups.named():
-            self._systems.name_group(in_mq, group)
-
     def _write_measured(self, *, last: bool) -> Iterator[None]:
         """Store what RMF measured. ``last``: no more records come that could say whose it is."""
         waiting, self._measured = self._measured, {}
         if waiting:
-            self._recall_systems()
+            recall_systems(self._systems, self._store)
+            for in_mq, group in self._groups.named():
+                self._systems.name_group(in_mq, group)
         samples: list[PartialSample] = []
         done: list[tuple[bytes, int]] = []
         for identity, record in waiting.items():

@@ -16,6 +16,7 @@ from mqvitals_agent.smf.layout.rmf import REQUESTS as REQUESTS_SECTION
 from mqvitals_agent.smf.metric_mapping import AHEAD
 from mqvitals_agent.smf.partial_sample import PartialSample
 from mqvitals_agent.smf.record import Record, SmfError, utc_text
+from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName
 
 _PREFIX: Final = 4
@@ -61,6 +62,17 @@ class Systems:
         """Group and name in MQ of a structure; None: of no known group."""
         owner = self._prefixes.get(name[:_PREFIX])
         return (owner, name[_PREFIX:]) if owner and name[_PREFIX:].strip() else None
+
+
+def recall_systems(systems: Systems, store: Store) -> None:
+    """Learn what the store knows of who runs where, and of groups. Raises StoreError."""
+    for name in store.progress():
+        on = store.value_now(ObjectName(name, "queue_manager"), "smf_system")
+        if isinstance(on, str):
+            systems.recall(name, on)
+    for group in store.groups():
+        in_mq = store.value_now(ObjectName(group, "qsg"), "name")
+        systems.name_group(in_mq if isinstance(in_mq, str) else group, group)
 
 
 def measured_samples(record: Record, systems: Systems) -> list[PartialSample]:

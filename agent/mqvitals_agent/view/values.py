@@ -128,7 +128,7 @@ def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float =
     return None if seconds is None or 1000 * seconds > FARTHEST_MS else round(1000 * seconds)
 
 
-_SOURCES = {Source.SMF: "SMF", Source.STATISTICS: "statistics"}
+_SOURCES = {Source.SMF: "SMF", Source.STATISTICS: "statistics", Source.IMPORT: "imported"}
 
 _DAY_MS = 86_400_000
 

@@ -327,6 +327,29 @@ _ACCOUNTING = records(
     gauge("dispatcher", "number", "dispatcher of the channel initiator that serves the channel", smf="QCSTDSPN"),
 )
 
+_NETSTAT = "imported: NETSTAT ALL; of several connections the worst"
+
+_CONNECTION = (
+    gauge("tcp_connections", "count", "TCP connections of the channel when NETSTAT was run", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_rtt_us", "us", "round trip as TCP measures it", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_send_window", "bytes", "what the partner's end can take now", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_window_lost", "bytes", "by how much that is less than it was at best", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_congestion_window", "bytes", "what TCP sends at most before it waits, by the state of the network", platform="zos",
+          command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_send_buffer", "bytes", "size of the buffer for sending", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_receive_buffer", "bytes", "size of the buffer for receiving", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_receive_queued", "bytes", "received, and not yet taken by the channel initiator", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_send_queued", "bytes", "given to TCP, and not yet acknowledged", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    counter("tcp_retransmits", "count", "retransmissions since the NETSTAT before", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    counter("tcp_dup_acks", "count", "acknowledgements that came again since the NETSTAT before", platform="zos",
+            command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_retransmits_total", "count", "retransmissions since the connections began", platform="zos", command="NETSTAT", computed=_NETSTAT),
+    gauge("tcp_dup_acks_total", "count", "acknowledgements that came again since the connections began", platform="zos",
+          command="NETSTAT", computed=_NETSTAT),
+    text("tcp_sockets", "which connections these are: number, local and foreign address, begin", platform="zos",
+         command="NETSTAT", computed=_NETSTAT),
+)
+
 _DECLARED = (
     gauge("ping_us", "us", "usual time of a ping to the partner; the network time is compared with it", declared=True),
     gauge("peak_msgs_per_s", "per_s", "most messages a second that the channel must carry", declared=True, needed=True),
@@ -343,7 +366,8 @@ CHANNEL_KIND = Kind(
     meaning="a channel, one object whatever its instances and restarts",
     poll="INQUIRE_CHANNEL_STATUS",
     metrics=(
-        *_STATE, *_COUNTERS, *_INDICATORS, *_EFFECTIVE, *_WHO, *_WHEN, *_DEFINITION, *_ACCOUNTING, *_DECLARED,
+        *_STATE, *_COUNTERS, *_INDICATORS, *_EFFECTIVE, *_WHO, *_WHEN, *_DEFINITION, *_ACCOUNTING, *_CONNECTION,
+        *_DECLARED,
     ),
     facts="channels",
 )

@@ -68,6 +68,8 @@ def within_range(value: Reported) -> Reported:
 
 _OF_RMF = ("SMF70", "R702", "R744")
 """How the names of RMF's fields begin."""
+IMPORTED = frozenset({"D XCF", "NETSTAT"})
+"""Commands of z/OS whose output is imported as a text; no probe asks them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,8 @@ class Metric:
 
     @property
     def measured(self) -> bool:
-        """True when it is a figure of RMF's records: most sites import none, and then it is not missed."""
-        return self.smf.lstrip("(").startswith(_OF_RMF)
+        """True when it is a figure of RMF's records, or of a text: most sites import none, and then it is not missed."""
+        return self.smf.lstrip("(").startswith(_OF_RMF) or self.command in IMPORTED
 
     @property
     def needs_statistics(self) -> bool:

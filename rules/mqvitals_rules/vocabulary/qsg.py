@@ -207,6 +207,18 @@ _CF_STRUCTURE_MEASURED = records(
     gauge("delayed_avg_us", "us", "time in the queue of a delayed request, average of the interval", smf="R744SQTM/R744SQRC"),
 )
 
+_XCF = "imported: the answer to D XCF,STR,STRNAME="
+
+_CF_STRUCTURE_IMPORTED = (
+    gauge("policy_minsize_kb", "KB", "MINSIZE of the structure in the CFRM policy", platform="zos", command="D XCF", computed=_XCF),
+    gauge("actual_size_kb", "KB", "size that the structure has in the coupling facility, as z/OS says", platform="zos",
+          command="D XCF", computed=_XCF),
+    text("policy_duplex", "DUPLEX of the structure in the CFRM policy", platform="zos", command="D XCF", computed=_XCF),
+    text("preference_list", "coupling facilities in which the CFRM policy allows it, the preferred one first", platform="zos",
+         command="D XCF", computed=_XCF),
+    text("policy_measured", "when D XCF showed the policy; absent where it is declared only", platform="zos", command="D XCF", computed=_XCF),
+)
+
 _CF_STRUCTURE_DECLARED = (
     gauge("full_threshold_pct", "pct", "FULLTHRESHOLD of the structure in the CFRM policy", platform="zos",
           declared=True, default=80),
@@ -232,6 +244,7 @@ CF_STRUCTURE_KIND = Kind(
         *_CF_STRUCTURE_DEFINITION,
         *_CF_STRUCTURE_INTERVAL,
         *_CF_STRUCTURE_MEASURED,
+        *_CF_STRUCTURE_IMPORTED,
         *_CF_STRUCTURE_DECLARED,
     ),
     of_group=True,
