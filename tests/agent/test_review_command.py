@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +271,18 @@ def test_first_day_of_one_queue_manager_as_text(capsys: pytest.CaptureFixture[st
     text = " ".join(said(capsys, "--config", str(config), "--first-day", "--queue-manager", "QM02").split())
     assert "Declare workload under facts.queues (QM02): unlocks 1 check of MY-04." in text
     assert "These wait for time or for an event, and need nothing: MY-07." in text
+
+
+def test_first_day_names_the_gravest_problems(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """Beside the ids stands what a remedy makes visible: titles of the most severe rules that work for no object yet."""
+    shipped = {str(each.id): each for each in load_rule_config(Settings()).rules.rules}
+    text = " ".join(said(capsys, "--store", str(store), "--first-day", code=1).split())
+    named = re.search(r" 1\. START TRACE.*? Problems that it shows: (.*?)\. 2\. ", text)
+    assert named is not None
+    rules = [shipped[each] for each in re.findall(r"\((\S+)\)(?:;|$)", named[1])]
+    assert len(rules) == 3
+    assert all(each.title in named[1] for each in rules)
+    assert {(each.kind.value, each.severity.name) for each in rules} == {("operational", "CRITICAL")}
 
 
 def test_first_day_counts_rules_without_any_object(

@@ -81,13 +81,17 @@ class Remedy:
 
 @dataclass(slots=True)
 class Unlocked:
-    """What a remedy unlocks: by rule the checks that lack nothing else (``alone``) or something else too (``beside``)."""
+    """What a remedy unlocks: by rule the checks that lack nothing else (``alone``) or something else too (``beside``).
+
+    ``gravest`` are the titles of the gravest problems that no object can be checked for without it, with their rules.
+    """
 
     remedy: Remedy
     alone: Counter[str] = field(default_factory=Counter)
     beside: Counter[str] = field(default_factory=Counter)
     owners: dict[str, None] = field(default_factory=dict)
     declarations: dict[tuple[str, str], Declaration] = field(default_factory=dict)
+    gravest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +206,8 @@ class _Examined:
             self._unlocked.setdefault(remedy, Unlocked(remedy)).alone[str(rule.id)] += 1
             self._unknown.setdefault(str(rule.id), {})[Absence.NEEDS_SMF] = None
             self._helped.add(str(rule.id))
+        for unlocked in self._unlocked.values():
+            unlocked.gravest = self._gravest(unlocked)
         blind = {rule: tuple(reasons) for rule, reasons in sorted(self._unknown.items()) if rule not in self._known}
         return FirstDay(
             tuple(sorted(self._unlocked.values(), key=self._worth)),
@@ -210,6 +216,19 @@ class _Examined:
             len(self._known),
             len(self._known | self._unknown.keys()),
         )
+
+    def _gravest(self, unlocked: Unlocked) -> tuple[str, ...]:
+        new = (self._rules.rule(rule) for rule in unlocked.alone if rule not in self._known)
+        ranks = {
+            (
+                -rule.severity,
+                -max([rule.severity, *(case.severity for case in rule.severity_if)]),
+                str(rule.id),
+            ): rule.title
+            for rule in new
+            if rule is not None and rule.kind is RuleKind.OPERATIONAL
+        }
+        return tuple(f"{ranks[rank]} ({rank[-1]})" for rank in sorted(ranks)[:_GRAVEST])
 
     def _worth(self, unlocked: Unlocked) -> tuple[int, int, int, int, str]:
         """The most rules first, and of these the operational ones; rules that already work elsewhere count less."""
@@ -295,6 +314,7 @@ def _for_all_owners(declarations: Collection[Declaration]) -> Iterator[Declarati
 
 
 _NAMED: Final = 12
+_GRAVEST: Final = 3
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -323,10 +343,16 @@ def first_day_blocks(found: FirstDay) -> Iterator[Block]:
         f"{found.evaluated} of {found.rules} rules can be evaluated for at least one object. A check is a rule applied to one object."
     )
     yield Heading(2, "What would help most")
+    if found.remedies:
+        yield Paragraph(
+            "In the order of the rules that it unlocks: first those that report problems and work for no object yet, then advice. The rules are explained by"
+            " 'mqvitals rules explain RULE'."
+        )
     if not found.remedies:
         yield Paragraph("Nothing: no fact, trace, monitoring or permission is missing.")
     for number, each in enumerate((each for each in found.remedies if each.alone), start=1):
-        yield Paragraph(f"{number}. {remedy_text(each)}")
+        problems = f" Problems that it shows: {'; '.join(each.gravest)}." if each.gravest else ""
+        yield Paragraph(f"{number}. {remedy_text(each)}{problems}")
         if lines := lines_of(each):
             yield Listing(lines, "yaml" if each.declarations else "")
     together = [each for each in found.remedies if not each.alone]
