@@ -193,7 +193,7 @@ def test_shipped_tests_with_a_mistake(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 def test_the_file_of_a_shipped_pack(capsys: pytest.CaptureFixture[str]) -> None:
     """Named by its path it is that pack, not a second one with the same rules."""
-    path = str(files("mqvitals_rules") / "packs" / "logs.yaml")
+    path = str(files("mqvitals_rules") / "packs" / "queue_sharing_group.yaml")
     rules = len(load_rule_config(Settings()).rules.rules)
     assert main(["rules", "check", path]) == 0
     assert capsys.readouterr().out == f"1 file: no problems found ({rules} rules in all)\n"

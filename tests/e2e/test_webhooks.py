@@ -431,7 +431,7 @@ def test_killed_agent_loses_nothing(tmp_path: Path, soak: bool) -> None:
             # The first one goes back far enough for all.
             agent.append(subprocess.Popen(command(store, *options, "3h"), stderr=subprocess.DEVNULL))
             while agent[-1].poll() is None and last_cycle(store) < after:
-                time.sleep(0.02)
+                time.sleep(0.05)
             agent[-1].send_signal(signal.SIGKILL)
             assert agent[-1].wait() == -signal.SIGKILL
             phases.add(phase(store))
@@ -493,7 +493,7 @@ def wait_for(holds: Callable[[], object], agent: subprocess.Popen[str]) -> None:
     while not holds():
         assert agent.poll() is None
         assert time.monotonic() < until
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path) -> None:
