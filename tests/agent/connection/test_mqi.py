@@ -270,3 +270,52 @@ def test_headers_are_browsed_and_no_body_is_read(binding: Any) -> None:
     assert {call[3] for call in asked} == {172}
     with pytest.raises(MqiError, match="MQINQ"):
         link.depth(OpenQueue(99, "DLQ"))
+
+
+def test_events_are_browsed_by_identifier_and_got_in_a_unit_of_work(
+    binding: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message that is looked for is in the descriptor; what comes has its identifiers; MQCMIT and MQBACK end it."""
+    link = binding.connect(Route("QM01"))
+    package = calls()
+    wanted, correlation = b"M" * 24, b"C" * 24
+    descriptor = bytearray(364)
+    descriptor[24:32] = (785).to_bytes(4, "little") + (500).to_bytes(4, "little")
+    descriptor[32:40], descriptor[48:72], descriptor[72:96] = b"MQEVENT ", wanted, correlation
+    asked: list[tuple[bytes, int, int]] = []
+
+    def number(options: bytes, at: int) -> int:
+        return int.from_bytes(options[at : at + 4], "little")
+
+    def get(connection: int, handle: int, given: bytes, options: bytes, size: int) -> tuple[object, ...]:
+        asked.append((given[48:72], number(options, 8), number(options, 72)))
+        return b"event", bytes(descriptor), b"", 5, 0, 0
+
+    ended: list[str] = []
+
+    def commit(connection: int) -> tuple[int, int]:
+        ended.append("MQCMIT")
+        return 0, 0
+
+    monkeypatch.setattr(package, "MQGET", get)
+    monkeypatch.setattr(package, "MQCMIT", commit, raising=False)
+    monkeypatch.setattr(package, "MQBACK", lambda connection: (2, 2003), raising=False)
+    queue = OpenQueue(11, "EVENTS")
+    for found in (
+        link.browse(queue, 100, first=True, format_="MQEVENT ", message_id=wanted),
+        link.browse(queue, 100, first=False, format_="MQEVENT "),
+        link.get(queue, None, 0, 100, syncpoint=True),
+    ):
+        assert (found.data, found.message_id, found.correlation_id) == (b"event", wanted, correlation)
+    assert link.get(queue, None, 0, 100).message_id == b"", "of replies they are not kept"
+    assert asked == [
+        (wanted, 4 | 8192 | 16 | 64, 1),
+        (bytes(24), 4 | 8192 | 32 | 64, 0),
+        (bytes(24), 2 | 8192, 0),
+        (bytes(24), 4 | 8192, 0),
+    ]
+    link.commit()
+    assert ended == ["MQCMIT"]
+    with pytest.raises(MqiError) as failed:
+        link.back_out()
+    assert (failed.value.call, failed.value.reason) == ("MQBACK", 2003)
