@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.console.event_watch import QueueProgress
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.messages import ConsoleRow, message
+from mqvitals_agent.store.rows.messages import ConsoleRow, EventQueueRow, message
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
@@ -186,6 +187,39 @@ def test_a_file_that_cannot_be_followed(
     assert "log cannot be followed: it is not there\n" in shown
     assert "\x1b" not in line + shown
     assert ROW.path not in "".join(lines) + shown
+
+
+def test_what_there_is_to_say_about_event_queues(
+    make_empty: Callable[[], Path], capsys: pytest.CaptureFixture[str], judging: RuleConfig
+) -> None:
+    """The list and the agent's screen name queues that cannot be read, what could not be decoded, and what is emptied."""
+    path = make_empty()
+    channel, depth = "SYSTEM.ADMIN.CHANNEL.EVENT", "SYSTEM.ADMIN.PERFM.EVENT"
+    taken = QueueProgress(taken=True, unreadable=3, why="at byte 40: expected \x1bmore").to_json()
+    with Store.open(path) as store:
+        store.write(Snapshot("QM01", False, 1, NOW, ()), Evaluation((), ()))
+        store.messages.add_events(EventQueueRow("QM01", depth, "QM01", taken, ts=NOW), [])
+        event = message("QM01", "event:2053", NOW, "event:2053 MQRC_Q_FULL: full; queue=A", kind="queue", name="A")
+        store.messages.add_events(EventQueueRow("QM01", channel, "QM01", "{}", "MQRC_NOT_AUTHORIZED", NOW), [event])
+    assert main(["messages", "--store", str(path), "--since", "3650d", "--id", "event:2053"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    with StoreReader.open(path) as reader:
+        frame = read_frame(reader, NOW, FrameRequest("agent"), judging)
+    screen = " ".join(" ".join(line.text.split()) for line in agent_lines(frame, 300))
+    assert "QM01 event:2053 MQRC_Q_FULL: full; queue=A" in shown
+    for words in (
+        f"event queue {channel} of QM01 cannot be read: MQRC_NOT_AUTHORIZED",
+        f"event queue {depth} of QM01: 3 of its messages could not be read, the last of them: at byte 40: expected",
+        f"messages are removed from {depth} when they are read (polling.events.read: get), on QM01",
+    ):
+        assert words in shown
+        assert words in screen
+    assert "\x1b" not in shown + screen
+    assert (tone_of_code("event:2053"), tone_of_code("event:2224"), tone_of_code("event:2368")) == (
+        Tone.CRITICAL,
+        Tone.WARNING,
+        Tone.PLAIN,
+    )
 
 
 @pytest.fixture
