@@ -8,7 +8,7 @@ from typing import Final
 from mqvitals_agent.smf.layout.accounting import WQST, WTAS, WTID
 from mqvitals_agent.smf.layout.channel_initiator import QCCT, QCST, QCTADP, QCTDNS, QCTDSP, QCTSSL
 from mqvitals_agent.smf.layout.field import SectionLayout
-from mqvitals_agent.smf.layout.log_and_storage import QJST, QSRS
+from mqvitals_agent.smf.layout.log_and_storage import QJST, QSGM, QSPH, QSRS
 from mqvitals_agent.smf.layout.rmf import CARD, CPU, ENGINE
 from mqvitals_agent.smf.layout.rmf import REQUESTS as REQUESTS_SECTION
 from mqvitals_agent.smf.layout.rmf import STORAGE as FACILITY_STORAGE
@@ -234,6 +234,11 @@ def _limited(key: str) -> MetricFunction:
     return value_of
 
 
+def _part(key: str) -> MetricFunction:
+    """A text of the record; "none" where it is blank."""
+    return lambda fields, _: value if isinstance(value := fields.get(key), str) and value else Absence.NOTHING_TO_TELL
+
+
 def _without_buffers(fields: Fields) -> Absence | None:
     """A pool without buffers: its zeros are no figures."""
     return Absence.NOT_IN_USE if fields.get("nbuf") == 0 else None
@@ -296,6 +301,25 @@ STORAGE: Final = MetricMapping(
     {"memlimit_in_force_mb": _limited("memlim"), "storage64_free_bytes": _limited("aval64")},
     needs=("memlim", "aval64"),
     not_rates=frozenset({"memlimit_in_force_mb", "storage64_free_bytes"}),
+)
+POOLS: Final = MetricMapping(
+    kind("queue_manager"),
+    (("QSPH", "", QSPH),),
+    {
+        "storage_pool_count": _number("pools"),
+        "storage_pools_grown_bytes": _number("grown"),
+        "storage_pool_largest": _part("largest"),
+        "storage_pool_growing": _part("growing"),
+    },
+    needs=("pools", "grown", "largest", "growing"),
+    not_rates=frozenset({"storage_pool_count", "storage_pools_grown_bytes"}),
+)
+DIRECT: Final = MetricMapping(
+    kind("queue_manager"),
+    (("QSGM", "", QSGM),),
+    {"storage_direct_requests": _number("requests"), "storage_direct_largest": _part("largest")},
+    needs=("requests", "largest"),
+    not_rates=frozenset({"storage_direct_requests"}),
 )
 CF_STRUCTURE: Final = MetricMapping(kind("cf_structure"), (("QEST", "", _ONE_STRUCTURE),), needs=("str",))
 SMDS: Final = MetricMapping(kind("smds"), (("QESD", "", QESD),), needs=("str",))
@@ -484,10 +508,10 @@ BY_KIND: Final = {
         APPLICATION,
     )
 }
-"""By the name of the kind; ``STORAGE``, the second mapping of queue managers, is not among them."""
-_STORAGE_PROBE: Final = "SMF 115-7"
+"""By the name of the kind; further mappings of queue managers are not among them."""
+_STORAGE: Final = {"SMF 115-5": POOLS, "SMF 115-6": DIRECT, "SMF 115-7": STORAGE}
 
 
 def mapping_of(kind: str, probe: str) -> MetricMapping:
     """The mapping of a kind for the records of a probe (``SMF 115-2``)."""
-    return STORAGE if probe == _STORAGE_PROBE else MEASURED.get((kind, probe)) or BY_KIND[kind]
+    return _STORAGE.get(probe) or MEASURED.get((kind, probe)) or BY_KIND[kind]

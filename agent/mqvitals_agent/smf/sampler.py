@@ -13,9 +13,10 @@ An object whose name is empty or not printable is left out and noted in ``Sample
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from operator import itemgetter
 from typing import Final
 
 from mqvitals_agent.poll.channel import WORST_STATUS
@@ -27,10 +28,12 @@ from mqvitals_agent.smf.kinds import (
     CF_STRUCTURE,
     CHANNEL,
     CHANNEL_INITIATOR,
+    DIRECT,
     DISPATCHER,
     DNS_TASK,
     LOG,
     PAGE_SET,
+    POOLS,
     QUEUE,
     QUEUE_MANAGER,
     SMDS,
@@ -61,6 +64,8 @@ _MANAGED: Final = ("SYSTEM.MANAGED.DURABLE.", "SYSTEM.MANAGED.NDURABLE.")
 """Prefixes of the queues that the queue manager creates for managed subscriptions."""
 _STAMPED: Final = re.compile(r"(.*?[^0-9A-F])[0-9A-F]{16,24}")
 """The name of a dynamic queue: z/OS replaces the asterisk by a time stamp."""
+_POOL_RECORD: Final = 5
+"""The subtype of records about storage pools."""
 _PLACES: Final = 64
 _WHOLE: Final = 1 << 16
 _LONGEST_TASK_US: Final = 366 * 86_400_000_000
@@ -180,6 +185,7 @@ class Sampler:
 
     def _statistics(self, record: Record) -> Iterator[PartialSample]:
         whole: dict[str, Value | None] = {}
+        parts: list[dict[str, Value]] = []
         for section in sections(record):
             match section.layout.name:
                 case "QPST":
@@ -192,6 +198,8 @@ class Sampler:
                     whole |= _fields(section, QUEUE_MANAGER)
                 case "QSRS":
                     yield _single(section, STORAGE)
+                case "QSPH" | "QSGM":
+                    parts.append(section.fields())
                 case "QEST":
                     if record.qsg != "":
                         yield from _structures(section)
@@ -205,6 +213,10 @@ class Sampler:
         if whole:
             # The sections about the queue manager as a whole are one sample.
             yield _sample(record, QUEUE_MANAGER, "", filled(QUEUE_MANAGER.wanted, {}) | whole)
+        if parts:
+            # A record has many small parts of the storage; their sums and the greatest of them are kept.
+            pools = record.subtype == _POOL_RECORD
+            yield _sample(record, POOLS if pools else DIRECT, "", _of_pools(parts) if pools else _of_direct(parts))
 
     def _queue(self, section: Section) -> PartialSample:
         fields = _fields(section, QUEUE)
@@ -311,6 +323,36 @@ def _single(section: Section, mapping: MetricMapping, name: str = "") -> Partial
     fields = _fields(section, mapping)
     number = fields[name] if name else None
     return _sample(section.record, mapping, "" if number is None else str(number), fields)
+
+
+def _of_pools(parts: Sequence[Mapping[str, Value]]) -> dict[str, Value | None]:
+    """How many storage pools there are, and which is the largest and which grew most since the record before."""
+    sizes = [
+        (_int(part, "stor"), _int(part, "stor") - _int(part, "ostor"), str(part.get("name", ""))) for part in parts
+    ]
+    largest, _, name = max(sizes)
+    _, most, growing = max(sizes, key=itemgetter(1, 0, 2))
+    return {
+        "pools": len(parts),
+        "grown": sum(grown for _, grown, _ in sizes),
+        "largest": f"{name or 'unnamed'}: {largest} bytes",
+        "growing": f"{growing or 'unnamed'}: {most} bytes" if most > 0 else "",
+    }
+
+
+def _of_direct(parts: Sequence[Mapping[str, Value]]) -> dict[str, Value | None]:
+    """How often storage was got without a pool, and which program has most of it."""
+    held: dict[str, int] = {}
+    for part in parts:
+        program = str(part.get("csect", "")) or "unnamed"
+        held[program] = held.get(program, 0) + _int(part, "lvtot")
+    program, most = max(held.items(), key=itemgetter(1, 0))
+    return {"requests": sum(_int(part, "count") for part in parts), "largest": f"{program}: {most} bytes"}
+
+
+def _int(part: Mapping[str, Value], key: str) -> int:
+    value = part.get(key)
+    return value if isinstance(value, int) else 0
 
 
 def _structures(section: Section) -> Iterator[PartialSample]:

@@ -189,6 +189,11 @@ _INTERVAL = records(
     counter("comp_before", "bytes", "log records before compression", smf="QJSTCMPUNCMP"),
     counter("comp_after", "bytes", "log records after compression", smf="QJSTCMPCOMP"),
     gauge("write_mb_s", "MB/s", "what was written to one log copy a second", smf="QJSTCIWR"),
+    counter("logs_begun", "count", "log data sets that were begun in the interval, both copies", smf="QJSTCP1N+QJSTCP2N"),
+    counter("logs_zhywrite_capable", "count", "of logs_begun, those on devices that are capable of zHyperWrite", smf="QJSTHWC"),
+    counter("logs_zhywrite_enabled", "count", "of logs_begun, those written with zHyperWrite", smf="QJSTHWE"),
+    counter("zhylink_cis", "count", "control intervals (4 KB) that were to be written with zHyperLink", smf="QJSTHLCICNTW"),
+    counter("zhylink_cis_slow", "count", "of zhylink_cis, those that were written without it instead", smf="QJSTHLCICNTF"),
     gauge("record_interval_us", "us", "length of the interval of the newest record", smf="QWHSDURN"),
 )
 

@@ -367,6 +367,13 @@ _STORAGE = records(
     gauge("memlimit_in_force_mb", "MB", "MEMLIMIT of its address space as z/OS has it; none where there is no limit",
           smf="QSRSMEMLIM"),
     gauge("real_frames", "pages", "frames of real storage, of 4 KB, that it has", smf="QSRSFMCT"),
+    gauge("storage_pool_count", "count", "pools that its storage is taken from", smf="QSPHSTOR"),
+    gauge("storage_pools_grown_bytes", "bytes", "what its storage pools grew by since the record before; below 0: they shrank",
+          smf="QSPHSTOR-QSPHOSTOR", signed=True),
+    text("storage_pool_largest", "the largest of its storage pools, with its size", smf="QSPHNAME"),
+    text("storage_pool_growing", "the storage pool that grew most since the record before, and by how much", smf="QSPHNAME"),
+    gauge("storage_direct_requests", "count", "requests for storage without a pool", smf="QSGMCOUNT"),
+    text("storage_direct_largest", "the program that got most storage without a pool, and how much", smf="QSGMCSECT"),
     counter("storage_latch_waits", "count", "times a task waited for another to get or give back storage",
             smf="QSRSPHBLGF+QSRSPHBLGV+QSRSPHBLLF+QSRSPHBLLV+QSRSGMBL"),
 )

@@ -183,6 +183,34 @@ def test_the_address_space_of_a_queue_manager(smf: Any) -> None:
     assert of_storage(smf, storage(smf, end, **values)) == []
 
 
+def test_pools_and_direct_storage_in_sum(smf: Any) -> None:
+    """Of the many pools the largest and the one that grew most are named, of programs the one that got most."""
+    end = smf.NOON_US + 1_800_000_000
+    before = smf.record(115, 2, {5: [smf.section(672)]}, number=9, local_us=HOUR_US)
+    blank = {"xstor": 0, "bsize": 0, "bcnt": 0, "count": 1, "dspnm": "", "flags": 0}
+    pools = [
+        blank | {"stor": stor, "ostor": ostor, "name": name}
+        for stor, ostor, name in ((9000, 9500, "HANDLES"), (4000, 1000, "MSGS"), (100, 100, ""))
+    ]
+    got_by = [
+        {"lvtot": total, "lvnew": 0, "lvmax": 0, "lvmin": 0, "count": 2, "scls": 0, "csect": program, "offset": 8}
+        for total, program in ((700, "CSQIDMPS"), (500, "CSQVXDPS"), (400, "CSQVXDPS"))
+    ]
+    records = [
+        smf.record(115, number, {1: sections}, start_us=end, local_us=HOUR_US, t0=smf.STORAGE_STANDARD)
+        for number, sections in ((5, [pool(each) for each in pools]), (6, [got(each) for each in got_by]))
+    ]
+    snapshots = readings(map(parse, [before, *records]))
+    found = {each.probe: each.values for snapshot in snapshots for each in snapshot.readings}
+    assert found["SMF 115-5"] == {
+        "storage_pool_count": 3,
+        "storage_pools_grown_bytes": 2500,
+        "storage_pool_largest": "HANDLES: 9000 bytes",
+        "storage_pool_growing": "MSGS: 3000 bytes",
+    }
+    assert found["SMF 115-6"] == {"storage_direct_requests": 6, "storage_direct_largest": "CSQVXDPS: 900 bytes"}
+
+
 @pytest.mark.parametrize("free", [5, (1 << 64) - 1])
 def test_no_limit(smf: Any, free: int) -> None:
     """Without MEMLIMIT there is nothing to tell of it, nor of what is left: both would be greater than any store can hold."""

@@ -173,6 +173,15 @@ def test_words_about_records() -> None:
     assert record_words(value(1, source=Source.POLL), BEGIN + MINUTE) == "1m00s ago"
 
 
+def test_calls_a_second_by_verb() -> None:
+    """The busiest call first; what was never called is left out, and without a record there is no line."""
+    calls = {"get_calls": 600, "put_calls": 300, "open_calls": 100, "set_calls": 0}
+    values = {name: value(number) for name, number in {"mqi_call_rate": 50.0, **calls}.items()}
+    [line] = interval_lines("queue_manager", values, BEGIN + MINUTE, 120)
+    assert line.text.partition(": ")[2] == "MQI calls 50 /s: MQGET 30 /s, MQPUT 15 /s, MQOPEN 5 /s"
+    assert interval_lines("queue_manager", {"get_calls": value(5)}, BEGIN, 120) == ()
+
+
 def test_distributed_queue_managers_need_no_smf() -> None:
     """Where a metric is told to be of z/OS alone, nobody is sent to start a trace."""
     assert not on_zos({"disposition": value(Absence.NOT_ON_DISTRIBUTED)})
