@@ -18,12 +18,14 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.store.rows.messages import EventQueueRow, StoredMessage, message
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.changes import change_json, change_list_lines, object_change_lines, read_changes_of
 from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
 from mqvitals_agent.view.related import RelatedObjects
 from mqvitals_agent.view.screens.object import detail_lines
+from mqvitals_agent.view.trend import chart_data
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -154,6 +156,54 @@ def test_changes_before_an_alert(altered: Path, hours_before: int, seen: bool) -
     assert (
         "Changed in the day before" in "".join(line.text for line in object_change_lines(found, began, 120))
     ) is bool(found.before_alerts)
+
+
+def test_a_change_that_is_seen_after_the_alert(altered: Path) -> None:
+    """Definitions are asked for less often than figures: what may have changed before the alert is shown with it, with
+    the time in which it happened; what was still as before when the alert began is not."""
+    queue = ObjectName.parse(PAYMENTS)
+    related = [RelatedObjects("queues on it", ((queue, Health.OK, None),))]
+    name = ObjectName("QM01", "page_set", "3")
+    with StoreReader.open(altered / "live.db") as reader:
+        (last,) = reader.changes(objects=[queue], limit=1)
+        assert last.before < last.ts
+        for began, seen in ((last.before, True), (last.before - 1, False)):
+            alert = Alert(
+                AlertKey("PS-01", name), name, "operational", "", AlertState.FIRING, Severity.WARNING,
+                Severity.WARNING, began, began, "full", began,
+            )  # fmt: skip
+            found = read_changes_of(reader, name, related, [alert], last.ts)
+            assert (last in found.before_alerts) is seen
+            words = [line.text.strip() for line in object_change_lines(found, last.ts, 160)]
+            assert any(each.startswith("between ") and "-> 50,000" in each for each in words) is seen
+
+
+def test_a_trend_marks_them(altered: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The time axis has a mark where the definition changed, and a line below says what."""
+    capsys.readouterr()
+    assert main(["trend", "depth", PAYMENTS, "--store", str(altered / "live.db"), "--width", "100"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (axis,) = [each for each in lines if "└" in each]
+    named = [each for each in lines if each.startswith("▲")]
+    assert 1 <= axis.count("▲") <= len(named)
+    assert any("MAXDEPTH 5,000 msgs -> 50,000 msgs" in each for each in named)
+    assert main(["trend", "depth", "QM02/queue/PAYMENTS.IN", "--store", str(altered / "live.db")]) == 0
+    assert "▲" not in capsys.readouterr().out
+
+
+def test_the_chart_of_an_object_marks_them(altered: Path) -> None:
+    """The chart has the changes of its own time only."""
+    rules = load_rule_config(Settings())
+    with StoreReader.open(altered / "live.db") as reader:
+        now = reader.last_ts() or 0
+        frame = read_frame(reader, now, FrameRequest(DETAIL, name=ObjectName.parse(PAYMENTS)), rules)
+        assert frame.detail is not None
+        assert frame.detail.trend is not None
+        marks = chart_data(frame.detail.trend).marks
+        assert [ts for ts, _ in marks] == [each.ts for each in frame.detail.changes.own]
+        assert "MAXDEPTH" in marks[-1][1]
+        span = TimeRange(now - 1, now)
+        assert chart_data(replace(frame.detail.trend, span=span)).marks == ()
 
 
 def test_the_reader_reads_them(altered: Path) -> None:

@@ -79,6 +79,20 @@ async def test_curve_and_axis_end_in_the_same_cell(screen_text: Text, width: int
         assert cells(lines[10]) == width
 
 
+async def test_changes_are_marked_in_the_axis_and_named_in_the_legend(screen_text: Text) -> None:
+    """The newest is named, the others are counted; the drawing keeps its size."""
+    app = Charting()
+    marks = ((0, "MAXDEPTH 5 -> 6"), (3_600_000, "MAXDEPTH 6 -> 7"))
+    async with app.run_test(size=(90, 12)) as pilot:
+        app.chart.show(data(points())._replace(marks=marks), SPAN)
+        await pilot.pause()
+        lines = screen_text(app).splitlines()
+        assert len(lines) == 12
+        axis = lines[-3].rstrip().partition("└")[2]
+        assert axis == f"▲{'─' * (len(axis) - 2)}▲"
+        assert lines[-1].rstrip().endswith(f"▲ {clock(3_600_000)} MAXDEPTH 6 -> 7 and 1 more")
+
+
 async def test_chart_is_drawn_anew_for_another_size(screen_text: Text) -> None:
     """After a resize axis and plot are as wide and high as the place, down to five lines and less."""
     app = Charting()

@@ -381,7 +381,7 @@ def _changes_before(reader: StoreReader, name: ObjectName, alert: Alert, now: in
     status = status_of(read_status_data(reader, now, {}))
     names = explaining(name, read_related(reader, status, name, reader.current(name))) | {name}
     found = read_changes_before(reader, names, alert)
-    return [f"{when_words(each, now)} {object_words(each.name)} {change_words(each)}" for each in found]
+    return [f"{when_words(each, now, alert.since)} {object_words(each.name)} {change_words(each)}" for each in found]
 
 
 def _alert_words(rule: Rule, alert: Alert | None) -> str:

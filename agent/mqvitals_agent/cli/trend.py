@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mqvitals_rules.vocabulary.metric import Metric
 
 HOUR_MS = 3_600_000
+_MOST_CHANGES = 200
+"""The number of changes of the definition that are marked, the newest."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -127,4 +129,5 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     if metric.needs_statistics and not why:
         why = Absence.NEEDS_STATISTICS.value
     note = f"The past: {safe(meta.origin)}" if meta.past else ""
-    return trend_of(name, metric, series, TimeRange(since, until), why, note)
+    changes = reader.changes(objects=[name], since=since, until=until, limit=_MOST_CHANGES)
+    return trend_of(name, metric, series, TimeRange(since, until), why, note, changes)

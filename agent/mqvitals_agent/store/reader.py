@@ -434,16 +434,26 @@ class StoreReader:
         *,
         since: int = 0,
         until: int | None = None,
+        possible_at: int | None = None,
         pattern: str | None = None,
         objects: Collection[ObjectName] | None = None,
         limit: int,
     ) -> tuple[Change, ...]:
         """The newest ``limit`` changes of definitions seen from ``since`` to ``until`` (ms UTC), oldest first.
 
-        ``pattern`` is as of ``objects()``; ``objects`` are those wanted.
+        With ``possible_at`` only those that may have been made by then, also if they were seen later. ``pattern`` is as
+        of ``objects()``; ``objects`` are those wanted.
         """
         with self._query() as connection:
-            return read_changes(connection, since=since, until=until, pattern=pattern, objects=objects, limit=limit)
+            return read_changes(
+                connection,
+                since=since,
+                until=until,
+                possible_at=possible_at,
+                pattern=pattern,
+                objects=objects,
+                limit=limit,
+            )
 
     def new_messages(self, number: int, since: int) -> NewMessages:
         """The console messages in rows with a higher number than ``number``, and those that came last after ``since``

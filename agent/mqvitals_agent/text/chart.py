@@ -20,6 +20,9 @@ WIDTH_RANGE = (2, 1000)
 HEIGHT_RANGE = (1, 200)
 """Cells of the plot itself; a size outside is clamped."""
 
+MARK = "▲"
+"""Stands in the time axis where something happened."""
+
 _CALM = 10
 
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
@@ -91,10 +94,11 @@ def chart(
     height: int,
     time_label: Callable[[int], str],
     steps: bool = False,
+    marks: Iterable[int] = (),
 ) -> list[str]:
     """The plot with the scale's labels at the left and the first and last moment below, in ``width`` cells altogether.
 
-    ``height`` is that of the plot alone; ``steps`` as for ``plot``.
+    ``height`` is that of the plot alone; ``steps`` as for ``plot``. The axis has a ``MARK`` at each moment of ``marks``.
     """
     height = _within(height, HEIGHT_RANGE)
     labels = _labels(scale, height)
@@ -108,7 +112,16 @@ def chart(
     begin, end = time_label(span.since), time_label(span.until)
     room = inner - cells(begin) - cells(end)
     under = f"{begin}{' ' * room}{end}" if room > 0 else fit(begin, inner)
-    return [*lines, f"{' ' * margin} └{'─' * inner}", f"{' ' * margin}  {under}"]
+    return [*lines, f"{' ' * margin} └{_axis(marks, span, inner)}", f"{' ' * margin}  {under}"]
+
+
+def _axis(marks: Iterable[int], span: TimeRange, width: int) -> str:
+    cells = ["─"] * width
+    length = max(span.until - span.since, 1)
+    for ts in marks:
+        if span.since <= ts <= span.until:
+            cells[min((ts - span.since) * width // length, width - 1)] = MARK
+    return "".join(cells)
 
 
 def scale_of_values(values: Iterable[float], label: Callable[[float], str], *, top: float | None = None) -> Scale:

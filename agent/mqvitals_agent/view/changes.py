@@ -61,12 +61,14 @@ Authors = Mapping[Change, Author]
 class ObjectChanges:
     """The changes of an object, and those of what belongs to it in the day before one of its alerts began; oldest first.
 
-    ``authors``: who made them, where an event tells it.
+    ``authors``: who made them, where an event tells it. ``began`` is when the last of
+    these alerts did, ms UTC.
     """
 
     own: tuple[Change, ...] = ()
     before_alerts: tuple[Change, ...] = ()
     authors: Authors = field(default_factory=dict)
+    began: int = 0
 
 
 def read_authors(reader: StoreReader, changes: Iterable[Change]) -> Authors:
@@ -141,9 +143,10 @@ def change_words(change: Change) -> str:
     return words
 
 
-def when_words(change: Change, now: int) -> str:
-    """When it was seen; after a pause of more than a day between which two moments it happened."""
-    if change.ts - change.before > _DAY_MS:
+def when_words(change: Change, now: int, began: int | None = None) -> str:
+    """When it was seen; between which two moments it happened after a pause of more than a day, or where it was seen
+    only after an alert began (``began``, ms UTC)."""
+    if change.ts - change.before > _DAY_MS or (began is not None and change.ts > began):
         return f"between {_at(change.before, now)} and {_at(change.ts, now)}"
     return _at(change.ts, now)
 
@@ -206,11 +209,13 @@ def read_changes_of(
     own = reader.changes(objects=[name], since=now - _SHOWN_MS, limit=_MOST)
     around = explaining(name, related)
     found: dict[Change, None] = {}
+    began = 0
     for alert in alerts:
         if alert.ended is None:
             found.update(dict.fromkeys(read_changes_before(reader, around, alert)))
+            began = max(began, alert.since)
     before_alerts = tuple(sorted(found, key=lambda change: change.ts)[-_MOST:])
-    return ObjectChanges(own, before_alerts, read_authors(reader, (*own, *before_alerts)))
+    return ObjectChanges(own, before_alerts, read_authors(reader, (*own, *before_alerts)), began)
 
 
 def explaining(name: ObjectName, related: Iterable[RelatedObjects]) -> frozenset[ObjectName]:
@@ -221,10 +226,14 @@ def explaining(name: ObjectName, related: Iterable[RelatedObjects]) -> frozenset
 
 
 def read_changes_before(reader: StoreReader, names: Collection[ObjectName], alert: Alert) -> tuple[Change, ...]:
-    """What changed of some objects in the day before an alert began, oldest first. Raises StoreError."""
+    """What changed, or may have changed, of some objects in the day before an alert began, oldest first.
+
+    Definitions are asked for less often than figures: a change that led to the alert may be seen after it. Raises
+    StoreError.
+    """
     if not names:
         return ()
-    return reader.changes(objects=names, since=alert.since - BEFORE_ALERT_MS, until=alert.since, limit=_MOST)
+    return reader.changes(objects=names, since=alert.since - BEFORE_ALERT_MS, possible_at=alert.since, limit=_MOST)
 
 
 def object_change_lines(changes: ObjectChanges, now: int, width: int) -> Iterator[Line]:
@@ -236,15 +245,17 @@ def object_change_lines(changes: ObjectChanges, now: int, width: int) -> Iterato
     if changes.before_alerts:
         yield heading("Changed in the day before its alerts began", width)
         for change in reversed(changes.before_alerts):
-            yield from _change_lines(change, changes.authors.get(change), now, width, named=True)
+            yield from _change_lines(change, changes.authors.get(change), now, width, named=True, began=changes.began)
 
 
-def _change_lines(change: Change, author: Author | None, now: int, width: int, *, named: bool) -> Iterator[Line]:
+def _change_lines(
+    change: Change, author: Author | None, now: int, width: int, *, named: bool, began: int | None = None
+) -> Iterator[Line]:
     lead = "" if named else _INDENT
     who = f"{object_words(change.name)}  " if named else ""
     security = is_security(change.name.kind, change.metric, change.new)
     yield from wrapped(
-        f"{when_words(change, now)}  {who}{change_words(change)}{f', {author_words(author)}' if author else ''}",
+        f"{when_words(change, now, began)}  {who}{change_words(change)}{f', {author_words(author)}' if author else ''}",
         width,
         Tone.WARNING if security else Tone.PLAIN,
         first=lead,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.plan_inputs import ObjectValues
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.view.alerts import Remedy, read_remedy
@@ -140,6 +141,7 @@ def read_object_detail(
     begun = [alert.started for alert in all_of_it if alert.started is not None and health_of(alert.severity) is health]
     chartable = _chartable(name.kind, values)
     object_rules = _object_rules(reader, rules, name, alerts)
+    changes = read_changes_of(reader, name, related, (*firing, *below)[:_WITH_CONSOLE], data.now)
     shown = _charted(name.kind, metric, chartable, object_rules)
     return ObjectDetail(
         name=name,
@@ -158,13 +160,15 @@ def read_object_detail(
         tasks=tasks,
         mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(object_rules),
         console=read_console(reader, name, (*firing, *below)[:_WITH_CONSOLE], data.now),
-        changes=read_changes_of(reader, name, related, (*firing, *below)[:_WITH_CONSOLE], data.now),
+        changes=changes,
         planned=WhatIfInputs()
         if stale
         else read_what_if(ObjectValues(reader, name, rules.facts, data.now, answered_only=True)),
         chartable=chartable,
         metric=shown,
-        trend=_trend(reader, name, shown, values, TimeRange(data.now - span_ms, data.now)) if shown else None,
+        trend=_trend(reader, name, shown, values, TimeRange(data.now - span_ms, data.now), changes.own)
+        if shown
+        else None,
     )
 
 
@@ -277,9 +281,14 @@ _WITHOUT_HISTORY = frozenset(
 
 
 def _trend(
-    reader: StoreReader, name: ObjectName, metric: str, values: Mapping[str, CurrentValue], span: TimeRange
+    reader: StoreReader,
+    name: ObjectName,
+    metric: str,
+    values: Mapping[str, CurrentValue],
+    span: TimeRange,
+    changes: Sequence[Change],
 ) -> Trend:
     latest = values[metric]
     why = latest.value.value if isinstance(latest.value, Absence) else ""
     series = reader.trend(name, metric, span.since, span.until)
-    return trend_of(name, metric_of(name.kind, metric), series, span, why)
+    return trend_of(name, metric_of(name.kind, metric), series, span, why, changes=changes)

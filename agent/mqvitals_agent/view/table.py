@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import figure, number, quantity, rough_age, short_age, whole
@@ -297,6 +297,36 @@ def rate_column(kind: str, title: str, width: int, unit: str) -> Column:
         return number_in(item.values.get(PER_SECOND))
 
     return Column(PER_SECOND, title, width, cell, order, right=True, metrics=((kind, RATE[kind]),))
+
+
+REPLY_CPU_US: Final = 50
+"""What a reply is assumed to cost the queue manager, in microseconds of processor time of its address space (MSTR)."""
+
+_MINUTE_MS: Final = 60_000
+
+
+def a_minute(item: Item, metric: str) -> float | None:
+    """A figure of each sending of a command, for each minute at the interval in force; None where one is unknown."""
+    each, every = number_in(item.values.get(metric)), number_in(item.values.get("every_ms"))
+    return None if each is None or not every else each * _MINUTE_MS / every
+
+
+def cpu_column(title: str, width: int) -> Column:
+    """The processor time a minute that the replies to a command are assumed to cost the queue manager."""
+
+    def order(item: Item) -> float | None:
+        replies = a_minute(item, "replies")
+        return None if replies is None else replies * REPLY_CPU_US
+
+    def cell(item: Item, _: int) -> Cell:
+        return value_cell(
+            item.values.get("every_ms"),
+            lambda _: "" if (cost := order(item)) is None else quantity(cost, "us"),
+            item,
+            main=False,
+        )
+
+    return Column("cpu", title, width, cell, order, right=True, metrics=(("agent", "replies"), ("agent", "every_ms")))
 
 
 def _per_second(value: float, unit: str) -> str:

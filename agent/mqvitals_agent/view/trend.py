@@ -11,9 +11,11 @@ from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqvitals_agent.text.chart import Scale, TimeRange, chart, pauses, scale_of_states, scale_of_values
+from mqvitals_agent.store.rows.changes import Change
+from mqvitals_agent.text.chart import MARK, Scale, TimeRange, chart, pauses, scale_of_states, scale_of_values
 from mqvitals_agent.text.figure import age, clock, day, figure, moment, quantity, stamp, state, zone_name
 from mqvitals_agent.text.terminal import cut, safe, wrap
+from mqvitals_agent.view.changes import change_words
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
@@ -26,6 +28,8 @@ CSV_HEADER = "at,value"
 _UNITS = {"pct": "%", "us": "µs"}
 MOST_GAPS = 5
 """The number of gaps that are named; the others are counted."""
+_MOST_CHANGES = 5
+"""The number of changes of the definition that are named, the newest; all are marked."""
 _JOINT_MS = 2_000
 """Consecutive intervals may differ by this, ms."""
 _MINUTE_MS = 60_000
@@ -41,7 +45,7 @@ class Trend:
 
     ``intervals`` are the ms that each point is about, as ``Series`` has them; none given: unknown. ``by_records``: the
     points are those of records, not of polls. ``kept_from``: samples before that time (ms UTC) have been deleted; None:
-    none.
+    none. ``changes`` are those of the object's definition, oldest first; the ones in its time are marked.
     """
 
     object: ObjectName
@@ -53,9 +57,18 @@ class Trend:
     intervals: Sequence[int | None] = ()
     by_records: bool = False
     kept_from: int | None = None
+    changes: Sequence[Change] = ()
 
 
-def trend_of(name: ObjectName, metric: Metric, series: Series, span: TimeRange, why: str = "", note: str = "") -> Trend:
+def trend_of(
+    name: ObjectName,
+    metric: Metric,
+    series: Series,
+    span: TimeRange,
+    why: str = "",
+    note: str = "",
+    changes: Sequence[Change] = (),
+) -> Trend:
     """The trend of a metric that was read from a store."""
     return Trend(
         name,
@@ -67,6 +80,7 @@ def trend_of(name: ObjectName, metric: Metric, series: Series, span: TimeRange, 
         series.intervals,
         by_records=series.source is not Source.POLL,
         kept_from=series.kept_from,
+        changes=changes,
     )
 
 
@@ -128,14 +142,19 @@ def trend_text(view: Trend, width: int, height: int) -> list[str]:
         height=height,
         time_label=drawn.time_label,
         steps=drawn.steps,
+        marks=[ts for ts, _ in drawn.marks],
     )
+    for ts, changed in drawn.marks[-_MOST_CHANGES:]:
+        lines += wrap(f"{MARK} {_when(ts, view.span)} {changed}", width, rest="  ")
+    if len(drawn.marks) > _MOST_CHANGES:
+        lines.append(f"{MARK} {len(drawn.marks) - _MOST_CHANGES:,} earlier")
     words = _states(present, view) if drawn.steps else _extremes(view, present)
     return [*lines, "", *wrap(words, width, rest="  "), *_footer(view, width)]
 
 
 class ChartData(NamedTuple):
     """What a chart of a trend is drawn from; ``earlier`` are series of other days, by name, their times moved into
-    the trend's."""
+    the trend's; ``marks`` the moments at which the definition changed, oldest first, and what changed."""
 
     points: Points
     scale: Scale
@@ -143,6 +162,7 @@ class ChartData(NamedTuple):
     time_label: Callable[[int], str]
     earlier: tuple[tuple[str, Points], ...]
     steps: bool
+    marks: tuple[tuple[int, str], ...] = ()
 
 
 def chart_data(trend: Trend, earlier: Sequence[tuple[str, Points]] = ()) -> ChartData:
@@ -156,13 +176,16 @@ def chart_data(trend: Trend, earlier: Sequence[tuple[str, Points]] = ()) -> Char
     series = [tuple(trend.points), *(points for _, points in within)]
     values = [value for points in series for _, value in points if value is not None and math.isfinite(value)]
     label = day if trend.span.until - trend.span.since > _CLOCK_SPAN_MS else clock
+    marks = tuple(
+        (change.ts, change_words(change)) for change in trend.changes if since <= change.ts <= trend.span.until
+    )
     if metric.type is not MetricType.STATE:
 
         def words(value: float) -> str:
             return quantity(value, metric.unit)
 
         scale = scale_of_values(values, words, top=100.0 if metric.unit == "pct" else None)
-        return ChartData(tuple(trend.points), scale, words, label, within, steps=False)
+        return ChartData(tuple(trend.points), scale, words, label, within, steps=False, marks=marks)
     scale, levels = scale_of_states(map(int, values), lambda code: state(code, metric))
     names = {level: state(code, metric) for code, level in levels.items()}
 
@@ -176,6 +199,7 @@ def chart_data(trend: Trend, earlier: Sequence[tuple[str, Points]] = ()) -> Char
         label,
         tuple((name, levelled(points)) for name, points in within),
         steps=True,
+        marks=marks,
     )
 
 

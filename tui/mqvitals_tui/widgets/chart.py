@@ -9,9 +9,10 @@ from typing import ClassVar
 from textual.strip import Strip
 from textual.widget import Widget
 
-from mqvitals_agent.text.chart import TimeRange, chart, plot
+from mqvitals_agent.text.chart import MARK, TimeRange, chart, plot
+from mqvitals_agent.text.figure import clock
 from mqvitals_agent.text.styled import Line, Span, Tone, line
-from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.text.terminal import cells, cut
 from mqvitals_agent.view.trend import ChartData
 from mqvitals_tui.widgets.painting import TONE_CLASSES, paint, tone_css
 
@@ -75,9 +76,16 @@ class BrailleChart(Widget):
             return (line(self._empty, Tone.ABSENT),)
         rows = max(height - _UNDER - 1, 1)
         drawing = chart(
-            data.points, data.scale, span, width=width, height=rows, time_label=data.time_label, steps=data.steps
+            data.points,
+            data.scale,
+            span,
+            width=width,
+            height=rows,
+            time_label=data.time_label,
+            steps=data.steps,
+            marks=[ts for ts, _ in data.marks],
         )
-        inner = drawing[rows].count("─")
+        inner = len(drawing[rows].partition("└")[2])
         earlier = [(name, series) for name, series in data.earlier if series]
         behind = [plot(series, data.scale, span, width=inner, height=rows, steps=data.steps) for _, series in earlier]
         lines = [
@@ -89,6 +97,15 @@ class BrailleChart(Widget):
         return (*lines, _legend(data, values, [name for name, _ in earlier], width))
 
 
+def _mark_words(data: ChartData) -> str:
+    """The newest change of the definition, and how many more are marked."""
+    if not data.marks:
+        return ""
+    ts, changed = data.marks[-1]
+    more = f" and {len(data.marks) - 1} more" if len(data.marks) > 1 else ""
+    return f"   {MARK} {clock(ts)} {changed}{more}"
+
+
 def _legend(data: ChartData, values: list[float], earlier: Sequence[str], width: int) -> Line:
     last = data.points[-1][1]
     newest = data.words(values[-1])
@@ -96,6 +113,8 @@ def _legend(data: ChartData, values: list[float], earlier: Sequence[str], width:
         newest = f"absent, before {newest}"
     text = f"last {newest}   min {data.words(min(values))}   max {data.words(max(values))}"
     names = f"   faint: {', '.join(earlier)}" if earlier else ""
+    # What changed counts for more than which days are shown faint.
+    text += cut(_mark_words(data), max(width - cells(text), 0)) if data.marks else ""
     if cells(text) + cells(names) > width:
         names = ""
     return Line((Span(text), Span(names, Tone.FAINT)))

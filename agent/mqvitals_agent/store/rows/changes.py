@@ -109,12 +109,14 @@ def read_changes(
     *,
     since: int = 0,
     until: int | None = None,
+    possible_at: int | None = None,
     pattern: str | None = None,
     objects: Collection[ObjectName] | None = None,
     limit: int,
 ) -> tuple[Change, ...]:
     """The newest ``limit`` changes seen from ``since`` to ``until`` (ms UTC), oldest first.
 
+    With ``possible_at`` only those that may have been made by then: the old value was not seen later.
     ``pattern`` chooses objects by whole name as file names are chosen (``QM01/queue/*``); ``objects`` are those wanted.
     Raises sqlite3.Error.
     """
@@ -122,6 +124,9 @@ def read_changes(
     if until is not None:
         conditions.append("ts <= ?")
         parameters.append(until)
+    if possible_at is not None:
+        conditions.append("before_ts <= ?")
+        parameters.append(possible_at)
     where = " AND ".join(conditions)
     if objects is None:
         match = None if pattern is None else compile_pattern(translate(pattern)).match

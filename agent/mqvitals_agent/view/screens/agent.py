@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.text.figure import age, number, number_of, size
+from mqvitals_agent.text.figure import age, number, number_of, quantity, size
 from mqvitals_agent.text.severity import WIDEST, Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, labelled, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, fit, safe
 from mqvitals_agent.view.console import failing_words
 from mqvitals_agent.view.status import refused_words, unstored_words, without_answer
-from mqvitals_agent.view.table import Item
+from mqvitals_agent.view.table import REPLY_CPU_US, Item, a_minute
 from mqvitals_agent.view.values import figure_of, number_in
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.tables import metric
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
 
 _AHEAD = metric("store", "limit_ahead").values["YES"]
+_ASSUMPTION = (
+    f"CPU is an estimate: {REPLY_CPU_US} µs in the queue manager (MSTR) for each reply are assumed, not measured;"
+    " polling.intervals makes a command rarer"
+)
 _WELL = (Outcome.OK.value, Outcome.NOT_FOUND.value)
 
 
@@ -57,6 +61,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     store = store_lines(frame.store, frame.now, width)
     alarmed = frame.store is not None and frame.store.health > Health.UNKNOWN
     lacking = without_answer(frame.status.unknown)
+    estimated = any(a_minute(item, "replies") is not None for item in frame.items)
     return (
         *_settings(frame, width),
         *(shown for path, why in frame.consoles for shown in _warned(failing_words(path, why), width)),
@@ -66,6 +71,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         *lines,
         *(() if alarmed else store),
         *(shown for each in fine for shown in receiver_lines(each, frame.now, width, stale=stale)),
+        *(wrapped(_ASSUMPTION, width, Tone.FAINT) if estimated else ()),
         *(wrapped(lacking, width, Tone.FAINT) if lacking else ()),
     )
 
@@ -190,7 +196,23 @@ def _counted(items: Iterable[Item]) -> str:
     )
     return (
         f"{number_of(len(items), 'command')}, {fine}; "
-        f"last replies: {number(replies)} messages, {size(data)}, {number(took / 1000)} s"
+        f"last replies: {number(replies)} messages, {size(data)}, {number(took / 1000)} s{_cost(items)}"
+    )
+
+
+def _cost(items: Iterable[Item]) -> str:
+    """What the commands cost a minute at the intervals in force; nothing where these are not known, as in a replay."""
+    known = [
+        (a_minute(item, "commands") or 0, replies, a_minute(item, "bytes") or 0)
+        for item in items
+        if (replies := a_minute(item, "replies")) is not None
+    ]
+    if not known:
+        return ""
+    commands, replies, data = (sum(figures) for figures in zip(*known, strict=True))
+    return (
+        f"; a minute: {number(round(commands))} commands, {number(round(replies))} replies, {size(round(data))},"
+        f" about {quantity(replies * REPLY_CPU_US, 'us')} of CPU"
     )
 
 
