@@ -223,6 +223,12 @@ class RuleSettings:
         Doc("Rule files of your own, beside the shipped ones. Relative paths are beside this file."),
     ] = ()
     disabled: Annotated[tuple[LocatedText, ...], Doc("Ids of rules that are switched off.")] = ()
+    enabled: Annotated[
+        tuple[LocatedText, ...],
+        Doc(
+            "Ids of rules that are off unless they are named here, such as OPS-291; 'mqvitals rules list' shows them as off."
+        ),
+    ] = ()
     thresholds: Annotated[tuple[ThresholdSettings, ...], Doc("Other values for parameters of rules.")] = ()
     cause_share: Annotated[
         float,

@@ -56,6 +56,10 @@ STATES: dict[str, tuple[str, dict[str, str]]] = {
     "channel.monchl": ("MQMON_", {"QMGR": "Q_MGR"}),
     "channel.qsg_disp": ("MQQSGD_", {"QMGR": "Q_MGR"}),
     "channel.splprot": ("MQSPL_", {"ASPOLICY": "AS_POLICY"}),
+    "channel.put_authority": (
+        "MQPA_",
+        {"DEF": "DEFAULT", "CTX": "CONTEXT", "ONLYMCA": "ONLY_MCA", "ALTMCA": "ALTERNATE_OR_MCA"},
+    ),
     "channel.ssl_client_auth": ("MQSCA_", {}),
     "channel.usedlq": ("MQUSEDLQ_", {}),
     "queue.type": (

@@ -62,6 +62,8 @@ def run_list(arguments: argparse.Namespace) -> int:
 
         sys.stdout.write(rules_page(load_rules(KINDS)))
         return ExitCode.DONE
+    from mqvitals_rules.ruleset.config import disabled_rules
+
     rules = rules_of(settings)
     wanted = {name: value for name in _FILTERS if (value := getattr(arguments, name)) is not None}
     found = [rule for rule in rules if all(_PREDICATES[name](rule, value) for name, value in wanted.items())]
@@ -72,7 +74,7 @@ def run_list(arguments: argparse.Namespace) -> int:
         print(json.dumps(shown, indent=2))
         return ExitCode.DONE
     if not arguments.counts:
-        print("\n".join(_table(found, frozenset(map(str, settings.rules.disabled)))))
+        print("\n".join(_table(found, disabled_rules(settings.rules, found))))
         print()
     print("\n".join(_count_lines(found)))
     return ExitCode.DONE
@@ -80,6 +82,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
     """One rule as programs get it, with what the configuration changes about it."""
+    from mqvitals_rules.ruleset.config import disabled_rules
     from mqvitals_rules.ruleset.markdown import clear_text, hold_text, one_line
 
     return {
@@ -95,7 +98,7 @@ def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
         "caused_by_partner": [str(cause) for cause in rule.caused_by_partner],
         "same_incident": [str(other) for other in rule.same_incident],
         "quiet_restarts": rule.quiet_restarts,
-        "enabled": rule.id not in settings.rules.disabled,
+        "enabled": rule.id not in disabled_rules(settings.rules, [rule]),
         "severity": rule.severity.name.lower(),
         "severity_if": [
             {"when": one_line(case.when), "severity": case.severity.name.lower()} for case in rule.severity_if
@@ -226,6 +229,8 @@ def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
     family = f", family {rule.family.name}" if rule.family else ""
     about = f"; the alert is about its {rule.about}" if rule.about != rule.scope else ""
     off = "; switched off in the configuration" if rule.id in settings.rules.disabled else ""
+    if rule.off and rule.id not in settings.rules.enabled:
+        off = "; off until rules.enabled names it"
     tier = f"; tier {rule.tier}: {_tier_words(rule.tier)}" if rule.tier else ""
     yield from _labelled("Kind", f"{rule.kind.value}; applies to each {rule.scope}{about}{family}{tier}{off}")
     yield from _labelled("When", one_line(rule.when))
@@ -346,7 +351,8 @@ def _verdict_lines(
 
     compiled = rule_config.rules.rule_for(rule, name)
     if compiled is None:
-        raise Failure(f"{rule.id} is switched off", hint="remove it from rules.disabled")
+        hint = "add it to rules.enabled" if rule.off else "remove it from rules.disabled"
+        raise Failure(f"{rule.id} is switched off", hint=hint)
     now, (found,) = explain_object(reader, [compiled], rule_config.facts, name, rule_config.zone_of)
     yield f"{safe(str(name))}, as of {stamp(now)}"
     yield ""

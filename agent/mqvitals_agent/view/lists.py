@@ -367,7 +367,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ("replies", "Replies", 8),
         ("bytes", "Data", 9),
         ("every_ms", "Every", 8),
-        cpu_column("CPU/min", 8),
+        cpu_column("CPU/min", 7),
         ("stretched", "Doubled", 7),
         ("commands", "Commands", 8),
         ("reason", "Reason", 7),

@@ -6,7 +6,7 @@ rules and the vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cache
@@ -65,7 +65,7 @@ def readable_rule_config(settings: Settings) -> RuleConfig:
         # One whose pattern cannot be read would count for every object.
         thresholds = ()
     facts, _ = declared_facts(settings.facts)
-    disabled = frozenset(map(str, settings.rules.disabled))
+    disabled = disabled_rules(settings.rules, known.values())
     ruleset = RuleSet(tuple(known.values()), KINDS, thresholds, disabled, compiled, settings.rules.cause_share)
     return RuleConfig(ruleset, Facts(KINDS, facts), _zones(settings))
 
@@ -80,12 +80,18 @@ def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
     problems += found
     if problems:
         return None, problems
-    disabled = frozenset(map(str, settings.rules.disabled))
+    disabled = disabled_rules(settings.rules, rules)
     try:
         ruleset = RuleSet(rules, KINDS, thresholds, disabled, compiled, settings.rules.cause_share)
     except ConfigError as error:
         return None, [*error.problems]
     return RuleConfig(ruleset, Facts(KINDS, facts), _zones(settings)), []
+
+
+def disabled_rules(settings: RuleSettings, rules: Iterable[Rule]) -> frozenset[str]:
+    """The ids of rules that are not evaluated: those switched off, and those that are off until they are switched on."""
+    off = {str(rule.id) for rule in rules if rule.off}
+    return frozenset(map(str, settings.disabled)) | (off - set(map(str, settings.enabled)))
 
 
 def _zones(settings: Settings) -> ZoneOf:
@@ -108,9 +114,10 @@ def thresholds_of(
     """
     thresholds: list[Threshold] = []
     problems: list[Problem] = []
-    for index, rule_id in enumerate(settings.disabled):
-        if complete and rule_id not in rules:
-            problems.append(Problem(rule_id.place, f"rules.disabled[{index}]", _no_rule(rule_id, rules)))
+    for key, ids in (("disabled", settings.disabled), ("enabled", settings.enabled)):
+        for index, rule_id in enumerate(ids):
+            if complete and rule_id not in rules:
+                problems.append(Problem(rule_id.place, f"rules.{key}[{index}]", _no_rule(rule_id, rules)))
     for index, entry in enumerate(settings.thresholds):
         key = f"rules.thresholds[{index}]"
         rule = rules.get(entry.rule)

@@ -29,6 +29,7 @@ rules:
   thresholds:
     - {rule: BP-01, parameter: stress_pct, value: 30, objects: QM01/buffer_pool/*}
   disabled: [CHL-07]
+  enabled: [OPS-291]     # rules that are off until they are named
 ```
 
 Where a number's origin is *document*, it is in the cited document; *default* marks the product's own.
@@ -136,6 +137,7 @@ def _section(rule: Rule) -> Iterator[str]:
     yield "```"
     yield ""
     facts = {
+        "Off": "until `rules.enabled` names it" if rule.off else "",
         "Severity": severity_text(rule),
         "Hold": hold_text(rule),
         "Clears": clear_text(rule),

@@ -140,6 +140,7 @@ class RuleEntry:
     caused_by_partner: tuple[LocatedText, ...] = ()
     same_incident: tuple[LocatedText, ...] = ()
     quiet_restarts: bool = False
+    off: bool = False
 
     def __post_init__(self) -> None:
         if self.mqsc_if and self.mqsc is None:
@@ -204,6 +205,7 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         caused_by_partner=entry.caused_by_partner,
         same_incident=entry.same_incident,
         quiet_restarts=entry.quiet_restarts,
+        off=entry.off,
     )
 
 

@@ -115,6 +115,7 @@ class Rule:
     - ``caused_by``: the rules whose alert, about the same object or one it depends on, explains this one's;
       ``caused_by_partner``: those whose alert about the queue manager at the other end of the channel, or of the transmission queue, does;
       ``same_incident``: those that report the same from other data, so that either may explain the other.
+    - ``off``: evaluated only where the configuration switches it on.
     - ``quiet_restarts``: console messages written while their queue manager starts or stops do not count.
     """
 
@@ -143,6 +144,7 @@ class Rule:
     caused_by_partner: tuple[LocatedText, ...] = ()
     same_incident: tuple[LocatedText, ...] = ()
     quiet_restarts: bool = False
+    off: bool = False
 
     @property
     def causes(self) -> tuple[LocatedText, ...]:

@@ -128,10 +128,11 @@ class RuleSet:
 
     @property
     def windows(self) -> frozenset[WindowUse]:
-        """Every window that the rules look through, so that the history they need is kept."""
+        """Every window that the rules in force look through, so that the history they need is kept."""
         return frozenset(
             window
             for rule in self.rules
+            if rule.id not in self.disabled
             for expression in self._compiled(rule, {}).expressions
             for window in expression.windows
         )

@@ -43,7 +43,11 @@ class RuleTestRun:
                 self._history.follow(owner)
             for message in messages:
                 self._history.add_message(owner, message)
-        self.rules = replace(rules, thresholds=(*rules.thresholds, *test.thresholds)) if test.thresholds else rules
+        # Rules that are off until a site switches them on are tested like all others.
+        disabled = rules.disabled - {str(rule.id) for rule in rules.rules if rule.off}
+        if test.thresholds or disabled != rules.disabled:
+            rules = replace(rules, thresholds=(*rules.thresholds, *test.thresholds), disabled=disabled)
+        self.rules = rules
         self._engine = Engine(self.rules, self._facts, self._history, review_ms=0)
         self._unknown: dict[str, frozenset[str]] = {}
         self._context = EvalContext(rules.kinds, self._engine.latest, self._history)

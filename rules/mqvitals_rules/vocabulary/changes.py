@@ -63,7 +63,7 @@ RECORDED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
                 description default_disposition protocol batchsz_defined batchlim_kb batchint_ms batchhb_ms
                 discint_s hbint_defined_s kaint_defined_s shortrty shorttmr_s longrty longtmr_s mr_count mr_interval_ms
                 max_msg_length_defined npmspeed_defined seqwrap maxinst maxinstc sharecnv splprot ssl_cipher_defined
-                ssl_peer_defined ssl_client_auth certificate_label conname_defined mca_user_defined
+                ssl_peer_defined ssl_client_auth put_authority certificate_label conname_defined mca_user_defined
                 local_address_defined monchl_defined statchl_defined usedlq exits
             """,
         },
@@ -90,6 +90,7 @@ SECURITY: Final[Mapping[tuple[str, str], frozenset[Value] | None]] = {
     ("channel", "ssl_cipher_defined"): frozenset({""}),
     ("channel", "ssl_client_auth"): frozenset({1}),
     ("channel", "ssl_peer_defined"): None,
+    ("channel", "put_authority"): None,
 }
 """Changes that concern security: (kind, metric) -> the new values that do, None for any."""
 

@@ -273,6 +273,8 @@ _DEFINITION = answer(
          pcf="MQCACH_SSL_PEER_NAME", mqsc="SSLPEER"),
     state("ssl_client_auth", {"REQUIRED": 0, "OPTIONAL": 1}, "whether the partner must show a certificate",
           pcf="MQIACH_SSL_CLIENT_AUTH", mqsc="SSLCAUTH"),
+    state("put_authority", {"DEF": 1, "CTX": 2, "ONLYMCA": 3, "ALTMCA": 4}, "whose authority puts of a receiving channel need",
+          pcf="MQIACH_PUT_AUTHORITY", mqsc="PUTAUT"),
     text("certificate_label", "certificate the channel shows",
          pcf="MQCA_CERT_LABEL", mqsc="CERTLABL"),
     text("conname_defined", "address of the partner, as defined here",

@@ -113,6 +113,7 @@ DEFINITION_SOMETIMES: Final = frozenset(
         mq.MQCACH_MSG_EXIT_NAME,
         mq.MQCACH_MR_EXIT_NAME,
         mq.MQIACH_SSL_CLIENT_AUTH,
+        mq.MQIACH_PUT_AUTHORITY,
         mq.MQIACH_BATCH_SIZE,
         mq.MQIACH_BATCH_INTERVAL,
         mq.MQIACH_BATCH_DATA_LIMIT,
@@ -285,6 +286,7 @@ def _transfer(channel: ChannelState, *, sends: bool, client: bool) -> Iterator[P
         yield string(mq.MQCACH_MR_EXIT_NAME, "")
     if not sends:
         yield integer(mq.MQIACH_SSL_CLIENT_AUTH, mq.MQSCA_REQUIRED)
+        yield integer(mq.MQIACH_PUT_AUTHORITY, mq.MQPA_DEFAULT)
     if not client:
         yield integer(mq.MQIACH_BATCH_SIZE, channel.batch_size)
     if sends:
