@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_agent.smf.kinds import BY_KIND, DIRECT, POOLS, STORAGE
+from mqvitals_agent.smf.kinds import BY_KIND, DIRECT, MEASURED, POOLS, STORAGE
 from mqvitals_agent.smf.layout.field import Field
 from mqvitals_agent.smf.metric_mapping import NamedField, compiled, names_in
 from mqvitals_rules.expression import ExpressionError
@@ -61,10 +61,13 @@ def test_names_of_a_formula() -> None:
     assert names_in("(QCTELTM-QCTCPTM)/QCTREQN") == ("QCTELTM", "QCTCPTM", "QCTREQN")
 
 
-@pytest.mark.parametrize("kind", sorted(BY_KIND))
+MAPPINGS = (*BY_KIND.values(), STORAGE, POOLS, DIRECT, *MEASURED.values())
+
+
+@pytest.mark.parametrize("kind", sorted({each.kind.name for each in MAPPINGS}))
 def test_every_metric_with_an_smf_field_is_told(kind: str) -> None:
     """No line of the vocabulary names a field that nobody reads, but those that are left out on purpose."""
-    several = [each for each in (*BY_KIND.values(), STORAGE, POOLS, DIRECT) if each.kind.name == kind]
+    several = [each for each in MAPPINGS if each.kind.name == kind]
     named = {metric.name for metric in KINDS[kind].metrics if metric.smf}
     told = {metric.name for each in several for metric in each.metrics}
     assert named - told == frozenset().union(*(each.omitted for each in several))
@@ -78,4 +81,4 @@ def test_every_metric_with_an_smf_field_is_told(kind: str) -> None:
 def test_kinds_that_only_records_tell_are_all_read() -> None:
     """Every kind whose probe is an SMF record, or of which a metric names an SMF field, has its measures."""
     told = {name for name, kind in KINDS.items() if kind.poll.startswith("SMF") or any(m.smf for m in kind.metrics)}
-    assert told <= BY_KIND.keys()
+    assert told <= {each.kind.name for each in MAPPINGS}
