@@ -43,8 +43,9 @@ class RuleTestRun:
                 self._history.follow(owner)
             for message in messages:
                 self._history.add_message(owner, message)
-        # Rules that are off until a site switches them on are tested like all others.
-        disabled = rules.disabled - {str(rule.id) for rule in rules.rules if rule.off}
+        # A rule that is off until a site switches it on is on in the tests that name it.
+        off = {str(rule.id) for rule in rules.rules if rule.off}
+        disabled = (rules.disabled | off) - (off & test.rules)
         if test.thresholds or disabled != rules.disabled:
             rules = replace(rules, thresholds=(*rules.thresholds, *test.thresholds), disabled=disabled)
         self.rules = rules
