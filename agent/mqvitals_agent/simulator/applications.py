@@ -216,7 +216,7 @@ def _stem(name: str) -> str:
 
 
 _STUCK_MS: Final = 120_000
-"""A consumer that gets no message of a non-empty queue for this long still holds the one before."""
+"""A consumer that gets none of the messages that have been there for this long still holds the one before."""
 _LIVELY_MS: Final = 2_000
 """A queue has active units of work when a message has moved within this time."""
 _ONE_OF: Final = 3
@@ -292,7 +292,8 @@ def _held(group: GroupState, member: MemberState, queue: QueueState) -> int | No
             return None
     if queue.held_since is not None:
         return queue.held_since
-    if queue.depth and queue.last_get is not None and group.now - queue.last_get > _STUCK_MS:
+    moved = max(queue.last_get or 0, queue.oldest_put or 0)
+    if queue.depth and queue.last_get is not None and group.now - moved > _STUCK_MS:
         return queue.last_get
     return None
 

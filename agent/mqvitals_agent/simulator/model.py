@@ -1,9 +1,9 @@
 """The model of the simulated group: messages move through queues and channels, and pools, page sets, logs and
 structures follow.
 
-It advances in steps of one second, so the same scenario, seed and time always give the same group. A scenario repeats
-in rounds, each with the same random numbers. A round that would be like the last one is added by arithmetic or replayed
-from a recording instead of simulated, so that days cost little.
+It advances in steps of one second, or those of the scenario, so the same scenario, seed and time always give the same
+group. A scenario repeats in rounds, each with the same random numbers. A round that would be like the last one is added
+by arithmetic or replayed from a recording instead of simulated, so that days cost little.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Protocol
 
 from mqvitals_agent.simulator.clients import flood
 from mqvitals_agent.simulator.events import EventQueues
+from mqvitals_agent.simulator.operation import Operation, up_since
 from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
 from mqvitals_agent.simulator.scenario import GROUP, MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, enlarge
 from mqvitals_agent.simulator.state import DeadLetter, Fault, GroupState, HeldUnit, MemberState, QueueState
@@ -42,6 +43,9 @@ _CATCHING_UP = 2_600.0
 """Messages a second that the consumers of a shared queue get when there is a backlog and arrivals are as usual."""
 
 
+_FOR_WEEKS_MS = 20 * 86_400_000
+
+
 class GroupObserver(Protocol):
     """Sees every simulated second of a group, and changes nothing."""
 
@@ -62,8 +66,9 @@ class SimulatedGroup:
 
     def __init__(self, scenario: Scenario, begin: int, *, seed: int = 1, queues: int = 0, channels: int = 0) -> None:
         self._scenario = scenario
-        self._begin = begin
-        self._round_ms = lcm(scenario.length, STEP_MS)
+        self._begin = scenario.began(begin)
+        self._share = 1.0
+        self._set_step(scenario.step)
         self._seed = seed
         self._random = Random(seed)  # noqa: S311 - applications that come and go, no secrets
         self.group: GroupState = build(begin)
@@ -78,7 +83,12 @@ class SimulatedGroup:
             owner, _, name = each.object.partition("/")
             member = self.group.members[owner]
             queue = member.queues[name] = each.state(member.started)
-            self._flows[each.object] = QueueFlow(queue, each.arrivals, each.service, readers=each.readers)
+            flow = QueueFlow(
+                queue, each.arrivals, each.service, each.readers, ends_after_ms=each.ends_after, closes=each.closes
+            )
+            self._flows[each.object] = flow
+            flow.put(each.depth, begin - _FOR_WEEKS_MS)
+        self._jobs = {each.object for each in scenario.queues if each.jobs}
         for each in scenario.queues:
             if each.stream_queue:
                 copies = self._flows[f"{each.object.partition('/')[0]}/{each.stream_queue}"]
@@ -93,7 +103,7 @@ class SimulatedGroup:
             self._connect(name, member)
         for name, (arrivals, service) in _SHARED_RATES.items():
             self._flows[f"{GROUP}/{name}"] = QueueFlow(self.group.shared_queues[name], arrivals, service, readers=8)
-        self._max_depths = {name: flow.queue.max_depth for name, flow in self._flows.items()}
+        self._operation = Operation(self.group, self._flows, self._senders)
         self._sending = [(key.split("/")[0], sender) for key, sender in self._senders.items()]
         self._flowing = [
             (owner, name == "REMOTE.IN", flow)
@@ -110,6 +120,8 @@ class SimulatedGroup:
         self._put_at_begin: list[int] = []
         self._observers: list[GroupObserver] = []
         self._simulated_ms = 0
+        self._set_seconds()
+        self._put_dead_letters(list(scenario.active(begin - self._begin)))
         self._sides = BackgroundTraffic(begin, *enlarge(self.group, queues, channels))
 
     def watch(self, observer: GroupObserver, simulated_ms: int) -> None:
@@ -118,6 +130,19 @@ class SimulatedGroup:
         """
         self._observers.append(observer)
         self._simulated_ms = max(self._simulated_ms, simulated_ms)
+        self._set_step(STEP_MS)
+        self._set_seconds()
+
+    def _set_step(self, step_ms: int) -> None:
+        self._step_ms = step_ms
+        self._round_ms = lcm(self._scenario.length, step_ms)
+
+    def _set_seconds(self) -> None:
+        seconds = self._step_ms // STEP_MS
+        for flow in self._all_flows:
+            flow.seconds = seconds
+        for storage in self._storage.values():
+            storage.seconds = seconds
 
     def settle(self) -> None:
         """Set the added queues and channels to their state now; they do not change while seconds are simulated."""
@@ -126,15 +151,15 @@ class SimulatedGroup:
     def advance(self, now: int) -> GroupState:
         """The group as of ``now``. An earlier time returns the group as it is."""
         before = self.group.now
-        while self.group.now + STEP_MS <= now:
+        while self.group.now + self._step_ms <= now:
             if (self.group.now - self._begin) % self._round_ms == 0:
                 self._begin_round(now)
-            if self.group.now + STEP_MS > now:
+            if self.group.now + self._step_ms > now:
                 break
             if self._plays:
                 self._play(now)
             else:
-                self._step(self.group.now + STEP_MS)
+                self._step(self.group.now + self._step_ms)
                 if self._record is not None:
                     self._record.add()
         if self.group.now != before:
@@ -144,11 +169,10 @@ class SimulatedGroup:
     def up_since(self, name: str, now: int) -> int:
         """The start of the queue manager that is up at ``now``: after its last outage. Both ms since 1970 UTC."""
         started, length = self.group.members[name].started, self._scenario.length
-        for each in self._scenario.incidents:
-            if each.what in (IncidentKind.DOWN, IncidentKind.MEMBER_FAILED) and each.object == name:
-                back = self._begin + min(each.at + each.lasts, length)
-                if back <= now:
-                    started = max(started, back + (now - back) // length * length)
+        for after in up_since(self._scenario.incidents, name):
+            back = self._begin + min(after, length)
+            if back <= now:
+                started = max(started, back + (now - back) // length * length)
         return started
 
     def _begin_round(self, now: int) -> None:
@@ -175,7 +199,7 @@ class SimulatedGroup:
         """Replay the round that begins now from the recording of a like one, or record it for later ones."""
         if not self._repetition.alike:
             self._plays, self._record = False, None
-        elif self._record is None or self._record.seconds * STEP_MS < self._round_ms:
+        elif self._record is None or self._record.seconds * self._step_ms < self._round_ms:
             # None, or a recording begun at this time: the end of a round is the beginning of the next.
             self._plays, self._record = False, self._repetition.record()
         else:
@@ -188,17 +212,18 @@ class SimulatedGroup:
         group, record = self.group, self._record
         assert record is not None, "only what was recorded is played"
         begun = group.now - (group.now - self._begin) % self._round_ms
-        first, last = (group.now - begun) // STEP_MS, min(now - begun, self._round_ms) // STEP_MS
+        step_ms = self._step_ms
+        first, last = (group.now - begun) // step_ms, min(now - begun, self._round_ms) // step_ms
         written = first
         for second in range(first + 1, last + 1) if self._observers else (last,):
             for storage in self._storage.values():
                 storage.write_again(written, second)
             written = second
             record.play(second)
-            group.now = begun + second * STEP_MS
+            group.now = begun + second * step_ms
             for observer in self._observers:
                 observer.second(group)
-        if last * STEP_MS == self._round_ms:
+        if last * step_ms == self._round_ms:
             self._add_to_flows(1, self._put_at_begin)
 
     def _put_totals(self) -> list[int]:
@@ -218,6 +243,8 @@ class SimulatedGroup:
             partner = channel.transmission_queue
             flow = QueueFlow(member.queues[partner], _SENT_PER_S.get(partner, _USUAL_SENT_PER_S), 0)
             sender = ChannelSender(channel, flow, _NETWORK_US.get(partner, _USUAL_NETWORK_US))
+            if self._scenario.week is not None:
+                sender.disconnect_ms = self._scenario.week.disconnect
             if partner in self.group.members:
                 incoming = self.group.members[partner].channels[channel.name]
                 sender.peer = next(each for each in incoming.instances if each.partner == name)
@@ -229,8 +256,10 @@ class SimulatedGroup:
         group = self.group
         group.now = now
         incidents = list(self._scenario.active(now - self._begin))
+        if self._scenario.week is not None:
+            self._share = self._scenario.week.share(now - self._begin)
         self._set_incidents(incidents)
-        self._alter(incidents)
+        self._operation.move(incidents)
         random = self._random
         arrived_by: dict[str, int] = defaultdict(int)
         # Storage moves after all puts, so that the put rate is the same throughout the second.
@@ -267,7 +296,7 @@ class SimulatedGroup:
         for name, storage in self._storage.items():
             storage.move()
             storage.end_second(stopped=name in stopped)
-        self._share()
+        self._divide_handles()
         self._fill_structures()
         self._move_clients(now)
         for observer in self._observers:
@@ -282,14 +311,7 @@ class SimulatedGroup:
 
     def _set_incidents(self, incidents: list[ScenarioIncident]) -> None:
         """Reset everything that incidents may change, then apply the current ones."""
-        for flow in self._flows.values():
-            flow.arrival_factor = flow.service_factor = 1.0
-        random = self._random.random
-        for sender in self._senders.values():
-            sender.network_us = sender.usual_us * (0.93 + _NETWORK_WIDTH * random())
-            sender.partner_down = False
-            sender.stuck = ""
-            sender.flow.arrival_factor = 1.0
+        self._reset_traffic()
         faults: dict[str, Fault] = {}
         for each in incidents:
             flow_of, sender_of = self._flows.get(each.object), self._senders.get(each.object)
@@ -298,6 +320,9 @@ class SimulatedGroup:
                     flow_of.service_factor = 0.0
                 case IncidentKind.SLOW_CONSUMER if flow_of:
                     flow_of.service_factor = each.value
+                case IncidentKind.JOB_PUTS | IncidentKind.JOB_GETS if each.object in self._jobs and flow_of:
+                    side = "arrival_factor" if each.what is IncidentKind.JOB_PUTS else "service_factor"
+                    setattr(flow_of, side, 1.0)
                 case IncidentKind.ARRIVALS if flow_of:
                     flow_of.arrival_factor = each.value
                 case IncidentKind.ARRIVALS if sender_of:
@@ -310,6 +335,7 @@ class SimulatedGroup:
                     sender_of.stuck = each.status
                 case (
                     IncidentKind.DOWN
+                    | IncidentKind.RESTART
                     | IncidentKind.MEMBER_FAILED
                     | IncidentKind.DB2_LOST
                     | IncidentKind.LOG_SUSPENDED
@@ -331,7 +357,7 @@ class SimulatedGroup:
                     | IncidentKind.CLIENT_FLOOD
                     | IncidentKind.CLIENT_LEAK
                 ):
-                    lasted = (self.group.now - self._begin) % self._scenario.length - each.at
+                    lasted = self._lasted(each)
                     owner, _, part = each.object.partition("/")
                     _set_fault_of(faults.setdefault(owner, Fault()), part, each, self.group.now, lasted)
                 case (
@@ -340,6 +366,10 @@ class SimulatedGroup:
                     | IncidentKind.IN_DOUBT
                     | IncidentKind.DEAD_LETTERS
                     | IncidentKind.MAX_DEPTH
+                    | IncidentKind.GET_INHIBITED
+                    | IncidentKind.INITIATOR_DOWN
+                    | IncidentKind.CLIENTS_AWAY
+                    | IncidentKind.BACKUP
                 ):
                     pass
                 case _:
@@ -356,12 +386,29 @@ class SimulatedGroup:
         holding = [each for each in incidents if each.what in (IncidentKind.LONG_UNIT, IncidentKind.IN_DOUBT)]
         if not holding:
             self._held.clear()
-        since_begin = (self.group.now - self._begin) % self._scenario.length
         for each in holding:
-            rba = self.group.members[each.object].log.rba
-            begun = self._held.setdefault((each.object, each.at), rba)
-            unit = HeldUnit(since_begin - each.at, rba - begun, in_doubt=each.what is IncidentKind.IN_DOUBT)
+            rba, lasted = self.group.members[each.object].log.rba, self._lasted(each)
+            begun = self._held.setdefault((each.object, self.group.now - lasted), rba)
+            unit = HeldUnit(lasted, rba - begun, in_doubt=each.what is IncidentKind.IN_DOUBT)
             faults.setdefault(each.object, Fault()).units += (unit,)
+
+    def _reset_traffic(self) -> None:
+        share = self._share
+        for flow in self._flows.values():
+            flow.arrival_factor, flow.service_factor = share, 1.0
+        for name in self._jobs:
+            self._flows[name].arrival_factor = self._flows[name].service_factor = 0.0
+        random = self._random.random
+        for sender in self._senders.values():
+            sender.network_us = sender.usual_us * (0.93 + _NETWORK_WIDTH * random())
+            sender.partner_down = False
+            sender.stuck = ""
+            sender.flow.arrival_factor = share
+
+    def _lasted(self, incident: ScenarioIncident) -> int:
+        """How long an incident of now has lasted, ms."""
+        since_begin = (self.group.now - self._begin) % self._scenario.length
+        return since_begin - (incident.began(since_begin) or 0)
 
     def _put_dead_letters(self, incidents: Iterable[ScenarioIncident]) -> None:
         """Set what is on the dead-letter queues; it comes with an incident and goes with it."""
@@ -369,7 +416,7 @@ class SimulatedGroup:
         for each in incidents:
             if each.what is IncidentKind.DEAD_LETTERS:
                 owner, _, name = each.object.partition("/")
-                age = (self.group.now - self._begin) % self._scenario.length - each.at
+                age = self._lasted(each)
                 letters[owner] = (*letters.get(owner, ()), DeadLetter(each.reason, name, round(each.value), age))
         self.group.dead_letters = letters
         for name, flow in self._dead_letter_flows.items():
@@ -380,16 +427,6 @@ class SimulatedGroup:
             elif more < 0:
                 flow.get(-more, self.group.now)
 
-    def _alter(self, incidents: list[ScenarioIncident]) -> None:
-        """Give the queues the attributes that an operator has set, or their usual ones, with the time of alteration."""
-        set_to = {each.object: round(each.value) for each in incidents if each.what is IncidentKind.MAX_DEPTH}
-        if set_to.keys() - self._max_depths.keys():
-            raise ValueError(f"{', '.join(set_to)} cannot have the incident {IncidentKind.MAX_DEPTH.value}")
-        for name, usual in self._max_depths.items():
-            queue, wanted = self._flows[name].queue, set_to.get(name, usual)
-            if queue.max_depth != wanted:
-                queue.max_depth, queue.altered = wanted, self.group.now
-
     def _catch_up(self, flow: QueueFlow) -> None:
         """With a backlog and usual arrivals the consumers of shared queues run at full speed."""
         rush = flow.arrival_factor > 1
@@ -397,7 +434,7 @@ class SimulatedGroup:
         if backlog and not rush and flow.service_factor == 1.0:
             flow.service_factor = _CATCHING_UP / flow.service
 
-    def _share(self) -> None:
+    def _divide_handles(self) -> None:
         """Divide the handles of shared queues among the members that are up."""
         running = [name for name in MEMBERS if self.group.is_up(name)]
         for place, member in enumerate(MEMBERS):
@@ -423,7 +460,9 @@ class SimulatedGroup:
             if not self.group.is_up(name):
                 continue
             for instance in member.channels["CLIENTS.ORDERS"].instances:
-                count = self._random.randrange(60, 90)
+                count = round(self._random.randrange(60, 90) * self._share * (self._step_ms // STEP_MS))
+                if not count or not instance.active:
+                    continue
                 instance.messages += count
                 instance.bytes_received += count * 3_900
                 instance.bytes_sent += count * 1_500
@@ -442,7 +481,7 @@ def _set_fault_of(fault: Fault, part: str, incident: ScenarioIncident, now: int,
 
 def _set_fault(fault: Fault, incident: ScenarioIncident) -> None:
     match incident.what:
-        case IncidentKind.DOWN:
+        case IncidentKind.DOWN | IncidentKind.RESTART:
             fault.down = True
         case IncidentKind.MEMBER_FAILED:
             fault.down = fault.failed = True

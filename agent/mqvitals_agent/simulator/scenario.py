@@ -5,7 +5,7 @@ PRDQ.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from importlib.resources import files
 
@@ -47,7 +47,17 @@ SCENARIOS = (
     "definition-altered",
     "events-read",
     "busy-morning",
+    "ordinary-week",
 )
+
+_HOUR = 3_600_000
+_DAY = 24 * _HOUR
+_HOURS, _HOURS_OF_WEEK, _SATURDAY = 24, 168, 5
+WEEK_MS = 7 * _DAY
+ZONE_MS = _HOUR
+"""The local time of the group minus UTC."""
+_A_MONDAY = 4 * _DAY
+"""5 January 1970."""
 
 
 class ScenarioError(MqvitalsError):
@@ -58,6 +68,11 @@ class IncidentKind(Enum):
     """The effect of an incident on its object, and the meaning of its ``value``."""
 
     CONSUMER_GONE = "consumer_gone"  # a queue's consumers close it
+    JOB_PUTS = "job_puts"  # a job puts to a queue that only jobs use
+    JOB_GETS = "job_gets"  # a job gets from one
+    GET_INHIBITED = "get_inhibited"  # an operator inhibits gets from a queue, and allows them at the end
+    BACKUP = "backup"  # the messages of a structure are backed up: BACKUP CFSTRUCT
+    CLIENTS_AWAY = "clients_away"  # the clients of a server-connection channel disconnect
     SLOW_CONSUMER = "slow_consumer"  # they get ``value`` times as much as usual
     MAX_DEPTH = "max_depth"  # an operator alters a queue's MAXDEPTH to ``value``, and back at the end
     ARRIVALS = "arrivals"  # ``value`` times as many messages come
@@ -68,6 +83,8 @@ class IncidentKind(Enum):
     CLIENT_LEAK = "client_leak"  # ``value`` clients an hour connect to one and stay
     ARCHIVE_STOPPED = "archive_stopped"  # full logs are not offloaded
     DOWN = "down"  # the queue manager is away
+    RESTART = "restart"  # it is stopped and started again
+    INITIATOR_DOWN = "initiator_down"  # its channel initiator is stopped and started again
     MEMBER_FAILED = "member_failed"  # it is away, and the group reports that it failed
     DB2_LOST = "db2_lost"  # it has no connection to Db2
     LOG_SUSPENDED = "log_suspended"  # its logging is suspended: all updates wait
@@ -94,7 +111,8 @@ class ScenarioIncident:
 
     ``object`` is ``QM01/ORDERS.REQUEST`` (a queue or a channel of a queue manager), ``PRDQ/APPL1.ORDERS`` (a shared
     queue), ``QM01/APPL2/QM02`` (QM01's connection to QM02's shared message data set), ``PRDQ/APPL2/QM02`` (the data set)
-    or ``QM01``.
+    or ``QM01``; in a file ``*`` before the first stroke stands for each queue manager. It comes ``times`` times, one
+    ``every`` so many ms.
     """
 
     at: Length
@@ -105,15 +123,26 @@ class ScenarioIncident:
     command: str = ""
     status: str = ""
     reason: int = 0
+    every: Length = 0
+    times: int = 1
 
     def __post_init__(self) -> None:
         """Raise ValueError for a status that no channel has."""
         if self.what is IncidentKind.CHANNEL_STUCK and self.status not in CHANNEL_STATUSES:
             raise ValueError(f"a channel is stuck in one of {', '.join(CHANNEL_STATUSES)}, not in {self.status!r}")
 
-    def active(self, since_begin: int) -> bool:
-        """True while the incident lasts."""
-        return self.at <= since_begin < self.at + self.lasts
+    def began(self, since_begin: int) -> int | None:
+        """When it came last, ms after the scenario's beginning; None while it does not last."""
+        if since_begin < self.at:
+            return None
+        came = self.at
+        if self.every:
+            came += min((since_begin - self.at) // self.every, self.times - 1) * self.every
+        return came if since_begin < came + self.lasts else None
+
+    def beginnings(self) -> Iterator[int]:
+        """Each time that it comes, ms after the scenario's beginning."""
+        return (self.at + number * self.every for number in range(self.times))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +150,9 @@ class ScenarioQueue:
     """A private queue that the site has in this scenario only. ``object`` is ``QM01/PAY.IN``.
 
     ``arrivals`` are messages put a second, ``service`` what its ``readers`` can get. ``trigger`` is its trigger type;
-    copies go to ``stream_queue``, another of these queues.
+    copies go to ``stream_queue``, another of these queues. An application that ``ends_after`` is started by a trigger and
+    ends when the queue was empty for so long. Where only ``jobs`` use it, nobody does but by an incident. ``depth``
+    messages have been there for weeks. ``closes``: nobody has it open at night.
     """
 
     object: str
@@ -135,14 +166,26 @@ class ScenarioQueue:
     backout_queue: str = ""
     stream_queue: str = ""
     must_duplicate: bool = False
+    storage_class: str = "APPL"
+    message_bytes: int = 1000
+    trigger_depth: int = 1
+    ends_after: Length = 0
+    jobs: bool = False
+    closes: bool = False
+    get_inhibited: bool = False
+    depth: int = 0
 
     def state(self, altered: int) -> QueueState:
         """The queue as it begins, defined at ``altered``."""
         return QueueState(
             self.object.partition("/")[2],
-            storage_class="APPL",
+            storage_class=self.storage_class,
+            message_bytes=self.message_bytes,
             max_depth=self.max_depth,
             altered=altered,
+            created=altered,
+            get_inhibited=self.get_inhibited,
+            trigger_depth=self.trigger_depth,
             triggered=self.trigger != "NONE",
             trigger_type=self.trigger,
             initiation_queue=self.initiation_queue,
@@ -154,8 +197,41 @@ class ScenarioQueue:
 
 
 @dataclass(frozen=True, slots=True)
+class Week:
+    """The share of the usual traffic at the beginning of each hour of a working day, of Saturday and of Sunday, in local time.
+
+    Channels without a message for ``disconnect`` ms end, and are started again by their triggers.
+    """
+
+    working_day: tuple[float, ...]
+    saturday: tuple[float, ...]
+    sunday: tuple[float, ...]
+    disconnect: Length
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a day that has not 24 hours."""
+        if {len(day) for day in (self.working_day, self.saturday, self.sunday)} != {_HOURS}:
+            raise ValueError("a day has 24 hours, each with its share of the traffic")
+
+    def share(self, since_monday: int) -> float:
+        """The share at a time after Monday 00:00, ms; it changes evenly within an hour."""
+        hour, part = divmod(since_monday % WEEK_MS, _HOUR)
+        before, after = (self._at(each % _HOURS_OF_WEEK) for each in (hour, hour + 1))
+        return before + (after - before) * part / _HOUR
+
+    def _at(self, hour: int) -> float:
+        day, hour_of_day = divmod(hour, _HOURS)
+        of_day = self.working_day if day < _SATURDAY else self.saturday if day == _SATURDAY else self.sunday
+        return of_day[hour_of_day]
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
-    """A series of incidents that repeats after ``length`` ms. ``log_mb``: the size of each active log, in millions of bytes."""
+    """A series of incidents that repeats after ``length`` ms. ``log_mb``: the size of each active log, in millions of bytes.
+
+    One with a ``week`` begins on Monday 00:00 local time, whenever it is looked at first. It is simulated in steps of
+    ``step`` ms: longer ones for weeks that are to be played in minutes.
+    """
 
     title: str
     length: Length
@@ -163,10 +239,29 @@ class Scenario:
     queues: tuple[ScenarioQueue, ...] = ()
     log_mb: float = 150
     events: tuple[ScenarioEvent, ...] = ()
+    week: Week | None = None
+    step: Length = 1000
 
     def active(self, since_begin: int) -> Iterator[ScenarioIncident]:
         """The incidents at a time after the beginning."""
-        return (incident for incident in self.incidents if incident.active(since_begin % self.length))
+        now = since_begin % self.length
+        return (incident for incident in self.incidents if incident.began(now) is not None)
+
+    def began(self, moment: int) -> int:
+        """When it began, as of a moment at which it is looked at first. Both ms since 1970 UTC."""
+        return moment if self.week is None else moment - (moment - _A_MONDAY + ZONE_MS) % WEEK_MS
+
+    def for_each_member(self) -> Scenario:
+        """The same with objects of named queue managers only."""
+        return replace(
+            self,
+            incidents=tuple(replace(each, object=name) for each in self.incidents for name in _named(each.object)),
+            queues=tuple(replace(each, object=name) for each in self.queues for name in _named(each.object)),
+        )
+
+
+def _named(name: str) -> tuple[str, ...]:
+    return tuple(f"{member}{name[1:]}" for member in MEMBERS) if name.startswith("*/") else (name,)
 
 
 def load_scenario(name: str) -> Scenario:
@@ -175,7 +270,7 @@ def load_scenario(name: str) -> Scenario:
         raise ScenarioError(f"there is no scenario {name!r}; there are {', '.join(SCENARIOS)}")
     path = f"{name}.yaml"
     text = files("mqvitals_agent.simulator").joinpath("scenarios", path).read_text("utf-8")
-    return decode(path, text, Scenario)
+    return decode(path, text, Scenario).for_each_member()
 
 
 SITE, GROUP = "PRDQSG", "PRDQ"
@@ -187,8 +282,6 @@ CLUSTER = ClusterState(
     partial={"QM03": ("QM04", "QM05", "QM07"), "QM04": ()},
 )
 """The cluster of the members and five others; QM04 has used nobody, and knows only the full repositories and itself."""
-_HOUR = 3_600_000
-_DAY = 24 * _HOUR
 
 
 def build(begin: int) -> GroupState:
@@ -222,7 +315,7 @@ def _member(name: str, number: int, started: int, begin: int) -> MemberState:
     member = MemberState(
         name,
         number,
-        zone_ms=_HOUR,
+        zone_ms=ZONE_MS,
         started=started,
         chinit_started=started + 20_000,
         max_channels=3_000,

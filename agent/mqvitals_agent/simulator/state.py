@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from mqvitals_agent.simulator.events import EventQueues
 
@@ -16,6 +17,12 @@ _SHORT, _LONG = 0.2, 0.002
 """The weight of one second's value: half of a change shows after three seconds, and after six minutes."""
 
 
+@cache
+def _weights(seconds: int) -> tuple[float, float]:
+    """The weights of a value that stands for several seconds."""
+    return (_SHORT, _LONG) if seconds == 1 else (1 - (1 - _SHORT) ** seconds, 1 - (1 - _LONG) ** seconds)
+
+
 @dataclass(slots=True)
 class Average:
     """Both averages; None before the first value."""
@@ -23,15 +30,14 @@ class Average:
     short: float | None = None
     long: float = 0.0
 
-    def add(self, value: float, count: int = 1) -> None:
-        """Add a second's value; nothing changes when ``count``, the number of measurements, is 0."""
-        if count <= 0:
-            return
+    def add(self, value: float, seconds: int = 1) -> None:
+        """Add the value of a second, or of several."""
         if self.short is None:
             self.short = self.long = value
             return
-        self.short += (value - self.short) * _SHORT
-        self.long += (value - self.long) * _LONG
+        short, long = _weights(seconds)
+        self.short += (value - self.short) * short
+        self.long += (value - self.long) * long
 
     @property
     def pair(self) -> tuple[int, int] | None:
@@ -99,7 +105,7 @@ class QueueState:
     ``times_us`` are the short-term and long-term average of a message's time on the queue. ``held_since`` is the time
     since which a consumer holds a unit of work. A queue that is not ``shareable`` is open to one consumer at a time.
     A queue that is ``triggered`` starts its application by ``trigger_type`` and ``initiation_queue``, a transmission
-    queue its channel. A copy of each message goes to ``stream_queue``; without room there, puts fail where
+    queue its channel. It was ``created`` when it was last ``altered``, unless another time is given. A copy of each message goes to ``stream_queue``; without room there, puts fail where
     ``must_duplicate``.
     """
 
@@ -114,6 +120,8 @@ class QueueState:
     persistent: bool = True
     message_bytes: int = 1000
     altered: int = 0
+    created: int | None = None
+    get_inhibited: bool = False
     monitoring: str = "MEDIUM"
     depth: int = 0
     put_total: int = 0

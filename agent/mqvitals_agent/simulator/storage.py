@@ -27,9 +27,12 @@ _ARCHIVE_S = 12
 
 @dataclass(slots=True)
 class Storage:
-    """The buffer pools, page sets and log of one queue manager, for the queues that it has now."""
+    """The buffer pools, page sets and log of one queue manager, for the queues that it has now. Each call moves so many
+    ``seconds``.
+    """
 
     member: MemberState
+    seconds: int = 1
     _base_buffers: dict[int, int] = field(default_factory=dict)
     _base_pages: dict[int, int] = field(default_factory=dict)
     _written: dict[int, float] = field(default_factory=dict)
@@ -105,11 +108,11 @@ class Storage:
         if pool.writing:
             # Written no further than down to the threshold; and no pool holds more than all its buffers.
             unwritten = int(written)
-            most = _DEFERRED_PAGES + (_SYNCHRONOUS_PAGES if pool.writing == 2 else 0)
+            most = (_DEFERRED_PAGES + (_SYNCHRONOUS_PAGES if pool.writing == 2 else 0)) * self.seconds
             written += min(most, max(used - DEFERRED * pool.buffers, 0))
             written = max(written, base + pages - 0.985 * pool.buffers)
             pages_written = int(written) - unwritten
-            pool.deferred_pages = min(pages_written, _DEFERRED_PAGES)
+            pool.deferred_pages = min(pages_written, _DEFERRED_PAGES * self.seconds)
             pool.synchronous_pages = pages_written - pool.deferred_pages
         elif pages and written:
             before = written
@@ -154,15 +157,16 @@ class Storage:
         log = self.member.log
         before = log.rba // log.log_bytes
         log.rba += count
-        if log.rba // log.log_bytes > before:
-            log.full_logs = min(log.full_logs + 1, log.total_logs - 1)
+        switches = log.rba // log.log_bytes - before
+        if switches:
+            log.full_logs = min(log.full_logs + switches, log.total_logs - 1)
             log.checkpoint_rba = log.rba
         log.archiving = bool(log.full_logs) and not stopped
         if not log.archiving:
             self._archived_s = 0
             return
         # A full log takes some seconds to offload.
-        self._archived_s += 1
+        self._archived_s += self.seconds
         if self._archived_s >= _ARCHIVE_S:
-            log.full_logs -= 1
+            log.full_logs = max(log.full_logs - self._archived_s // _ARCHIVE_S, 0)
             self._archived_s = 0

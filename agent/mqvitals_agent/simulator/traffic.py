@@ -35,7 +35,9 @@ _STUCK = 0.1
 class QueueFlow:
     """The applications of one queue: messages they put and could get a second, and their open handles.
 
-    ``copies`` is the queue that gets a copy of each message.
+    ``copies`` is the queue that gets a copy of each message. An application that is started by a trigger closes its
+    queue when it was empty for ``ends_after_ms``; 0: it is always there. Those that ``close`` have the queue open only
+    while messages come or are there. Each call moves the messages of so many ``seconds``.
     """
 
     queue: QueueState
@@ -46,6 +48,9 @@ class QueueFlow:
     arrival_factor: float = 1.0
     service_factor: float = 1.0
     copies: QueueFlow | None = None
+    ends_after_ms: int = 0
+    closes: bool = False
+    seconds: int = 1
     _waiting: deque[tuple[int, int]] = field(default_factory=deque)
     """(time, messages put until then), the oldest message on the queue first."""
     _times: Average = field(default_factory=Average)
@@ -53,7 +58,8 @@ class QueueFlow:
 
     def come(self, now: int, random: Random, slowed: float = 1.0) -> int:
         """Put the messages of the second that ends ``now``; ``slowed`` is the share of the usual rate."""
-        exact = self._rest + self.arrivals * self.arrival_factor * slowed * (0.9 + _TENTH_EACH_WAY * random.random())
+        rate = self.arrivals * self.arrival_factor * slowed * self.seconds
+        exact = self._rest + rate * (0.9 + _TENTH_EACH_WAY * random.random())
         count = int(exact)
         self._rest = exact - count
         count = min(count, self.queue.max_depth - self.queue.depth)
@@ -78,12 +84,25 @@ class QueueFlow:
     def go(self, now: int, random: Random) -> int:
         """Get the messages of the second that ends ``now``."""
         queue = self.queue
-        queue.input_handles = self.readers if self.service_factor > 0 else 0
+        queue.input_handles = self.readers if self._reads(now) else 0
         self._hold(now)
-        able = int(self.service * self.service_factor * (0.95 + _TWENTIETH_EACH_WAY * random.random()))
+        rate = self.service * self.service_factor * self.seconds if queue.input_handles else 0.0
+        able = int(rate * (0.95 + _TWENTIETH_EACH_WAY * random.random()))
         # Some of the last messages are always between put and get.
         under_way = random.randrange(2 + int(self.arrivals * _UNDER_WAY)) if random.random() < _SEEN_UNDER_WAY else 0
         return self.get(min(able, max(queue.depth - under_way, 0)), now)
+
+    def _reads(self, now: int) -> bool:
+        """Whether the consumers have the queue open."""
+        queue = self.queue
+        if self.service_factor <= 0 or queue.get_inhibited:
+            return False
+        if self.ends_after_ms:
+            if queue.depth:
+                # A depth trigger starts its application once.
+                return queue.input_handles > 0 or queue.trigger_type != "DEPTH" or queue.depth >= queue.trigger_depth
+            return queue.input_handles > 0 and queue.last_get is not None and now - queue.last_get < self.ends_after_ms
+        return not self.closes or queue.depth > 0 or self.arrival_factor > 0
 
     def _hold(self, now: int) -> None:
         """A consumer that gets hardly any messages is stuck in a unit of work."""
@@ -105,7 +124,7 @@ class QueueFlow:
                 newest_gone = waiting.popleft()[0]
             if waiting and queue.depth:
                 newest_gone = min(newest_gone, waiting[0][0])
-            self._times.add(max((now - newest_gone) * 1000, _FASTEST_US))
+            self._times.add(max((now - newest_gone) * 1000, _FASTEST_US), self.seconds)
             queue.times_us = self._times.pair
         queue.oldest_put = waiting[0][0] if queue.depth else None
         return count
@@ -144,11 +163,19 @@ def capacity(batch_size: int, network_us: float) -> int:
     return int(batch_size * _SECOND_US / batch_us(batch_size, network_us))
 
 
+def begin_counters(instance: ChannelInstance) -> None:
+    """Set what is counted since the start of an instance to 0."""
+    instance.messages = instance.batches = instance.bytes_sent = instance.bytes_received = 0
+    instance.buffers_sent = instance.buffers_received = 0
+
+
 @dataclass(slots=True)
 class ChannelSender:
     """One sender channel and its transmission queue's flow. ``network_us`` is the network's current time.
 
-    ``stuck``: the status in which it stays and sends nothing; empty: it works.
+    ``stuck``: the status in which it stays and sends nothing; empty: it works. It ends when nothing was to be sent for
+    ``disconnect_ms`` (DISCINT; 0: never), and its trigger starts it again. It cannot run while its own channel initiator
+    is down.
     """
 
     channel: ChannelState
@@ -158,6 +185,8 @@ class ChannelSender:
     partner_down: bool = False
     stuck: str = ""
     peer: ChannelInstance | None = None
+    disconnect_ms: int = 0
+    initiator_down: bool = False
     _network: Average = field(default_factory=Average)
     _waiting: Average = field(default_factory=Average)
     _batch: Average = field(default_factory=Average)
@@ -169,6 +198,11 @@ class ChannelSender:
         """One second in which ``arrived`` messages came to the transmission queue; returns how many moved on."""
         instance, queue = self.channel.instances[0], self.flow.queue
         queue.triggered = self.stuck != "INACTIVE"
+        if self.initiator_down or self._disconnected(now):
+            queue.input_handles = 0
+            self._end(instance)
+            self._show(instance)
+            return 0
         if self.stuck:
             self._stay(instance)
             queue.input_handles = int(self.stuck == "RUNNING")
@@ -179,21 +213,28 @@ class ChannelSender:
             self._retry(instance)
             self._show(instance)
             return 0
+        if self.disconnect_ms and instance.status == "INACTIVE":
+            self._start(instance, now)
         if instance.status != "RUNNING" or instance.substate != "MQGET":
             instance.status, instance.substate = "RUNNING", "MQGET"
             instance.short_left, self._retried_s = 10, 0
         queue.input_handles = 1
-        most = capacity(self.channel.batch_size, self.network_us)
+        seconds = self.flow.seconds
+        most = capacity(self.channel.batch_size, self.network_us) * seconds
         before = queue.depth
         moved = self.flow.get(min(queue.depth, most), now)
         if moved:
             full = before > most or queue.depth
-            size = self.channel.batch_size if full else achieved(arrived, self.channel.batch_size, self.network_us)
+            size = (
+                self.channel.batch_size
+                if full
+                else achieved(arrived / seconds, self.channel.batch_size, self.network_us)
+            )
             self._count(instance, moved, ceil(moved / size), now)
             self._shown = False
-            self._network.add(self.network_us)
-            self._batch.add(min(size, moved))
-            self._waiting.add(before / max(most, 1) * _SECOND_US if full else _PUT_US)
+            self._network.add(self.network_us, seconds)
+            self._batch.add(min(size, moved), seconds)
+            self._waiting.add(before / max(most, 1) * _SECOND_US * seconds if full else _PUT_US, seconds)
         self._show(instance)
         return moved
 
@@ -203,6 +244,28 @@ class ChannelSender:
         self._shown = False
         return (self._retried_s, *self.flow.begin_round(now))
 
+    def _disconnected(self, now: int) -> bool:
+        """Whether it has nothing to send, and had nothing for its disconnect interval."""
+        instance = self.channel.instances[0]
+        if not self.disconnect_ms or self.flow.queue.depth or self.stuck:
+            return False
+        if instance.status == "INACTIVE":
+            return True
+        return not self.partner_down and now - (instance.last_message or instance.started) >= self.disconnect_ms
+
+    def _end(self, instance: ChannelInstance) -> None:
+        for each in (instance, self.peer):
+            if each is not None:
+                each.status, each.substate = "INACTIVE", ""
+
+    def _start(self, instance: ChannelInstance, now: int) -> None:
+        """A new instance at both ends: its counters begin with 0."""
+        instance.started = now
+        begin_counters(instance)
+        if self.peer is not None:
+            self.peer.status, self.peer.substate, self.peer.started = "RUNNING", "RECEIVE", now
+            begin_counters(self.peer)
+
     def _stay(self, instance: ChannelInstance) -> None:
         """A running channel hangs in the network, one that starts does not get through; others do nothing."""
         instance.status = self.stuck
@@ -210,9 +273,9 @@ class ChannelSender:
 
     def _retry(self, instance: ChannelInstance) -> None:
         instance.status, instance.substate = "RETRYING", ""
-        self._retried_s += 1
-        if self._retried_s % _SHORT_RETRY_S == 0 and instance.short_left:
-            instance.short_left -= 1
+        before, self._retried_s = self._retried_s, self._retried_s + self.flow.seconds
+        attempts = self._retried_s // _SHORT_RETRY_S - before // _SHORT_RETRY_S
+        instance.short_left = max(instance.short_left - attempts, 0)
 
     def _count(self, instance: ChannelInstance, moved: int, batches: int, now: int) -> None:
         size = self.flow.queue.message_bytes + _HEADER_BYTES

@@ -148,6 +148,7 @@ def _status(queue: QueueState, disposition: int, handles: tuple[int, int], now: 
 
 def _definition(queue: QueueState, disposition: int, page_set: int, member: MemberState) -> ReplyItem:
     day, time = local_time(queue.altered or None, member.zone_ms)
+    created_day, created_time = local_time(queue.created or queue.altered or None, member.zone_ms)
     handles = open_counts(queue, member)
     place: tuple[Parameter, ...]
     if queue.structure:
@@ -167,7 +168,7 @@ def _definition(queue: QueueState, disposition: int, page_set: int, member: Memb
         integer(mq.MQIA_USAGE, mq.MQUS_TRANSMISSION if queue.usage == "XMITQ" else mq.MQUS_NORMAL),
         integer(mq.MQIA_DEFINITION_TYPE, mq.MQQDT_PREDEFINED),
         integer(mq.MQIA_DEF_PERSISTENCE, int(queue.persistent)),
-        integer(mq.MQIA_INHIBIT_GET, 0),
+        integer(mq.MQIA_INHIBIT_GET, int(queue.get_inhibited)),
         integer(mq.MQIA_INHIBIT_PUT, 0),
         integer(mq.MQIA_Q_DEPTH_HIGH_LIMIT, queue.high_pct),
         integer(mq.MQIA_Q_DEPTH_LOW_LIMIT, queue.low_pct),
@@ -191,8 +192,8 @@ def _definition(queue: QueueState, disposition: int, page_set: int, member: Memb
         *_streaming(queue, member),
         integer(mq.MQIA_SHAREABILITY, int(queue.shareable)),
         string(mq.MQCA_CLUSTER_NAME, ""),
-        string(mq.MQCA_CREATION_DATE, day),
-        string(mq.MQCA_CREATION_TIME, time),
+        string(mq.MQCA_CREATION_DATE, created_day),
+        string(mq.MQCA_CREATION_TIME, created_time),
         string(mq.MQCA_ALTERATION_DATE, day),
         string(mq.MQCA_ALTERATION_TIME, time),
     )
