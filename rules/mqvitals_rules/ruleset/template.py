@@ -394,7 +394,7 @@ def format_quantity(value: float, unit: str) -> str:
         if abs(value) >= least:
             return f"{value / size:.1f}".removesuffix(".0") + f" {name}"
     if unit == "MB" and abs(value) >= _MB_PER_GB:
-        return f"{value / _MB_PER_GB:.1f}".removesuffix(".0") + " GB"
+        return f"{value / _MB_PER_GB:.1f}".removesuffix(".0") + " GiB"
     if unit == "bytes":
         for name, size in _SIZES.items():
             if abs(value) >= size:

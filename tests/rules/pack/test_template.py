@@ -90,7 +90,7 @@ def test_quotes_around_a_name_in_a_command_are_refused() -> None:
         (7_199, "s", "120 min"),
         (9_800, "s", "2.7 hours"),
         (172_799, "s", "48 hours"),
-        (6_155.24, "MB", "6 GB"),
+        (6_155.24, "MB", "6 GiB"),
         (999.5, "MB", "999.5 MB"),
         (2_592_000, "s", "30 days"),
         (1_080_000.5, "s", "12.5 days"),
