@@ -44,6 +44,8 @@ _CATCHING_UP = 2_600.0
 
 
 _FOR_WEEKS_MS = 20 * 86_400_000
+_LAST_JOB_MS = 2 * 86_400_000
+"""So long before the beginning the last job got a message."""
 
 
 class GroupObserver(Protocol):
@@ -88,6 +90,8 @@ class SimulatedGroup:
             )
             self._flows[each.object] = flow
             flow.put(each.depth, begin - _FOR_WEEKS_MS)
+            if each.jobs:
+                queue.last_get = begin - _LAST_JOB_MS
         self._jobs = {each.object for each in scenario.queues if each.jobs}
         for each in scenario.queues:
             if each.stream_queue:
