@@ -65,9 +65,9 @@ _NEW = _Line((), lost=False, under_way=False)
 
 @dataclass(slots=True)
 class _Seen:
-    """One channel as the poll before saw it."""
+    """One channel as the poll before saw it: the instances that had begun, and its places."""
 
-    keys: Counter[InstancePlace] = field(default_factory=Counter)
+    keys: tuple[InstancePlace, ...] = ()
     lines: dict[InstancePlace, _Line] = field(default_factory=dict)
 
 
@@ -93,12 +93,12 @@ class ChannelStarts:
         """
         before = self._previous.get(channel)
         begun = [(_key(each), each) for each in instances if each.key[4] not in _NO_START]
-        seen = _Seen(Counter(key for key, _ in begun))
+        seen = _Seen(tuple([key for key, _ in begun]))
         broken = self._follow(seen, {} if before is None else before.lines, instances)
         self._previous[channel] = seen
         if before is None:
             return dict.fromkeys(START_METRICS, Absence.FIRST_READING)
-        fresh = seen.keys - before.keys
+        fresh = Counter(seen.keys) - Counter(before.keys) if seen.keys != before.keys else None
         if not fresh:
             return {"starts": 0, "tls_starts": 0, "broken_starts": int(broken)}
         secured = [uses_tls(each.values) for key, each in begun if key in fresh]

@@ -385,6 +385,9 @@ class SnapshotBuilder:
         probe, poll, kind = part.probe, part.poll, part.kind.name
         whose = self._group() if owner == GROUP else owner
         dead_letter_queue = self._dead_letter_queues.get(owner) if part is queue.STATUS else None
+        elsewhere = _ELSEWHERE.get((part, self._distributed.get(owner, False)), {})
+        if owner in self._with_statistics:
+            elsewhere = {name: why for name, why in elsewhere.items() if why is not Absence.NEEDS_STATISTICS}
         for name, row in rows.items():
             before = known.get(name)
             if before is None:
@@ -411,12 +414,7 @@ class SnapshotBuilder:
                     queue.relate_storage(values, self._storage_classes.get(owner, {}), self._pools.get(owner, {}))
             elif part is storage.BUFFER_POOL:
                 values["system_queues_only"] = self._system_queues_only(owner, name)
-            elsewhere = _ELSEWHERE.get((part, self._distributed.get(owner, False)))
-            if elsewhere is not None:
-                read = owner in self._with_statistics
-                values.update(
-                    (name, why) for name, why in elsewhere.items() if not read or why is not Absence.NEEDS_STATISTICS
-                )
+            values.update(elsewhere)
             yield Reading(before.object, probe, ts, values, before.answered(row.at), poll)
 
     def _recorded(self, record: statistics.StatisticsRecord) -> Reading | None:
