@@ -421,6 +421,8 @@ class SimulatedGroup:
             if each.what is IncidentKind.DEAD_LETTERS:
                 owner, _, name = each.object.partition("/")
                 age = self._lasted(each)
+                if each.lasts >= self._scenario.length:
+                    age += _FOR_WEEKS_MS
                 letters[owner] = (*letters.get(owner, ()), DeadLetter(each.reason, name, round(each.value), age))
         self.group.dead_letters = letters
         for name, flow in self._dead_letter_flows.items():
