@@ -6,10 +6,21 @@ import pytest
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import FrameRequest, StorePosition, read_frame, store_position
-from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_config.facts import BufferPoolFact, FactSettings
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.settings import Settings
+from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 
 NOW = 1795176590000
+
+
+@pytest.fixture
+def judging() -> RuleConfig:
+    """The shipped rules, for a pool of short-lived messages."""
+    place = Place("test", 1, 1)
+    pool = BufferPoolFact(LocatedText("*/buffer_pool/3", place), LocatedText("short_lived", place))
+    return load_rule_config(Settings(facts=FactSettings(buffer_pools=(pool,))))
 
 
 def test_peek_tells_whether_anything_is_new(stored: StoreReader, empty: StoreReader, judging: RuleConfig) -> None:
