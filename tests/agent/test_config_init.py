@@ -47,6 +47,15 @@ def test_flags_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert command_line.main(["config", "check", str(path)]) == 0
 
 
+def test_a_file_that_reaches_no_queue_manager(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first step is then to add a queue manager: the doctor would have none to examine."""
+    assert init(str(tmp_path / "x.yaml"), "--queue-manager", "QM02") == 0
+    _, first, *_ = capsys.readouterr().err.splitlines()
+    assert "add a queue manager and where it listens" in first
+    assert init(str(tmp_path / "y.yaml"), "--queue-manager", "QM01=mvs1.example(1414)") == 0
+    assert "add a queue manager" not in capsys.readouterr().err
+
+
 def test_questions(tmp_path: Path) -> None:
     """What no flag says is asked for; Enter takes the usual; a queue manager that cannot be read is asked for again."""
     answers = {

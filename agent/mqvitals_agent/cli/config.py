@@ -106,6 +106,12 @@ def run_init(arguments: argparse.Namespace, ask: Ask | None = None) -> int:
         return ExitCode.DONE
     _write(path, text)
     print(f"{path} is written. What to do next:", file=sys.stderr)
+    if not any(each.address for each in answers.queue_managers):
+        print(
+            "  add a queue manager and where it listens under queue_managers (see 'mqvitals help configuration'),\n"
+            f"  or write the file again: mqvitals config init --force --queue-manager 'QM01=HOST(1414)' {path}",
+            file=sys.stderr,
+        )
     for command in ("config check", "doctor --config", "top --config", "agent --config"):
         print(f"  mqvitals {command} {path}", file=sys.stderr)
     return ExitCode.DONE
