@@ -492,3 +492,17 @@ async def test_the_service_manager_hears_of_its_life(tmp_path: Path) -> None:
         script.run.stop("enough")
         assert await task == 0
         await until("STOPPING=1\nSTATUS=enough")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "browsed"), [("quiet", set()), ("dead-letters", {"dead_letters"}), ("events-read", {"events"})]
+)
+def test_what_a_scenario_is_about_is_browsed(scenario: str, browsed: set[str], tmp_path: Path) -> None:
+    """Dead letters and events are off by default; a scenario with some shows them, and a named file still decides."""
+    polling = read_agent_config(None, {"scenario": scenario}).settings.polling
+    assert {name for name in ("dead_letters", "events") if getattr(polling, name)} == browsed
+    path = tmp_path / "x.yaml"
+    path.write_text("polling: {events: {queues: [MY.EVENTS]}}\n")
+    events = read_agent_config(str(path), {"scenario": scenario}).settings.polling.events
+    assert events is not None
+    assert [str(each) for each in events.queues] == ["MY.EVENTS"]

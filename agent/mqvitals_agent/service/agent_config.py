@@ -15,6 +15,7 @@ from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_config.problem import LocatedText, Place
 
 if TYPE_CHECKING:
+    from mqvitals_config.collection import PollingSettings
     from mqvitals_config.problem import Problem
     from mqvitals_config.receiver import ReceiverSettings
     from mqvitals_config.secret import Secret
@@ -52,8 +53,8 @@ def read_agent_config(
 ) -> AgentConfig:
     """Read settings and rules; ``webhooks`` are addresses of further receivers, or the files that hold them.
 
-    For a simulated group (``scenario`` in ``flags``) only a named file is read: it is not the site's own group; a scenario
-    with dead letters has their headers browsed, which a site switches on itself.
+    For a simulated group (``scenario`` in ``flags``) only a named file is read: it is not the site's own group; in a
+    scenario with dead letters or events these are browsed, which a site switches on itself.
     Raises ConfigError with every problem, UnreadableError (a ConfigError) when the file cannot be read.
     """
     from mqvitals_agent.poll.queries import polling_problems
@@ -63,8 +64,7 @@ def read_agent_config(
 
     loaded = load_settings(config, os.environ, flags, search=flags.get("scenario") is None)
     settings = loaded.settings
-    if _has_dead_letters(flags.get("scenario")):
-        settings = replace(settings, polling=replace(settings.polling, dead_letters=True))
+    settings = replace(settings, polling=_polling_of(flags.get("scenario"), settings.polling))
     problems = list(polling_problems(settings.polling))
     try:
         rule_config = load_rule_config(settings)
@@ -76,16 +76,24 @@ def read_agent_config(
     return AgentConfig(replace(settings, receivers=receivers), rule_config, loaded.path, loaded.empty)
 
 
-def _has_dead_letters(scenario: object) -> bool:
-    """Whether a scenario puts messages on dead-letter queues; one that cannot be read is refused later."""
+def _polling_of(scenario: object, polling: PollingSettings) -> PollingSettings:
+    """With what a scenario has for browsing; one that cannot be read is refused later."""
     if not isinstance(scenario, str):
-        return False
+        return polling
     from mqvitals_agent.simulator.scenario import IncidentKind, ScenarioError, load_scenario
+    from mqvitals_config.collection import EventSettings
+    from mqvitals_rules.vocabulary.event import EVENT_QUEUES
 
     try:
-        return any(each.what is IncidentKind.DEAD_LETTERS for each in load_scenario(scenario).incidents)
+        played = load_scenario(scenario)
     except ScenarioError:
-        return False
+        return polling
+    if any(each.what is IncidentKind.DEAD_LETTERS for each in played.incidents):
+        polling = replace(polling, dead_letters=True)
+    if played.events and polling.events is None:
+        place = Place("scenario")
+        polling = replace(polling, events=EventSettings(tuple(LocatedText(each, place) for each in EVENT_QUEUES)))
+    return polling
 
 
 def with_webhooks(
