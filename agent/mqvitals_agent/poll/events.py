@@ -29,7 +29,12 @@ def form(request: bytes) -> str:
         queue = Decoder(lenient=True).decode(request, encoder.REQUEST_CCSID).get(mq.MQCA_Q_NAME)
     except PcfError:
         queue = ""
-    return f"{command_form(READ_EVENTS)} {queue}" if isinstance(queue, str) else command_form(READ_EVENTS)
+    return form_of(queue) if isinstance(queue, str) else command_form(READ_EVENTS)
+
+
+def form_of(queue: str) -> str:
+    """``EVENTS SYSTEM.ADMIN.QMGR.EVENT`` for that queue."""
+    return f"{command_form(READ_EVENTS)} {queue}"
 
 
 def without_text(exchange: Exchange) -> Exchange:

@@ -23,6 +23,7 @@ from mqvitals_agent.pcf.answer import TRACKED
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQIACH_CURRENT_CHL, MQPL_ZOS
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.names import reason_name
+from mqvitals_agent.poll.events import form_of
 from mqvitals_agent.poll.queries import (
     CHANNEL_INITIATOR,
     CLIENTS,
@@ -318,8 +319,10 @@ class PollerPool:
     def intervals(self) -> Mapping[str, Sequence[QueryInterval]]:
         """The intervals in force, by queue manager; the group's for every member, since any may be asked."""
         group = tuple(self._group.intervals())
+        events = self._polling.events
+        looks = () if events is None else tuple(QueryInterval(form_of(each), events.every, 0) for each in events.queues)
         return {
-            name: (*table.intervals(), *(() if name in self._distributed else group))
+            name: (*table.intervals(), *looks, *(() if name in self._distributed else group))
             for name, table in self._own.items()
         }
 

@@ -35,6 +35,7 @@ from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.collection import EventSettings, PollingSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
+from mqvitals_rules.snapshot import ObjectName
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
@@ -330,6 +331,8 @@ async def test_the_service_reads_them_and_counts_what_that_costs(house: Any) -> 
             refused = [each.alert.key for each in reader.alerts() if each.alert.key.rule == "AGENT-03"]
             assert [(each.object.owner, each.instance) for each in refused] == [("QM02", f"EVENTS {PERFORMANCE}")]
             assert "QM02" not in reader.sources_followed()
+            cost = reader.current(ObjectName("QM01", "agent", f"EVENTS {PERFORMANCE}"))
+            assert cost["every_ms"].value == polling.events.every
 
 
 def test_a_simulated_queue_is_taken_from_and_backed_out() -> None:
