@@ -9,7 +9,7 @@ holds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.eval_context import EvalContext
@@ -64,9 +64,11 @@ class Coverage:
     def want(self, wanted: Iterable[str]) -> None:
         """Collect of these rules too, from now on."""
         ids = frozenset(wanted)
-        for rule in self.of.rules:
+        # The tests of a rule that is off switch it on.
+        rules = replace(self.of, disabled=self.of.disabled - {str(rule.id) for rule in self.of.rules if rule.off})
+        for rule in rules.rules:
             if rule.id in ids and rule.id not in self._rules:
-                compiled = self.of.rule_for(rule, ObjectName("", rule.scope))
+                compiled = rules.rule_for(rule, ObjectName("", rule.scope))
                 found = () if compiled is None else tuple(_conditions(self.parts(compiled)))
                 self._rules[str(rule.id)] = RuleCoverage(str(rule.id), found)
 
