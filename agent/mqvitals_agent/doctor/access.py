@@ -20,7 +20,7 @@ from mqvitals_agent.doctor.finding import (
     to_display,
     to_use_queues,
 )
-from mqvitals_agent.poll.cycle import command_form, display_command
+from mqvitals_agent.poll.command_form import command_form, display_command
 
 
 @dataclass(frozen=True, slots=True)

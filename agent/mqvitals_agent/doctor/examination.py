@@ -29,11 +29,12 @@ from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.constants import MQRC_UNKNOWN_OBJECT_NAME
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
-from mqvitals_agent.poll import queue, queue_manager
-from mqvitals_agent.poll.cycle import command_form, display_command
+from mqvitals_agent.poll.command_form import command_form, display_command
 from mqvitals_agent.poll.events import event_query
-from mqvitals_agent.poll.probe import CycleRows, MemberReport, QueryOptions, RequestSelection, selection_of
+from mqvitals_agent.poll.kinds import queue, queue_manager
+from mqvitals_agent.poll.probe import CycleRows, MemberReport, QueryOptions
 from mqvitals_agent.poll.queries import PROBES, distributed_queries, zos_queries
+from mqvitals_agent.poll.selection import RequestSelection, selection_of
 from mqvitals_config.collection import PollingSettings
 from mqvitals_rules.snapshot import Outcome
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from mqvitals_agent.poll.log import position
+from mqvitals_agent.poll.kinds.log import position
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.history import HourMean
 from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS

@@ -5,8 +5,9 @@ came over. Structures, shared message data sets and the queue-sharing group belo
 disposition SHARED.
 
 One reading an object, probe and cycle. When several answers of a cycle hold one object, the queue manager's own
-(unscoped) answer goes before a scoped one, then the newest, metric by metric. For shared queues see ``queue``, for
-channels with several instances ``channel``, for counters ``cycle``, for local times ``local_time``.
+(unscoped) answer goes before a scoped one, then the newest, metric by metric. For shared queues see
+``kinds/shared_queues``, for channels with several instances ``kinds/channel``, for counters ``counters``, for local
+times ``local_time``.
 
 An answer counts only for what its request selected, and only when it came whole:
 
@@ -27,7 +28,7 @@ Every form of command, with or without a probe, has a reading of kind ``agent`` 
 it, or should have: its outcome, how much came back and how long it took.
 
 Statistics messages, which are taken from a queue and answer nothing, become readings of their own source: see
-``statistics``.
+``kinds/statistics``.
 
 Pairs of short-term and long-term averages are read in the order of the platform that INQUIRE_Q_MGR reported last;
 until then in that of distributed queue managers when the answer is of classic responses, which z/OS never gives.
@@ -46,19 +47,13 @@ from mqvitals_agent.pcf.answer import DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQCFT_RESPONSE
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import PcfError
-from mqvitals_agent.poll import dead_letters, events, shared_queues, statistics
-from mqvitals_agent.poll.cycle import CommandTally, ConnectAttempt, CycleData, QueryResult, command_form
-from mqvitals_agent.poll.probe import (
-    GROUP,
-    MemberReport,
-    ObjectRow,
-    Probe,
-    ProbePart,
-    RequestSelection,
-    selection_of,
-    unreadable_selection,
-)
+from mqvitals_agent.poll import events
+from mqvitals_agent.poll.command_form import command_form
+from mqvitals_agent.poll.cycle import CommandTally, ConnectAttempt, CycleData
+from mqvitals_agent.poll.kinds import dead_letters, shared_queues, statistics
+from mqvitals_agent.poll.probe import GROUP, MemberReport, ObjectRow, Probe, ProbePart
 from mqvitals_agent.poll.queries import PROBES
+from mqvitals_agent.poll.selection import QueryResult, RequestSelection, selection_of, unreadable_selection
 from mqvitals_agent.poll.snapshot_builder import SnapshotBuilder
 from mqvitals_rules.snapshot import Outcome, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence

@@ -13,7 +13,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import PcfError
-from mqvitals_agent.poll.cycle import command_form
+from mqvitals_agent.poll.command_form import command_form
 
 
 def event_query(queue: str, step: EventStep, after: bytes = b"") -> EventQuery:

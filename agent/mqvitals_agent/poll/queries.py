@@ -14,7 +14,9 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer_filter, string_filter
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.pcf.names import command_name
-from mqvitals_agent.poll import (
+from mqvitals_agent.poll.columns import metric_parameter
+from mqvitals_agent.poll.command_form import command_form
+from mqvitals_agent.poll.kinds import (
     channel,
     cluster,
     dead_letters,
@@ -27,8 +29,6 @@ from mqvitals_agent.poll import (
     storage,
     units,
 )
-from mqvitals_agent.poll.columns import metric_parameter
-from mqvitals_agent.poll.cycle import command_form
 from mqvitals_agent.poll.probe import Probe, QueryOptions
 from mqvitals_config.collection import PollingSettings, parse_filter
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, READ_EVENTS, Exchange
-from mqvitals_agent.poll import statistics
 from mqvitals_agent.poll.collector import Collector
+from mqvitals_agent.poll.kinds import statistics
 from mqvitals_rules.snapshot import Snapshot
 
 _QUEUE_READS: Final = frozenset({statistics.COMMAND, BROWSE_DEAD_LETTERS, READ_EVENTS})

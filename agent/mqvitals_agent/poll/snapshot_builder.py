@@ -8,20 +8,25 @@ from datetime import tzinfo
 
 from mqvitals_agent.connection.connection import MqiCalls
 from mqvitals_agent.pcf.constants import MQCHT_SVRCONN
-from mqvitals_agent.poll import channel, client, log, queue, statistics, storage
-from mqvitals_agent.poll.channel import ChannelStarts
-from mqvitals_agent.poll.cycle import NO_INTERVAL, SATURATED_AT, Counters, CycleData, display_command, missing_reason
+from mqvitals_agent.poll.command_form import display_command
+from mqvitals_agent.poll.counters import SATURATED_AT, Counters
+from mqvitals_agent.poll.cycle import CycleData
+from mqvitals_agent.poll.kinds import channel, client, log, queue, statistics, storage
+from mqvitals_agent.poll.kinds.channel import ChannelStarts
+from mqvitals_agent.poll.kinds.qsg import CHANGES, AlterationCounter
+from mqvitals_agent.poll.kinds.queue_manager import ATTRIBUTES, CHANNEL_INITIATOR, LostListeners
+from mqvitals_agent.poll.kinds.queue_pointers import QueuePointers
+from mqvitals_agent.poll.kinds.shared_queues import SharedQueues
 from mqvitals_agent.poll.local_time import QueueManagerClock
 from mqvitals_agent.poll.probe import GROUP, ChannelDefinition, ObjectRow, ProbePart, StorageClass
-from mqvitals_agent.poll.qsg import CHANGES, AlterationCounter
-from mqvitals_agent.poll.queue_manager import ATTRIBUTES, CHANNEL_INITIATOR, LostListeners
-from mqvitals_agent.poll.queue_pointers import QueuePointers
-from mqvitals_agent.poll.shared_queues import SharedQueues
+from mqvitals_agent.poll.selection import missing_reason
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import AGENT_KIND as AGENT
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND as QUEUE_MANAGER
 
+_NO_INTERVAL: Mapping[str, Reported] = {"every_ms": Absence.NOT_RETURNED, "stretched": Absence.NOT_RETURNED}
+"""The interval in force where it is unknown, as in a recording."""
 _NAMELESS_GROUP = "QSG"
 MOST_INSTANCES = 200
 """Instances of a server-connection channel that are kept one by one; all of them are counted, also by client."""
@@ -373,7 +378,7 @@ class SnapshotBuilder:
             values = {
                 **tally.values(),
                 "mqsc": display_command(form),
-                **self._intervals.get((owner, form), NO_INTERVAL),
+                **self._intervals.get((owner, form), _NO_INTERVAL),
             }
             yield Reading(known.object, "COMMAND", ts, values, known.answered(ts))
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, Final
 
 from mqvitals_agent.doctor.finding import grants, to_display
-from mqvitals_agent.poll.cycle import display_command
+from mqvitals_agent.poll.command_form import display_command
 from mqvitals_agent.review.evaluation import RuleEvaluator
 from mqvitals_agent.review.store_review import loaded_latest
 from mqvitals_agent.store.reader import StoreReader

@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Final
 
-from mqvitals_agent.poll.channel import WORST_STATUS
+from mqvitals_agent.poll.kinds.channel import WORST_STATUS
 from mqvitals_agent.smf.kinds import (
     ADAPTER,
     APPLICATION,

@@ -19,11 +19,11 @@ from mqvitals_agent.pcf.answer import TRACKED, DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import byte_string, integer, integer_filter, integers, string_filter
 from mqvitals_agent.pcf.names import reason_name
-from mqvitals_agent.poll.channel import STATUS_PROBE as CHANNEL_PROBE
-from mqvitals_agent.poll.cycle import command_form, display_command
+from mqvitals_agent.poll.command_form import command_form, display_command
+from mqvitals_agent.poll.kinds.channel import STATUS_PROBE as CHANNEL_PROBE
+from mqvitals_agent.poll.kinds.queue import STATUS_PROBE as QUEUE_PROBE
+from mqvitals_agent.poll.kinds.units import UNIT_TYPE, unit_id
 from mqvitals_agent.poll.probe import QueryOptions, pcf_request
-from mqvitals_agent.poll.queue import STATUS_PROBE as QUEUE_PROBE
-from mqvitals_agent.poll.units import UNIT_TYPE, unit_id
 from mqvitals_agent.who.holder import Holder, ReportedConnection, ReportedInstance, UnitOfWork
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary import metric as states

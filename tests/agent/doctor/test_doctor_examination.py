@@ -15,7 +15,7 @@ from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.finding import FINE, CheckResult, DoctorFinding
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
-from mqvitals_agent.poll.cycle import command_form, display_command
+from mqvitals_agent.poll.command_form import command_form, display_command
 from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.simulator.answer import CCSID, ENCODING, answer, failure_set
 from mqvitals_agent.simulator.answers.commands import COMMANDS

@@ -8,8 +8,8 @@ import pytest
 
 from mqvitals_agent.connection.connection import Exchange, MqiCalls, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.cycle import command_form as form_of
-from mqvitals_agent.poll.cycle import display_command
+from mqvitals_agent.poll.command_form import command_form as form_of
+from mqvitals_agent.poll.command_form import display_command
 from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.metric import Absence

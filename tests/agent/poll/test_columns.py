@@ -12,8 +12,8 @@ from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message, integer, integer64, integers, integers64, string
 from mqvitals_agent.pcf.message import MessageValues, Parameter
-from mqvitals_agent.poll import channel, queue
 from mqvitals_agent.poll.columns import MetricColumns, ParameterPicker
+from mqvitals_agent.poll.kinds import channel, queue
 from mqvitals_agent.poll.probe import Probe
 from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
 from mqvitals_rules.vocabulary.metric import Kind, answer, gauge

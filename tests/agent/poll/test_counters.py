@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.poll.cycle import SATURATED_AT, Counters
+from mqvitals_agent.poll.counters import SATURATED_AT, Counters
 from mqvitals_rules.vocabulary.metric import Absence
 
 

@@ -12,7 +12,6 @@ from mqvitals_agent.pcf.answer import TRACKED
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import FilterValue, Message
 from mqvitals_agent.pcf.names import command_name, parameter_number
-from mqvitals_agent.poll.probe import selection_of
 from mqvitals_agent.poll.queries import (
     BACKUP,
     CLIENTS,
@@ -25,6 +24,7 @@ from mqvitals_agent.poll.queries import (
     polling_problems,
     zos_queries,
 )
+from mqvitals_agent.poll.selection import selection_of
 from mqvitals_agent.simulator.answers.commands import COMMANDS
 from mqvitals_config.collection import ChannelSelection, PollingSettings, QueueSelection
 from mqvitals_config.problem import LocatedText, Place

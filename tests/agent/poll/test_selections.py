@@ -8,7 +8,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import integer, integer_filter, integers, request, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll.probe import RequestSelection, selection_of
+from mqvitals_agent.poll.selection import RequestSelection, selection_of
 
 
 def selection(command: int, *parameters: Parameter) -> RequestSelection:

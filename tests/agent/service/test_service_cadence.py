@@ -7,8 +7,8 @@ from typing import Any
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import integer
-from mqvitals_agent.poll.probe import selection_of
 from mqvitals_agent.poll.queries import zos_queries
+from mqvitals_agent.poll.selection import selection_of
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.collection import PollingSettings
 

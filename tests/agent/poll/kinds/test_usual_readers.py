@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.poll.queue import USUAL_MS, UsualReaders
+from mqvitals_agent.poll.kinds.queue import USUAL_MS, UsualReaders
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from mqvitals_agent.pcf.constants import MQCHT_SVRCONN
 from mqvitals_agent.poll.columns import MetricValues
-from mqvitals_agent.poll.cycle import QueryResult, missing_reason
 from mqvitals_agent.poll.probe import InstanceRow, ObjectRow, probe_part
+from mqvitals_agent.poll.selection import QueryResult, missing_reason
 from mqvitals_rules.vocabulary.client import CLIENT_KIND
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 

@@ -49,20 +49,20 @@ class DeadLetterReason:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _KnownReasons:
     reasons: tuple[DeadLetterReason, ...]
 
 
 @cache
-def _table() -> tuple[DeadLetterReason, ...]:
-    text = files("mqvitals_agent.poll").joinpath(_FILE).read_text("utf-8")
-    return decode(_FILE, text, _Table).reasons
+def _known_reasons() -> tuple[DeadLetterReason, ...]:
+    text = files("mqvitals_agent.poll.kinds").joinpath(_FILE).read_text("utf-8")
+    return decode(_FILE, text, _KnownReasons).reasons
 
 
 @cache
 def dead_letter_reason(reason: int) -> DeadLetterReason:
     """What is known of a reason; of any other number its name as a reason code, where it has one."""
-    known = next((each for each in _table() if each.fits(reason)), None)
+    known = next((each for each in _known_reasons() if each.fits(reason)), None)
     return known or DeadLetterReason(reason, reason_name(reason) or "unknown reason", "", "the MQ team")
 
 

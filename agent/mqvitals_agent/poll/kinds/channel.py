@@ -26,8 +26,8 @@ from typing import NamedTuple
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll.client import CLIENT, address_metrics
 from mqvitals_agent.poll.columns import LocalTime, MetricValues, ParameterPicker, ParameterValues, columns_by_platform
+from mqvitals_agent.poll.kinds.client import CLIENT, address_metrics
 from mqvitals_agent.poll.probe import (
     ChannelDefinition,
     CycleRows,
@@ -36,12 +36,12 @@ from mqvitals_agent.poll.probe import (
     Probe,
     ProbePart,
     QueryOptions,
-    RequestSelection,
     attribute_list,
     half_of_channels,
     probe_part,
     wanted_parameters,
 )
+from mqvitals_agent.poll.selection import RequestSelection
 from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Reported
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from mqvitals_agent.poll.cycle import QueryResult
 from mqvitals_agent.poll.probe import GROUP, ObjectRow
+from mqvitals_agent.poll.selection import QueryResult
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 _FIELDS: Final = ("initiation_queue", "backout_queue", "stream_queue")

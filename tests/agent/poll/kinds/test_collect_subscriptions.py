@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll import publish_subscribe
+from mqvitals_agent.poll.kinds import publish_subscribe
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message, group, integer, integers, integers64, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.pcf.names import parameter_number
-from mqvitals_agent.poll import statistics
 from mqvitals_agent.poll.collector import Collector
+from mqvitals_agent.poll.kinds import statistics
 from mqvitals_agent.simulator.answer import answer
 from mqvitals_rules.snapshot import Outcome, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported

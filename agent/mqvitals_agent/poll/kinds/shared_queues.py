@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
+from mqvitals_agent.poll.kinds.queue import DEFINITION, HANDLES, STATUS, STATUS_TIMES
 from mqvitals_agent.poll.probe import ObjectRow, ProbePart
-from mqvitals_agent.poll.queue import DEFINITION, HANDLES, STATUS, STATUS_TIMES
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 PARTS = (STATUS, DEFINITION)

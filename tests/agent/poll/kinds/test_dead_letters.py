@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, MOST_DEAD_LETTERS, Exchange, MqiFailure, Reply
-from mqvitals_agent.poll import dead_letters
+from mqvitals_agent.poll.kinds import dead_letters
 from mqvitals_agent.poll.queries import distributed_queries, zos_queries
 from mqvitals_agent.simulator.answer import dead_letter_header
 from mqvitals_config.collection import PollingSettings

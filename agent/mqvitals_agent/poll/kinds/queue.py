@@ -13,8 +13,8 @@ from math import exp
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll import qsg
 from mqvitals_agent.poll.columns import MetricValues, ParameterPicker, ParameterValues, columns_by_platform
+from mqvitals_agent.poll.kinds import qsg
 from mqvitals_agent.poll.probe import (
     CycleRows,
     MemberReport,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.channel import combined_instances
-from mqvitals_agent.poll.client import MOST_CLIENTS, OTHERS, address_of, client_rows
+from mqvitals_agent.poll.kinds.channel import combined_instances
+from mqvitals_agent.poll.kinds.client import MOST_CLIENTS, OTHERS, address_of, client_rows
 from mqvitals_agent.poll.probe import InstanceRow, ObjectRow, QueryOptions
 from mqvitals_rules.latest_state import UNDECIDED
 from mqvitals_rules.vocabulary.metric import Absence
