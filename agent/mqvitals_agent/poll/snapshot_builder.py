@@ -12,7 +12,7 @@ from mqvitals_agent.poll.command_form import display_command
 from mqvitals_agent.poll.counters import SATURATED_AT, Counters
 from mqvitals_agent.poll.cycle import CycleData
 from mqvitals_agent.poll.kinds import channel, client, log, queue, statistics, storage
-from mqvitals_agent.poll.kinds.channel import ChannelStarts
+from mqvitals_agent.poll.kinds.channel_starts import ChannelStarts
 from mqvitals_agent.poll.kinds.qsg import CHANGES, AlterationCounter
 from mqvitals_agent.poll.kinds.queue_manager import ATTRIBUTES, CHANNEL_INITIATOR, LostListeners
 from mqvitals_agent.poll.kinds.queue_pointers import QueuePointers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.kinds.channel import START_METRICS, ChannelStarts, tls_instances
+from mqvitals_agent.poll.kinds.channel_starts import START_METRICS, ChannelStarts, tls_instances
 from mqvitals_agent.poll.probe import InstanceRow
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
