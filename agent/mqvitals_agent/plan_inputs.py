@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from mqvitals_rules.eval_context import InstantContext, NoMembers
 from mqvitals_rules.expression.evaluation import Missing
 from mqvitals_rules.expression.expression import Calculation, Expression, compile_expression, compile_value
 from mqvitals_rules.history import Point
+from mqvitals_rules.instant_context import InstantContext, NoMembers
 from mqvitals_rules.plan.formula import Formula, Given, Input, PlanError
 from mqvitals_rules.plan.structures import CONTROL_SHARE, MQMD_BYTES
 from mqvitals_rules.snapshot import ObjectName

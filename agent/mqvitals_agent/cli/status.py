@@ -55,7 +55,7 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
     from mqvitals_agent.view.alerts import Remedy
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.compiled_rule import compile_rule
-    from mqvitals_rules.eval_context import InstantContext
+    from mqvitals_rules.instant_context import InstantContext
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.metric import Absence
     from mqvitals_rules.vocabulary.tables import KINDS

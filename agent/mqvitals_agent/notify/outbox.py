@@ -14,7 +14,7 @@ from mqvitals_agent.store.rows.notifications import (
     ReceiverChanges,
 )
 from mqvitals_config.receiver import ReceiverSettings
-from mqvitals_rules.eval_context import InstantContext
+from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, Transition
 from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from mqvitals_agent.smf.layout.field import Field, SectionLayout, Value
 from mqvitals_agent.smf.partial_sample import MERGE_RULES, MergeRule
 from mqvitals_agent.smf.record import EPOCH_US
-from mqvitals_rules.eval_context import compile_formula
+from mqvitals_rules.instant_context import compile_formula
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 INTERVAL: Final = "QWHSDURN"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import age, clock, day
-from mqvitals_rules.eval_context import InstantContext
+from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Why
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
-from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.expression.expression import Expression, compile_expression
 from mqvitals_rules.expression.operands import INSERT, MESSAGE_ID
 from mqvitals_rules.expression.syntax import ExpressionError
+from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.latest import relates
 from mqvitals_rules.members import has_members
 from mqvitals_rules.ruleset.rule import RuleParameter

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.expression import Context, Expression, compile_expression
 from mqvitals_rules.expression.context import MemberSet, Unplaced
 from mqvitals_rules.history import ObjectMessage, Point
+from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported, Value
 
 

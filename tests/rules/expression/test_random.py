@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_config.problem import Problem
-from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression, functions
 from mqvitals_rules.expression.context import MemberSet, Unplaced
 from mqvitals_rules.history import ObjectMessage, Point
+from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 NOW = 1_700_000_000_000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mqvitals_config.problem import ConfigError, Problem
 from mqvitals_rules.compiled_rule import compile_rule
-from mqvitals_rules.eval_context import InstantContext
+from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.ruleset.pack import decode_pack, decode_packs, load_rules, read_rules
 from mqvitals_rules.ruleset.ruleset import doubts
 from mqvitals_rules.snapshot import ObjectName

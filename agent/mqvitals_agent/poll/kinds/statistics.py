@@ -24,7 +24,7 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Message, Parameter, PcfError, Value
 from mqvitals_agent.poll.columns import metric_parameter
 from mqvitals_agent.poll.local_time import local_ms
-from mqvitals_rules.eval_context import Formula, compile_formula
+from mqvitals_rules.instant_context import Formula, compile_formula
 from mqvitals_rules.snapshot import ObjectName, Reading, Source, is_object_name
 from mqvitals_rules.vocabulary import channel, queue, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported, within_range
