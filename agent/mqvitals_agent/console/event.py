@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -24,7 +24,8 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 _FILE: Final = "event_words.yaml"
 _LONGEST: Final = 300
-"""Characters of an insert that are kept; of a command all that fits into a message."""
+"""Characters of an insert that are kept."""
+_LONGEST_COMMAND: Final = 2_000
 _MOST_CHANGED: Final = 12
 _CHANGED: Final = mq.MQRC_CONFIG_CHANGE_OBJECT
 _CONFIGURATION: Final = frozenset({2367, 2368, 2369, 2370})
@@ -56,7 +57,7 @@ _INSERTS: Final[tuple[tuple[str, int], ...]] = (
     ("puts", mq.MQIA_MSG_ENQ_COUNT),
     ("gets", mq.MQIA_MSG_DEQ_COUNT),
 )
-"""Insert and parameter; of an insert's parameters the first that is there. The numbers are in no other message."""
+"""Insert and parameter; of an insert's parameters the first that is there. Those without a constant come in events only."""
 
 _OF_OBJECT: Final[Mapping[int, tuple[str, str]]] = {
     1: ("queue", "queue"), 5: ("queue_manager", ""), 6: ("channel", "channel"), 10: ("cf_structure", "structure"),
@@ -75,22 +76,24 @@ class EventWords:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _EventWordFile:
+    """What ``event_words.yaml`` holds."""
+
     origins: Mapping[str, str]
     objects: Mapping[str, str]
     events: tuple[EventWords, ...]
 
 
 @cache
-def _table() -> _Table:
+def _word_file() -> _EventWordFile:
     text = files("mqvitals_agent.console").joinpath(_FILE).read_text("utf-8")
-    return decode(_FILE, text, _Table)
+    return decode(_FILE, text, _EventWordFile)
 
 
 @cache
 def event_words() -> Mapping[int, EventWords]:
     """What is known, by reason."""
-    return {each.reason: each for each in _table().events}
+    return {each.reason: each for each in _word_file().events}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ def read_event(reply: Reply, decoder: Decoder) -> Event:
     part = str(qualifier) if isinstance(qualifier, int) and 0 <= qualifier <= 9999 else ""
     if part:
         code += f":{part}"
-    inserts = dict(_inserts(message, values))
+    inserts = _inserts(message, values)
     kind, name = _object(message.reason, known, values, inserts)
     return Event(
         code,
@@ -157,23 +160,11 @@ def with_differences(event: Event, before: Event) -> Event:
     if not found:
         return event
     more = f" and {len(found) - _MOST_CHANGED} more" if len(found) > _MOST_CHANGED else ""
-    inserts = {**event.inserts, "changed": "; ".join(found[:_MOST_CHANGED]) + more}
-    return Event(
-        event.code, event.reason, event.queue_manager, event.kind, event.name, inserts, event.words, event.image
-    )
+    return replace(event, inserts={**event.inserts, "changed": "; ".join(found[:_MOST_CHANGED]) + more})
 
 
 _NO_ATTRIBUTES: Final = frozenset({2027, 2028, *range(1010, 1021), *range(3045, 3052), 7001})
 """Parameters that differ in every two messages: times of alteration, who made the change."""
-
-_INSERT: Final = re.compile(r"(?:^|, )(?:(command|changed)=(.*)|([a-z][a-z0-9_]*)=(.*?)(?=, |$))", re.DOTALL)
-"""An insert; the last one may hold what looks like another."""
-
-
-def event_inserts(words: str) -> Mapping[str, str]:
-    """The inserts of an event's text, as it is stored."""
-    _, _, named = words.partition("; ")
-    return {found[1] or found[3]: found[2] or found[4] for found in _INSERT.finditer(named)}
 
 
 def _flat(parameters: Iterable[Parameter]) -> Iterator[tuple[int, Value]]:
@@ -193,7 +184,7 @@ def _members(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
             yield each
 
 
-def _inserts(message: Message, values: Mapping[int, Value]) -> Iterator[tuple[str, str]]:
+def _inserts(message: Message, values: Mapping[int, Value]) -> dict[str, str]:
     found: dict[str, str] = {}
     for insert, number in _INSERTS:
         text = _text(values.get(number))
@@ -204,10 +195,10 @@ def _inserts(message: Message, values: Mapping[int, Value]) -> Iterator[tuple[st
     error = values.get(mq.MQIACF_ERROR_IDENTIFIER)
     if type(error) is int and error:
         found["error"] = f"{error & 0xFFFFFFFF:08X}"
-    table = _table()
+    word_file = _word_file()
     for insert, number, names in (
-        ("origin", mq.MQIACF_EVENT_ORIGIN, table.origins),
-        ("object_type", mq.MQIACF_OBJECT_TYPE, table.objects),
+        ("origin", mq.MQIACF_EVENT_ORIGIN, word_file.origins),
+        ("object_type", mq.MQIACF_OBJECT_TYPE, word_file.objects),
     ):
         value = values.get(number)
         if type(value) is int:
@@ -215,9 +206,9 @@ def _inserts(message: Message, values: Mapping[int, Value]) -> Iterator[tuple[st
     command = values.get(mq.MQIACF_COMMAND)
     if type(command) is int and (verb := command_name(command)):
         found["verb"] = verb
-    if (words := _text(values.get(mq.MQCACF_COMMAND_MQSC), 2_000)) and message.reason == mq.MQRC_COMMAND_MQSC:
-        found["command"] = words
-    yield from found.items()
+    if message.reason == mq.MQRC_COMMAND_MQSC and (words := _line(values.get(mq.MQCACF_COMMAND_MQSC))):
+        found["command"] = words[:_LONGEST_COMMAND]
+    return found
 
 
 def _object(
@@ -288,9 +279,11 @@ def _shown(value: Value) -> str:
     return text[:60] or "''"
 
 
-def _text(value: Value | None, longest: int = _LONGEST) -> str:
-    """A value as an insert: one line, no separator of inserts within it; empty for bytes and lists."""
-    if not isinstance(value, str | int):
-        return ""
-    text = " ".join(str(value).replace("\0", " ").split())
-    return (text if longest > _LONGEST else text.replace(", ", ","))[:longest]
+def _text(value: Value | None) -> str:
+    """A value as an insert, without a separator of inserts within it."""
+    return _line(value).replace(", ", ",")[:_LONGEST]
+
+
+def _line(value: Value | None) -> str:
+    """A value in one line; empty for bytes and lists."""
+    return " ".join(str(value).replace("\0", " ").split()) if isinstance(value, str | int) else ""

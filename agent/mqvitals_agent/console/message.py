@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from mqvitals_agent.console.event import event_inserts
 from mqvitals_agent.console.line import ConsoleLine, LineTime, cut_number
 from mqvitals_agent.console.template import SYSTEM_WIDE_IDS, ZOS_IDS, inserts, named_object
 from mqvitals_rules.vocabulary.event import is_event
@@ -201,12 +200,21 @@ class ConsoleMessage:
 def message_inserts(words: str) -> Mapping[str, str]:
     """The inserts by name of a whole message, as it is stored; empty where its words are not as expected."""
     if is_event(words):
-        return event_inserts(words)
+        return _event_inserts(words)
     found = _ID.fullmatch(words)
     if found is None:
         return {}
     code, rest = found["id"], found["rest"] or ""
     return inserts(code, _split(code, rest)[1] if code.startswith("CSQ") else rest) or {}
+
+
+_EVENT_INSERT: Final = re.compile(r"(?:^|, )(?:(command|changed)=(.*)|([a-z][a-z0-9_]*)=(.*?)(?=, |$))", re.DOTALL)
+"""An insert of an event, as ``console.event.Event.text`` has it; the last one may hold what looks like another."""
+
+
+def _event_inserts(words: str) -> Mapping[str, str]:
+    _, _, named = words.partition("; ")
+    return {found[1] or found[3]: found[2] or found[4] for found in _EVENT_INSERT.finditer(named)}
 
 
 def wanted(text: str) -> bool:
