@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
+from mqvitals_agent.ingest.messages import NewestMessage
 from mqvitals_agent.poll.kinds.log import position
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.history import HourMean
@@ -30,7 +31,7 @@ _DAY_MS: Final = 86_400_000
 _LEAST_MS: Final = _DAY_MS
 """A rate of less time than that is none: a night is no day."""
 _SETTLED_MS: Final = 600_000
-"""The means of an hour are in the store this long after its end; messages are looked for as often."""
+"""The means of an hour are in the store this long after its end."""
 _MARK_MS: Final = 60_000
 _MARKS: Final = 2 * 1440
 """Positions kept of each log, one a minute: two days."""
@@ -61,8 +62,7 @@ class LogFigures:
         """By queue manager: the current active log, copies 1 and 2."""
         self._rates: dict[ObjectName, tuple[Reported, Reported]] = {}
         self._read_at = -1
-        self._widths: dict[str, tuple[int, int | None]] = {}
-        """By queue manager: when its messages were read (ms UTC), and what they say."""
+        self._of_start = NewestMessage(older, _RANGE)
 
     def added(self, snapshot: Snapshot) -> Snapshot:
         """The snapshot with the figures of its log. Raises StoreError."""
@@ -118,15 +118,8 @@ class LogFigures:
 
     def _announced(self, owner: str, now: int) -> int | None:
         """What the newest CSQJ034I says, which comes at the start of a queue manager. Raises StoreError."""
-        if self._older is None:
-            return None
-        read_at, width = self._widths.get(owner, (-_SETTLED_MS, None))
-        if abs(now - read_at) >= _SETTLED_MS:
-            messages = self._older.messages(owners=(owner,), codes=(_RANGE,), limit=1)
-            ends = [end[1].lstrip("0") for each in messages if (end := _END_OF_RANGE.search(each.text))]
-            width = None if not ends else 6 if len(ends[-1]) <= 12 else 8
-            self._widths[owner] = now, width
-        return width
+        end = _END_OF_RANGE.search(self._of_start.text(owner, now))
+        return None if end is None else 6 if len(end[1].lstrip("0")) <= 12 else 8
 
     def _rate(self, name: ObjectName, now: int) -> tuple[Reported, Reported]:
         """MB a day in the last 7 days, and in the busiest of the last weeks. Raises StoreError."""

@@ -30,6 +30,32 @@ _when = attrgetter("ts")
 _Key = tuple[str, str, int, int]
 
 
+_LOOK_MS: Final = 600_000
+"""The interval of looking for the newest message of an id."""
+
+
+class NewestMessage:
+    """The text of the newest message with an id, by queue manager. What comes only at a start is looked for seldom."""
+
+    def __init__(self, reader: PastReader | None, code: str) -> None:
+        self._reader = reader
+        self._code = code
+        self._known: dict[str, tuple[int, str]] = {}
+        """By queue manager: when it was looked for (ms UTC), and the text."""
+
+    def text(self, owner: str, now: int) -> str:
+        """The text; empty without such a message. Raises StoreError."""
+        if self._reader is None:
+            return ""
+        looked, found = self._known.get(owner, (-_LOOK_MS, ""))
+        # Also after a clock was set back.
+        if abs(now - looked) >= _LOOK_MS:
+            messages = self._reader.messages(owners=(owner,), codes=(self._code,), limit=1)
+            found = messages[-1].text if messages else ""
+            self._known[owner] = now, found
+        return found
+
+
 class _KeptMessages:
     """The messages with one id of one queue manager."""
 

@@ -109,7 +109,6 @@ class Ingest:
         """
         self._windows.shift(by_ms)
         self._log_figures.shift(by_ms)
-        self._queue_manager_figures.shift()
         self._engine.shift(by_ms, since)
 
     def _write(self, snapshot: Snapshot, evaluation: Evaluation, write: WriteSnapshot | None = None) -> None:

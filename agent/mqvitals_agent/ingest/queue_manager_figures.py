@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Final
 
+from mqvitals_agent.ingest.messages import NewestMessage
 from mqvitals_agent.store.older import PastReader
 from mqvitals_rules.releases import CD, LTS, Support, release_table, version_words
 from mqvitals_rules.ruleset.facts import Facts
@@ -23,8 +24,6 @@ _TYPES: Final = metric(_KIND, "release_type").values
 
 _STARTING: Final = "CSQY000I"
 _ANNOUNCED = re.compile(r"\bV(\d+\.\d+\.\d+)\S* (LTSR|CDR)\b")
-_READ_EVERY_MS: Final = 600_000
-"""Messages are looked for as often."""
 
 _CERTIFICATE = re.compile(r"(?P<label>.+?) (?P<until>\d{4}-\d\d-\d\d)(?:; |$)")
 _MOST_NAMED: Final = 3
@@ -36,25 +35,22 @@ class QueueManagerFigures:
 
     def __init__(self, facts: Facts, older: PastReader | None) -> None:
         self._facts = facts
-        self._older = older
-        self._announced: dict[str, tuple[int, tuple[str, str] | None]] = {}
-        """By queue manager: when its messages were read (ms UTC), and the version and type that they name."""
+        self._of_start = NewestMessage(older, _STARTING)
 
     def added(self, snapshot: Snapshot) -> Snapshot:
         """The snapshot with the figures of its queue manager. Raises StoreError."""
-        if not any(_has_attributes(reading) for reading in snapshot.readings):
-            return snapshot
-        readings = [
-            replace(reading, values={**reading.values, **self._figures(reading)})
-            if _has_attributes(reading)
-            else reading
-            for reading in snapshot.readings
+        found = [
+            place
+            for place, reading in enumerate(snapshot.readings)
+            if reading.object.kind == _KIND and _has_attributes(reading)
         ]
+        if not found:
+            return snapshot
+        readings = list(snapshot.readings)
+        for place in found:
+            reading = readings[place]
+            readings[place] = replace(reading, values={**reading.values, **self._figures(reading)})
         return replace(snapshot, readings=tuple(readings))
-
-    def shift(self) -> None:
-        """The clock was corrected."""
-        self._announced = {}
 
     def _figures(self, reading: Reading) -> Mapping[str, Reported]:
         facts = self._facts.of(reading.object)
@@ -90,16 +86,8 @@ class QueueManagerFigures:
 
     def _said(self, owner: str, now: int) -> tuple[str, str] | None:
         """Version and type as the newest CSQY000I has them, which comes at the start. Raises StoreError."""
-        if self._older is None:
-            return None
-        read_at, said = self._announced.get(owner, (-_READ_EVERY_MS, None))
-        if abs(now - read_at) >= _READ_EVERY_MS:
-            said = None
-            for each in self._older.messages(owners=(owner,), codes=(_STARTING,), limit=1):
-                found = _ANNOUNCED.search(each.text)
-                said = None if found is None else (found[1], LTS if found[2] == "LTSR" else CD)
-            self._announced[owner] = now, said
-        return said
+        found = _ANNOUNCED.search(self._of_start.text(owner, now))
+        return None if found is None else (found[1], LTS if found[2] == "LTSR" else CD)
 
 
 def certificate_figures(declared: object, today: date) -> Mapping[str, Reported]:
@@ -118,10 +106,4 @@ def _certificates(declared: object) -> Iterable[re.Match[str]]:
 
 
 def _has_attributes(reading: Reading) -> bool:
-    return (
-        reading.object.kind == _KIND
-        and reading.probe == _PROBE
-        and reading.source is Source.POLL
-        and reading.answered
-        and not reading.gone
-    )
+    return reading.probe == _PROBE and reading.source is Source.POLL and reading.answered and not reading.gone

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from mqvitals_agent.ingest.messages import MessageWindow
+from mqvitals_agent.ingest.messages import MessageWindow, NewestMessage
 from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.messages import FREQUENT, ConsoleRow, EventQueueRow, delete_old_messages, message
@@ -167,6 +167,19 @@ def test_events_are_followed_apart_from_consoles(path: Path) -> None:
         assert known() == [True, False, False, True]
         assert store.messages.read_events([("QM01", "SITE.EVENTS")])[0].problem == "MQRC_NOT_AUTHORIZED"
         assert [each.queue for each in reader.event_queues()] == ["SITE.EVENTS"]
+
+
+def test_the_newest_message_of_an_id_is_looked_for_seldom(path: Path) -> None:
+    """Every ten minutes by the time that is given, and at once when that was set back; of each queue manager its own."""
+    minutes = 60_000
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        newest = NewestMessage(reader, "CSQJ034I")
+        assert newest.text("QM01", NOW) == NewestMessage(None, "CSQJ034I").text("QM01", NOW) == ""
+        keep(store, message("QM01", "CSQJ034I", NOW - 5, "first"), message("QM01", "CSQJ034I", NOW, "second"))
+        assert newest.text("QM02", NOW) == ""
+        assert [newest.text("QM01", NOW + each * minutes) for each in (9, 10)] == ["", "second"]
+        keep(store, message("QM01", "CSQJ034I", NOW + 1, "third"))
+        assert [newest.text("QM01", NOW + each * minutes) for each in (10, 1, 0)] == ["second", "second", "third"]
 
 
 def test_the_window_follows_the_store(path: Path) -> None:
