@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mqvitals_config.collection import Filter, parse_filter
@@ -86,6 +88,32 @@ def test_mistakes() -> None:
     assert words[0] == "a duration needs a unit: 10s, 10m or 10h"
     assert words[4] == "expected keyword, operator and value, such as CURDEPTH GT 0"
     assert words[8] == "'warn' is not one of debug, info, warning and error; did you mean 'warning'?"
+
+
+def test_event_queues() -> None:
+    """None is read unless it is named; messages stay on it, and it is looked at every 30 seconds."""
+    assert Settings().polling.events is None
+    events = decode("x.yaml", "polling: {events: {queues: [SYSTEM.ADMIN.QMGR.EVENT]}}", Settings).polling.events
+    assert events is not None
+    assert (events.queues, events.read, events.every) == (("SYSTEM.ADMIN.QMGR.EVENT",), "browse", 30_000)
+
+
+def test_mistakes_about_event_queues(tmp_path: Path) -> None:
+    """Each entry is one queue, named once; a look is at least a second after the one before."""
+    found = problems_of("polling: {events: {queues: [SYSTEM.ADMIN.*, 'a b'], read: take, every: 10ms}}")
+    assert [key for _, key, _ in found] == [
+        "polling.events.queues[0]",
+        "polling.events.queues[1]",
+        "polling.events.read",
+        "polling.events.every",
+    ]
+    file = tmp_path / "mqvitals.yaml"
+    file.write_text("polling:\n  events:\n    queues:\n      - MY.EVENTS\n      - MY.EVENTS\n")
+    with pytest.raises(ConfigError) as raised:
+        load_settings(str(file), {}, {})
+    (problem,) = raised.value.problems
+    assert (problem.place.line, problem.key) == (5, "polling.events.queues[1]")
+    assert problem.message == "MY.EVENTS is read already, by the entry on line 4"
 
 
 @pytest.mark.parametrize(

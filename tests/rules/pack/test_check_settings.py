@@ -58,6 +58,24 @@ def test_good_settings(tmp_path: Path) -> None:
     assert all(form.id != "CHL-07" for form in judging.rules.rules_for(ObjectName("QM01", "channel", "X")))
 
 
+@pytest.mark.parametrize(
+    ("rules", "in_force"),
+    [
+        ("{}", False),
+        ("{enabled: [OPS-291]}", True),
+        ("{enabled: [OPS-292]}", False),
+        ("{enabled: [OPS-291], disabled: [OPS-291]}", False),
+    ],
+)
+def test_a_rule_that_is_off_until_it_is_switched_on(rules: str, in_force: bool, tmp_path: Path) -> None:
+    """Only its own id in ``enabled`` switches it on, and ``disabled`` has the last word."""
+    settings = settings_of(f"rules: {rules}\n", tmp_path)
+    channel = ObjectName("QM01", "channel", "X")
+    for config in (load_rule_config(settings), readable_rule_config(settings)):
+        assert ("OPS-291" in {rule.id for rule in config.rules.rules_for(channel)}) is in_force
+        assert any(window.metric == "ssl_peer_defined" for window in config.rules.windows) is in_force
+
+
 def test_without_settings_only_pool_0_has_a_purpose() -> None:
     """Undeclared, pool 0 is a system pool and every other one unclassified; a queue's role is not batch."""
     facts = load_rule_config(Settings()).facts
@@ -98,6 +116,7 @@ facts:
     ("old", "new", "line", "column", "words"),
     [
         ("disabled: [CHL-07]", "disabled: [CHL-077]", 2, 14, "there is no rule 'CHL-077'; did you mean 'CHL-07'?"),
+        ("disabled: [CHL-07]", "enabled: [CHL-077]", 2, 13, "there is no rule 'CHL-077'; did you mean 'CHL-07'?"),
         ("rule: BP-01", "rule: NOPE", 4, 14, "there is no rule 'NOPE'; 'mqvitals rules list' shows all"),
         ("stress_pct", "stres_pct", 4, 32, "did you mean 'stress_pct'?"),
         ("objects: QM01/buffer_pool/*", "objects: QM01/queue/*", 4, 64, "applies to objects of kind buffer_pool"),
