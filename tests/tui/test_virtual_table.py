@@ -12,6 +12,7 @@ from textual.message import Message
 
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
+from mqvitals_agent.view.lists import COLUMNS, spaced
 from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
@@ -114,6 +115,19 @@ async def test_header_stays_and_shows_the_sort(screen_text: Text) -> None:
         app.table.show(counting.columns, items(100), 1, ("c0", False))
         await pilot.pause()
         assert screen_text(app).splitlines()[0].startswith("Title 0▲")
+
+
+async def test_commands_about_event_queues_can_be_told_apart(screen_text: Text) -> None:
+    """At 80 columns no two rows of the agent's list show the same name."""
+    families = ("QMGR", "CHANNEL", "PERFM", "CONFIG", "COMMAND")
+    names = [ObjectName("QM01", "agent", f"EVENTS SYSTEM.ADMIN.{each}.EVENT") for each in families]
+    app = Showing()
+    async with app.run_test(size=(80, 10)) as pilot:
+        app.table.show(spaced(COLUMNS["agent"], 80), tuple(Item(name, Health.OK, {}) for name in names), 1)
+        await pilot.pause()
+        rows = screen_text(app).splitlines()[1:6]
+        assert len(set(rows)) == len(families)
+        assert all("EVENTS SYS" in row and ".EVENT " in row for row in rows)
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,21 @@ def cut(text: str, width: int) -> str:
     return "".join(out) + ELLIPSIS
 
 
+def cut_middle(text: str, width: int) -> str:
+    """The beginning and the end of ``text`` in at most ``width`` cells, with ``…`` between them when it is cut."""
+    if cells(text) <= width:
+        return text
+    begin = cut(text, min(width // 2 + 1, width))
+    left = width - cells(begin)
+    end: list[str] = []
+    for char in reversed(text):
+        left -= _cells_of(char)
+        if left < 0:
+            break
+        end.append(char)
+    return begin + "".join(reversed(end))
+
+
 def fit(text: str, width: int, *, right: bool = False) -> str:
     """``text`` cut or padded to exactly ``width`` cells."""
     text = cut(text, width)

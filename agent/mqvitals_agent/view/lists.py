@@ -359,7 +359,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     ),
     "agent": _list(
         "agent",
-        name_column("Command", 21),
+        # The names of event queues differ near their ends.
+        replace(name_column("Command", 21), both_ends=True),
         OWNER,
         ("outcome", "Outcome", 12, MAIN),
         ("elapsed_ms", "Took", 6),

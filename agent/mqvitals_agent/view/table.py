@@ -47,7 +47,7 @@ class Column:
     """A column: title with the unit, width in cells, and its cell for an item as of ``now``.
 
     ``order`` gives a key to sort by, the smallest first; absent values come last either way (None). ``metrics`` are
-    those that it needs: kind and name.
+    those that it needs: kind and name. ``both_ends``: a text that is too long loses its middle, not its end.
     """
 
     id: str
@@ -57,6 +57,7 @@ class Column:
     order: Callable[[Item], float | str | None]
     right: bool = False
     metrics: tuple[tuple[str, str], ...] = ()
+    both_ends: bool = False
 
 
 _SHORT = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.text.terminal import cells, cut, fit, safe, table, wrap
+from mqvitals_agent.text.terminal import cells, cut, cut_middle, fit, safe, table, wrap
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 
@@ -65,6 +65,28 @@ def test_cells() -> None:
 def test_cut(text: str, width: int, shown: str) -> None:
     """What is cut says so, and never half of a wide character."""
     assert cut(text, width) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("EVENTS SYSTEM.ADMIN.PERFM.EVENT", 21, "EVENTS SYS…ERFM.EVENT"),
+        ("abcdef", 6, "abcdef"),
+        ("abcdef", 4, "ab…f"),
+        ("日本語", 5, "日…語"),
+        ("abc", 1, "…"),
+        ("abc", 0, ""),
+    ],
+)
+def test_cut_in_the_middle(text: str, width: int, shown: str) -> None:
+    """Beginning and end stay, and what was between them leaves an ellipsis."""
+    assert cut_middle(text, width) == shown
+
+
+@given(ANY_TEXT.map(safe), st.integers(0, 30))
+def test_a_text_cut_in_the_middle_is_never_too_wide(text: str, width: int) -> None:
+    """Whatever the characters, it takes at most the width."""
+    assert cells(cut_middle(text, width)) <= width
 
 
 @given(ANY_TEXT.map(safe), st.integers(1, 30), st.booleans())

@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from mqvitals_agent.text.styled import Tone, line
-from mqvitals_agent.text.terminal import cut
+from mqvitals_agent.text.terminal import cut, cut_middle
 from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_tui.keys import ACROSS
 from mqvitals_tui.widgets.cursor_view import CursorView
@@ -164,7 +164,8 @@ class VirtualTable(CursorView, can_focus=True):
                     segments.append(Segment("".join(run), tone_style(self, tone, ground)))
                     run = []
                 tone = cell.tone
-            text = fitted(cell.text, column.width, right=column.right)
+            words = cut_middle(cell.text, column.width) if column.both_ends else cell.text
+            text = fitted(words, column.width, right=column.right)
             run.append(text)
             if tone is Tone.PLAIN:
                 run.append(" ")
