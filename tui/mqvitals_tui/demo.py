@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from mqvitals_agent.commandline.arguments import speed, speed_word
+from mqvitals_agent.commandline.simulation_arguments import speed, speed_word
 from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_tui.child_agent import PROGRAM, agent_clock, exit_message, log_tail, run_child_agent, wait_for_store
 from mqvitals_tui.terminal import ForcedExit, add_theme_argument, has_terminal, run_app

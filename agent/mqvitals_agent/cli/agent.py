@@ -8,7 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_simulation_arguments, add_smf_arguments, refuse_simulation_options
+from mqvitals_agent.commandline.simulation_arguments import (
+    add_simulation_arguments,
+    add_smf_arguments,
+    refuse_simulation_options,
+)
 from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:

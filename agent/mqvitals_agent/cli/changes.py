@@ -8,14 +8,17 @@ import json
 import sys
 
 from mqvitals_agent.commandline.arguments import (
+    add_limit_argument,
+    add_since_argument,
     add_store_arguments,
     add_zone_argument,
     duration_argument,
-    now_ms,
+    limit_argument,
+    now_of,
     open_store,
 )
 from mqvitals_agent.commandline.output import line_width, show_lines
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode
 
 _DESCRIPTION = """\
 Lists the changes of definitions that the agent has seen, oldest first: object, attribute, old and new value, when the
@@ -29,17 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``changes``."""
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
-    parser.add_argument(
-        "--since", metavar="DURATION", default="7d", help="how far back, such as 12h or 30d (default: %(default)s)"
-    )
+    add_since_argument(parser, "7d", "12h or 30d")
     parser.add_argument(
         "--object",
         metavar="PATTERN",
         help="only of these objects: a name such as QM01/queue/ORDERS, or with * and ? (QM01/queue/*)",
     )
-    parser.add_argument(
-        "--limit", metavar="N", type=int, default=_MOST, help="the newest N of them (default: %(default)s)"
-    )
+    add_limit_argument(parser, _MOST, "the newest N of them")
     add_zone_argument(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a JSON list")
@@ -50,13 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Show the changes; returns the exit code, 0 also when there are none."""
     from mqvitals_agent.view.changes import change_json, change_list_lines, read_authors
 
-    if arguments.limit < 1:
-        raise Failure("--limit must be 1 at least")
-    back = duration_argument("--since", arguments.since)
+    limit, back = limit_argument(arguments), duration_argument("--since", arguments.since)
     with open_store(arguments) as reader:
-        meta, last = reader.meta(), reader.last_ts()
-        now = last if meta.past and last is not None else now_ms()
-        found = reader.changes(since=max(now - back, 0), pattern=arguments.object, limit=arguments.limit)
+        now = now_of(reader)
+        found = reader.changes(since=max(now - back, 0), pattern=arguments.object, limit=limit)
         authors = read_authors(reader, found)
     if arguments.json:
         print(json.dumps([change_json(each, authors.get(each)) for each in found], indent=1))

@@ -6,10 +6,17 @@ import argparse
 import json
 from fnmatch import fnmatchcase
 
-from mqvitals_agent.cli.units import queue_managers_of
-from mqvitals_agent.commandline.arguments import add_store_arguments, now_ms, open_store
+from mqvitals_agent.commandline.arguments import (
+    add_limit_argument,
+    add_queue_managers_argument,
+    add_store_arguments,
+    limit_argument,
+    now_of,
+    open_store,
+    queue_managers_of,
+)
 from mqvitals_agent.commandline.output import line_width, show_lines
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode
 
 _DESCRIPTION = """\
 Lists the clients of server-connection channels as the agent last polled them: for each channel its instances and their
@@ -22,15 +29,11 @@ _MOST = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``clients``."""
     parser.description = _DESCRIPTION
-    parser.add_argument(
-        "queue_managers", metavar="QUEUE_MANAGER", nargs="*", help="only of these (default: all in the store)"
-    )
+    add_queue_managers_argument(parser)
     parser.add_argument(
         "--channel", metavar="NAME", default="*", help="only of this channel; * and ? stand for any text"
     )
-    parser.add_argument(
-        "--limit", metavar="N", type=int, default=_MOST, help="at most N clients of a channel (default: %(default)s)"
-    )
+    add_limit_argument(parser, _MOST, "at most N clients of a channel")
     add_store_arguments(parser)
     parser.add_argument("--json", action="store_true", help="a list with one object for each channel, with all clients")
 
@@ -39,11 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Show the clients; returns the exit code, 0 also when there are none. Raises Failure."""
     from mqvitals_agent.view.clients import client_json, client_lines, read_clients
 
-    if arguments.limit < 1:
-        raise Failure("--limit must be 1 at least")
+    most = limit_argument(arguments)
     with open_store(arguments) as reader:
-        meta, last = reader.meta(), reader.last_ts()
-        now = last if meta.past and last is not None else now_ms()
+        now = now_of(reader)
         names = queue_managers_of(reader, arguments.queue_managers)
         found = [
             read_clients(reader, name.owner, lambda channel: fnmatchcase(channel, arguments.channel)) for name in names
@@ -51,5 +52,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(client_json(found), indent=1))
     else:
-        show_lines(list(client_lines(found, now, line_width(), arguments.limit)))
+        show_lines(list(client_lines(found, now, line_width(), most)))
     return ExitCode.DONE

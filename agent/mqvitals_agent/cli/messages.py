@@ -1,4 +1,4 @@
-"""``mqvitals messages``: lists the console messages in a store."""
+"""``mqvitals messages``: lists the console messages and event messages in a store."""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ import argparse
 import json
 
 from mqvitals_agent.commandline.arguments import (
+    add_limit_argument,
+    add_since_argument,
     add_store_arguments,
     add_zone_argument,
     check_owners,
     duration_argument,
-    now_ms,
+    limit_argument,
+    now_of,
     open_store,
 )
 from mqvitals_agent.commandline.output import line_width, show
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.text.terminal import wrap
 from mqvitals_rules.vocabulary.event import is_event
 
 _DESCRIPTION = """\
 Lists the console messages that the agent found in the files it follows (console.follow), and the event messages of the
-queues it reads (polling.events), oldest first. A message that occurs several times within one second is one entry with its count. 'mqvitals help console' describes how lines reach
-the agent, and which messages it recognises.
+queues it reads (polling.events), oldest first. A message that occurs several times within one second is one entry with
+its count. 'mqvitals help console' describes how lines reach the agent, and which messages it recognises.
 """
 _MOST = 1_000
 
@@ -37,9 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="only of this queue manager; may be repeated",
     )
-    parser.add_argument(
-        "--since", metavar="DURATION", default="1d", help="how far back, such as 30m or 7d (default: %(default)s)"
-    )
+    add_since_argument(parser, "1d", "30m or 7d")
     parser.add_argument(
         "--id",
         metavar="ID",
@@ -47,9 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="only messages with this id, such as CSQP020E or event:2283:8; may be repeated",
     )
-    parser.add_argument(
-        "--limit", metavar="N", type=int, default=_MOST, help="the newest N of them (default: %(default)s)"
-    )
+    add_limit_argument(parser, _MOST, "the newest N of them")
     add_zone_argument(parser)
     parser.add_argument("--json", action="store_true", help="a JSON list")
 
@@ -58,17 +57,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Show the messages; returns the exit code, 0 also when there are none."""
     from mqvitals_agent.view.console import event_queue_words, message_json, message_list_lines
 
-    if arguments.limit < 1:
-        raise Failure("--limit must be 1 at least")
-    back = duration_argument("--since", arguments.since)
+    limit, back = limit_argument(arguments), duration_argument("--since", arguments.since)
     with open_store(arguments) as reader:
-        meta, last = reader.meta(), reader.last_ts()
-        now = last if meta.past and last is not None else now_ms()
+        now = now_of(reader)
         found = reader.messages(
             owners=arguments.queue_manager or None,
             codes=[code if is_event(code) else code.upper() for code in arguments.id] or None,
             since=now - back,
-            limit=arguments.limit,
+            limit=limit,
         )
         owners = {each.owner for each in found}
         check_owners(reader, [name for name in arguments.queue_manager if name not in owners])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_simulation_arguments
+from mqvitals_agent.commandline.simulation_arguments import add_simulation_arguments
 from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import speed
 from mqvitals_agent.commandline.output import say
+from mqvitals_agent.commandline.simulation_arguments import speed
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from mqvitals_agent.commandline.arguments import (
     add_zone_argument,
     duration_argument,
     moment_argument,
-    now_ms,
+    now_of,
     object_name,
     open_store,
     reading_zone,
@@ -104,10 +104,8 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     from mqvitals_agent.view.trend import trend_of
     from mqvitals_rules.vocabulary.metric import Absence
 
-    meta, owners = reader.meta(), reader.owners()
-    first = min((owner.first_ts for owner in owners), default=0)
-    last = max((owner.last_ts for owner in owners), default=None)
-    now = last if meta.past and last is not None else now_ms()
+    meta, now = reader.meta(), now_of(reader)
+    first = min((owner.first_ts for owner in reader.owners()), default=0)
     zone = partial(reading_zone, arguments)
     until = now if arguments.end is None else moment_argument("--to", arguments.end, zone, now)
     if arguments.begin is not None:

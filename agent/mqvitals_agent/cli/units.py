@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.who import waiting_ms
-from mqvitals_agent.commandline.arguments import add_store_arguments, now_ms, open_store
+from mqvitals_agent.commandline.arguments import (
+    add_queue_managers_argument,
+    add_store_arguments,
+    add_wait_argument,
+    now_ms,
+    open_store,
+    queue_managers_of,
+    refuse_past,
+    waiting_ms,
+)
 from mqvitals_agent.commandline.output import line_width, show_lines
-from mqvitals_agent.errors import ExitCode, Failure
-
-if TYPE_CHECKING:
-    from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_rules.snapshot import ObjectName
+from mqvitals_agent.errors import ExitCode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,17 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " The agent that writes the store asks the queue managers, once and now. Exit code 0 when all queue managers"
         " answered, 1 when some could not be asked, 2 when none could."
     )
-    parser.add_argument(
-        "queue_managers", metavar="QUEUE_MANAGER", nargs="*", help="only of these (default: all in the store)"
-    )
+    add_queue_managers_argument(parser)
     add_store_arguments(parser)
     parser.add_argument("--json", action="store_true", help="a list with one object for each queue manager")
-    parser.add_argument(
-        "--wait",
-        metavar="DURATION",
-        default="20s",
-        help="wait so long for the answer, at most 60s (default: %(default)s)",
-    )
+    add_wait_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,12 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     timeout_ms = waiting_ms(arguments.wait)
     with open_store(arguments) as reader:
         names = queue_managers_of(reader, arguments.queue_managers)
-        meta = reader.meta()
-        if meta.past:
-            raise Failure(
-                f"the store {reader.path} holds {meta.holds}: there is no queue manager to ask",
-                hint="name the store of a running agent",
-            )
+        refuse_past(reader)
         path = reader.path
 
     def pause(seconds: float) -> bool:
@@ -70,18 +61,3 @@ def run(arguments: argparse.Namespace) -> int:
     if problems == len(members):
         return ExitCode.FAILED
     return ExitCode.FOUND if problems else ExitCode.DONE
-
-
-def queue_managers_of(reader: StoreReader, wanted: list[str]) -> tuple[ObjectName, ...]:
-    """The queue managers that are meant. Raises Failure where one is not in the store, StoreError."""
-    from mqvitals_config.problem import suggestion
-    from mqvitals_rules.snapshot import ObjectName
-
-    known = sorted(owner.name for owner in reader.owners() if not owner.is_group)
-    for name in wanted:
-        if name not in known:
-            hint = suggestion(name, known) or f"there is {', '.join(known) or 'none yet: is the agent running?'}"
-            raise Failure(f"the store {reader.path} holds no queue manager {name}", hint=hint)
-    if not known:
-        raise Failure(f"the store {reader.path} holds no queue manager", hint="is the agent running?")
-    return tuple(ObjectName(name, "queue_manager") for name in dict.fromkeys(wanted or known))

@@ -6,7 +6,14 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_store_arguments, duration_argument, now_ms, open_store
+from mqvitals_agent.commandline.arguments import (
+    add_store_arguments,
+    add_wait_argument,
+    now_ms,
+    open_store,
+    refuse_past,
+    waiting_ms,
+)
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.errors import ExitCode, Failure
 
@@ -20,8 +27,6 @@ if TYPE_CHECKING:
     from mqvitals_rules.snapshot import ObjectName
 
 _QUEUE = "queue"
-_LONGEST_MS = 60_000
-"""The agent drops a request after this time."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,12 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_store_arguments(parser)
     parser.add_argument("--json", action="store_true", help="a list with one object for each queue of that name")
-    parser.add_argument(
-        "--wait",
-        metavar="DURATION",
-        default="20s",
-        help="wait so long for the answer, at most 60s (default: %(default)s)",
-    )
+    add_wait_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,12 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     timeout_ms = waiting_ms(arguments.wait)
     with open_store(arguments) as reader:
         queues = _queues(reader, arguments.queue, arguments.queue_manager)
-        meta = reader.meta()
-        if meta.past:
-            raise Failure(
-                f"the store {reader.path} holds {meta.holds}: there is no queue manager to ask",
-                hint="name the store of a running agent",
-            )
+        refuse_past(reader)
         path = reader.path
     found = _ask(path, queues, timeout_ms)
     only = arguments.queue_manager
@@ -80,14 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
     if problems == len(members):
         return ExitCode.FAILED
     return ExitCode.FOUND if problems else ExitCode.DONE
-
-
-def waiting_ms(text: str) -> int:
-    """The time of ``--wait``, ms. Raises Failure for one that is too long, or none."""
-    duration = duration_argument("--wait", text)
-    if duration > _LONGEST_MS:
-        raise Failure(f"--wait {text}: no answer comes after 60s", hint="write --wait 60s")
-    return duration
 
 
 def _queues(reader: StoreReader, text: str, queue_manager: str | None) -> tuple[ObjectName, ...]:

@@ -1,4 +1,4 @@
-"""Options that several commands have: the store, times and zones, the speed, a simulated group."""
+"""Arguments that several commands have: the store, its queue managers and objects, times, zones and numbers."""
 
 from __future__ import annotations
 
@@ -72,6 +72,28 @@ def check_owners(reader: StoreReader, names: Sequence[str]) -> None:
             raise Failure(f"the store has no queue manager {name!r}", hint=meant or f"it has {', '.join(known)}")
 
 
+def add_queue_managers_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the names of queue managers, of which ``queue_managers_of`` makes objects."""
+    parser.add_argument(
+        "queue_managers", metavar="QUEUE_MANAGER", nargs="*", help="only of these (default: all in the store)"
+    )
+
+
+def queue_managers_of(reader: StoreReader, wanted: Sequence[str]) -> tuple[ObjectName, ...]:
+    """The queue managers that are meant. Raises Failure where one is not in the store, StoreError."""
+    from mqvitals_config.problem import suggestion
+    from mqvitals_rules.snapshot import ObjectName
+
+    known = sorted(owner.name for owner in reader.owners() if not owner.is_group)
+    for name in wanted:
+        if name not in known:
+            hint = suggestion(name, known) or f"there is {', '.join(known) or 'none yet: is the agent running?'}"
+            raise Failure(f"the store {reader.path} holds no queue manager {name}", hint=hint)
+    if not known:
+        raise Failure(f"the store {reader.path} holds no queue manager", hint="is the agent running?")
+    return tuple(ObjectName(name, "queue_manager") for name in dict.fromkeys(wanted or known))
+
+
 def object_name(text: str) -> ObjectName:
     """The object that ``text`` names. Raises Failure for another form, and for an unknown kind."""
     from mqvitals_config.problem import suggestion
@@ -91,6 +113,67 @@ def object_name(text: str) -> ObjectName:
 def now_ms() -> int:
     """The time now, ms since 1970 UTC."""
     return time.time_ns() // 1_000_000
+
+
+def now_of(reader: StoreReader) -> int:
+    """The time with which a store's contents are compared, ms UTC: now, and for a past run its last moment.
+
+    Raises StoreError.
+    """
+    last = reader.last_ts() if reader.meta().past else None
+    return now_ms() if last is None else last
+
+
+def add_limit_argument(parser: argparse.ArgumentParser, most: int, words: str) -> None:
+    """Declare ``--limit``; ``words`` say what it limits."""
+    parser.add_argument("--limit", metavar="N", type=int, default=most, help=f"{words} (default: %(default)s)")
+
+
+def limit_argument(arguments: argparse.Namespace) -> int:
+    """The number of ``--limit``. Raises Failure for one below 1."""
+    limit: int = arguments.limit
+    if limit < 1:
+        raise Failure("--limit must be 1 at least")
+    return limit
+
+
+def add_since_argument(parser: argparse.ArgumentParser, usual: str, such_as: str) -> None:
+    """Declare ``--since``, of which ``duration_argument`` makes a length of time."""
+    parser.add_argument(
+        "--since", metavar="DURATION", default=usual, help=f"how far back, such as {such_as} (default: %(default)s)"
+    )
+
+
+LONGEST_WAIT_MS: Final = 60_000
+"""The agent drops a request after this time."""
+
+
+def add_wait_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--wait`` for a command that has the agent ask queue managers."""
+    parser.add_argument(
+        "--wait",
+        metavar="DURATION",
+        default="20s",
+        help="wait so long for the answer, at most 60s (default: %(default)s)",
+    )
+
+
+def waiting_ms(text: str) -> int:
+    """The time of ``--wait``, ms. Raises Failure for one that is too long, or none."""
+    duration = duration_argument("--wait", text)
+    if duration > LONGEST_WAIT_MS:
+        raise Failure(f"--wait {text}: no answer comes after 60s", hint="write --wait 60s")
+    return duration
+
+
+def refuse_past(reader: StoreReader) -> None:
+    """Raises Failure for a store whose queue managers nobody can ask, and StoreError."""
+    meta = reader.meta()
+    if meta.past:
+        raise Failure(
+            f"the store {reader.path} holds {meta.holds}: there is no queue manager to ask",
+            hint="name the store of a running agent",
+        )
 
 
 FORMS: Final = "2026-11-20T12:00:00Z, 2026-11-20 12:00, 2026-11-20, 12:00, yesterday, yesterday 22:00, today or now"
@@ -184,96 +267,6 @@ def _at(day: datetime, clock: str, zone: tzinfo) -> int:
     return found
 
 
-FASTEST = 1_000_000
-
-
-def speed(text: str) -> float | None:
-    """The factor to real time; None for ``max``, without waiting. Raises ArgumentTypeError."""
-    if text == "max":
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number <= FASTEST:
-        raise argparse.ArgumentTypeError(f"the speed is a number above 0 or max, not {text!r}; at most {FASTEST}")
-    return number
-
-
-def speed_word(speed: float | None) -> str:
-    """The argument that gives this speed."""
-    return "max" if speed is None else f"{speed:.17g}"
-
-
-MOST_QUEUES, MOST_CHANNELS = 10_000, 2000
-
-SMF_INTERVAL_MS = 60_000
-
-_SECOND_MS = 1000
-
-
-def add_simulation_arguments(parser: argparse.ArgumentParser, *, limited: bool) -> None:
-    """Declare the options of a simulated group, of a run's length (required when ``limited``) and of its interval."""
-    add_scenario_arguments(parser)
-    parser.add_argument(
-        "--for", dest="for_ms", metavar="10m", type=duration, required=limited, help="end after this time"
-    )
-
-
-def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a simulated group, of its pace and of the interval."""
-    parser.add_argument("--scenario", metavar="S", help="simulate the group of this scenario")
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=_up_to(999_999_999),
-        default=1,
-        help="seed of the scenario's random numbers (default: 1)",
-    )
-    parser.add_argument(
-        "--queues", metavar="N", type=_up_to(MOST_QUEUES), default=0, help="number of additional queues"
-    )
-    parser.add_argument(
-        "--channels", metavar="N", type=_up_to(MOST_CHANNELS), default=0, help="number of additional channels"
-    )
-    parser.add_argument(
-        "--speed",
-        metavar="N",
-        type=speed,
-        default=1.0,
-        help="N times real time (default: 1); max: without waiting. Never beyond now: a faster run starts in the"
-        " past, so that --for ends now, or a day ago, and continues in real time when it reaches now",
-    )
-    parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
-
-
-def add_smf_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the folder of SMF records, and of those that a simulated group writes into it."""
-    parser.add_argument(
-        "--smf",
-        metavar="FOLDER",
-        help="read the files of SMF records that come into this folder (smf.watch); a simulated group writes its own"
-        " there",
-    )
-    parser.add_argument(
-        "--smf-interval",
-        metavar="1m",
-        type=_whole_seconds,
-        default=SMF_INTERVAL_MS,
-        help="the statistics interval of a simulated group (default: 1m)",
-    )
-
-
-def refuse_simulation_options(arguments: argparse.Namespace) -> None:
-    """Raises Failure for options that only a simulated group has."""
-    usual_of = {"seed": 1, "queues": 0, "channels": 0, "speed": 1.0, "smf_interval": SMF_INTERVAL_MS}
-    for option, usual in usual_of.items():
-        if getattr(arguments, option, usual) != usual:
-            raise Failure(
-                f"--{option.replace('_', '-')} is for a simulated group", hint="name a --scenario, or leave it out"
-            )
-
-
 def duration(text: str) -> int:
     """A length of time on the command line, ms. Raises ArgumentTypeError."""
     from mqvitals_config.scalars import parse_duration
@@ -295,20 +288,3 @@ def duration_argument(option: str, text: str) -> int:
         return parse_duration(text)
     except ValueError as error:
         raise Failure(f"{option} {text!r}: {error}") from error
-
-
-def _whole_seconds(text: str) -> int:
-    """A length of time on the command line that is one of whole seconds, ms. Raises ArgumentTypeError."""
-    length = duration(text)
-    if length % _SECOND_MS:
-        raise argparse.ArgumentTypeError("must be of whole seconds")
-    return length
-
-
-def _up_to(most: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) > most:
-            raise argparse.ArgumentTypeError(f"expected a whole number up to {most}, not {text!r}")
-        return int(text)
-
-    return number

@@ -108,7 +108,7 @@ COMMANDS = (
     Command(
         "changes", "changes of definitions: what was altered, when, from what to what", "mqvitals_agent.cli.changes"
     ),
-    Command("messages", "the console messages in a store", "mqvitals_agent.cli.messages"),
+    Command("messages", "the console messages and event messages in a store", "mqvitals_agent.cli.messages"),
     Command("agent", "poll, evaluate rules, store and notify, until it is stopped", "mqvitals_agent.cli.agent"),
     Command("record", "run the agent and record every exchange", "mqvitals_agent.cli.record"),
     Command("redact", "copy a recording without the names of its site", "mqvitals_agent.cli.redact"),
