@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.pcf.answer import TRACKED, MemberAnswer
+from mqvitals_agent.pcf.constants import MQCMD_STATISTICS_Q
 
 BROWSE_DEAD_LETTERS: Final = 100_001
 """What a query that browses the dead-letter queue has for a command: MQ has none with this number."""
@@ -18,6 +19,8 @@ READ_EVENTS: Final = 100_002
 """What a query about an event queue has for a command."""
 MOST_EVENTS: Final = 200
 """So many event messages come in one exchange, at most."""
+OF_QUEUES: Final = frozenset({MQCMD_STATISTICS_Q, BROWSE_DEAD_LETTERS, READ_EVENTS})
+"""What stands for a command where nothing is asked: the exchange holds messages of a queue, none when there was none."""
 
 
 class MqiFailure(NamedTuple):
@@ -32,7 +35,7 @@ class Reply:
     """One message got. ``encoding`` and ``ccsid`` are those of its descriptor after the get.
 
     ``put`` is the queue manager's own clock when it put the message, ms since 1970 UTC; None when not kept.
-    ``message_id`` and ``correlation_id`` are kept of event messages alone.
+    ``message_id`` and ``correlation_id`` are kept of messages that were browsed, or got in a unit of work.
     """
 
     encoding: int

@@ -1,17 +1,23 @@
-"""The few calls of the MQI that are made, as one Protocol: what a binding package is asked to do, and nothing else.
+"""The few calls of the MQI that are made, as one Protocol: what a binding package is asked to do. ``WatchedLink`` makes them.
 
 All of it is synchronous and belongs to one thread: a connection handle of the MQI is dead in any other (2018).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from mqvitals_agent.connection.connection import Reply
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.errors import MqvitalsError
+from mqvitals_agent.pcf import constants as mq
+
+FIRST_SIZE: Final = 65_536
+"""Replies are small; one that is larger is got again with the length that MQ reports."""
+LARGEST_SIZE: Final = 104_857_600
+"""No message of MQ is longer (MAXMSGL)."""
 
 
 class MqiError(MqvitalsError):
@@ -30,6 +36,10 @@ class MqiError(MqvitalsError):
         self.length = length
         self.detail = detail
         self.queue = ""
+
+
+class StoppedError(Exception):
+    """A conversation was asked to end while it waited."""
 
 
 class RouteError(MqvitalsError):
@@ -126,6 +136,51 @@ class Link(Protocol):
     def disconnect(self) -> None:
         """End the connection (MQDISC). Raises no error."""
         ...
+
+
+class WatchedLink:
+    """A link and what whoever waits for its calls must know: ``beats`` counts those that returned, ``stopping`` returns
+    whether the end was asked for.
+    """
+
+    def __init__(self, link: Link, stopping: Callable[[], bool]) -> None:
+        self.link = link
+        self.stopping = stopping
+        self.beats = 0
+
+    def stop(self) -> None:
+        """Raises StoppedError when the end was asked for."""
+        if self.stopping():
+            raise StoppedError
+
+    def open_queue(self, name: str, options: int, dynamic_name: str = "") -> OpenQueue:
+        """As ``Link.open_queue``, unless the queue manager is quiescing; the error names the queue."""
+        try:
+            return self.link.open_queue(name, options | mq.MQOO_FAIL_IF_QUIESCING, dynamic_name)
+        except MqiError as error:
+            error.queue = name
+            raise
+
+    def get(
+        self,
+        queue: OpenQueue,
+        correlation_id: bytes | None,
+        wait_ms: int,
+        *,
+        size: int = FIRST_SIZE,
+        convert: bool = False,
+        syncpoint: bool = False,
+    ) -> Reply:
+        """As ``Link.get``, of any length: one of more than ``size`` bytes takes a second call."""
+        while True:
+            try:
+                return self.link.get(queue, correlation_id, wait_ms, size, convert=convert, syncpoint=syncpoint)
+            except MqiError as error:
+                if error.reason != mq.MQRC_TRUNCATED_MSG_FAILED or not size < error.length <= LARGEST_SIZE:
+                    raise
+                size = error.length
+            finally:
+                self.beats += 1
 
 
 class Binding(Protocol):

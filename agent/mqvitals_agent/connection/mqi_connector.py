@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Query
-from mqvitals_agent.connection.conversation import ConnectedQueueManager, Conversation, StoppedError, TimeSource
-from mqvitals_agent.connection.link import Binding, MqiError, RouteError
+from mqvitals_agent.connection.conversation import ConnectedQueueManager, Conversation, TimeSource
+from mqvitals_agent.connection.link import Binding, MqiError, RouteError, StoppedError
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.threads import ThreadWorker

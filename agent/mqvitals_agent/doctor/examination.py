@@ -13,6 +13,7 @@ from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer, read_answer
 from mqvitals_agent.connection.connection import (
     BROWSE_DEAD_LETTERS,
+    OF_QUEUES,
     READ_EVENTS,
     ConnectError,
     Connection,
@@ -151,10 +152,6 @@ _ALSO: Final = frozenset(
     }
 )
 """Parameters that are read here, whether or not a probe reads them."""
-
-
-OF_QUEUES: Final = frozenset({BROWSE_DEAD_LETTERS, READ_EVENTS})
-"""What is no command: the queue itself is opened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final
 from mqvitals_agent.pcf.codepage import codec, is_known_ccsid
 from mqvitals_agent.pcf.message import PcfError
 
-LENGTH: Final = 172
+HEADER_LENGTH: Final = 172
 _FIELDS: Final = "4sii48s48sii8si28s8s8s"
 _LITTLE, _BIG = Struct(f"<{_FIELDS}"), Struct(f">{_FIELDS}")
 _UTF_8, _EBCDIC = 1208, 500
@@ -40,8 +40,8 @@ def read_dead_letter_header(data: bytes, encoding: int, ccsid: int) -> DeadLette
 
     Texts in an unknown character set are taken for UTF-8 or EBCDIC, whichever the structure's identifier is in.
     """
-    if len(data) < LENGTH:
-        raise PcfError(len(data), f"a dead-letter header of {LENGTH} bytes")
+    if len(data) < HEADER_LENGTH:
+        raise PcfError(len(data), f"a dead-letter header of {HEADER_LENGTH} bytes")
     layout = _LITTLE if encoding & _ENCODING_MASK == _REVERSED else _BIG
     if not is_known_ccsid(ccsid):
         ccsid = _UTF_8 if data.startswith(b"DLH ") else _EBCDIC

@@ -42,10 +42,11 @@ from datetime import tzinfo
 
 from mqvitals_agent.connection import answer as outcomes
 from mqvitals_agent.connection.answer import read_answer
-from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, READ_EVENTS, Answer, Exchange
+from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, OF_QUEUES, Answer, Exchange
 from mqvitals_agent.pcf.answer import DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQCFT_RESPONSE
 from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.pcf.encoder import REQUEST_CCSID
 from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.poll import events
 from mqvitals_agent.poll.command_form import command_form
@@ -62,7 +63,6 @@ _REQUESTS_KEPT = 4096
 _MOST_UNPROBED = 50
 OTHERS = "others"
 """What counts the commands without a probe beyond the first fifty kinds."""
-_REQUEST_CCSID = 1208
 
 _ABSENCE = {
     Outcome.OK: None,
@@ -117,15 +117,8 @@ class Collector:
         self._note_contact(exchange)
         if exchange.command is None:
             return
-        if exchange.command == statistics.COMMAND:
-            self._take_statistics(exchange)
-            return
-        if exchange.command == BROWSE_DEAD_LETTERS:
-            self._take_dead_letters(exchange)
-            return
-        if exchange.command == READ_EVENTS:
-            # What the messages say has been stored by the one that reads the queue.
-            self._tally_messages(exchange, events.form(exchange.request or b""))
+        if exchange.command in OF_QUEUES:
+            self._take_messages(exchange)
             return
         selection = self._selection(exchange)
         probe = PROBES.get(exchange.command)
@@ -159,6 +152,16 @@ class Collector:
         few = name in self.unprobed or len(self.unprobed) < _MOST_UNPROBED
         self.unprobed[name if few else OTHERS] += 1
         return few
+
+    def _take_messages(self, exchange: Exchange) -> None:
+        """Take messages of a queue into account."""
+        if exchange.command == statistics.COMMAND:
+            self._take_statistics(exchange)
+        elif exchange.command == BROWSE_DEAD_LETTERS:
+            self._take_dead_letters(exchange)
+        else:
+            # What events say has been stored by the one that reads their queue.
+            self._tally_messages(exchange, events.form_of(self._selection(exchange).name))
 
     def _take_statistics(self, exchange: Exchange) -> None:
         """Messages are gone from the queue, even those before an error: all that can be read is kept."""
@@ -219,7 +222,7 @@ class Collector:
         found = self._selections.get(request)
         if found is None:
             try:
-                found = selection_of(self._decoder.decode(request, _REQUEST_CCSID))
+                found = selection_of(self._decoder.decode(request, REQUEST_CCSID))
             except PcfError:
                 found = unreadable_selection(command)
             if len(self._selections) >= _REQUESTS_KEPT:

@@ -6,13 +6,10 @@ No command is answered. What the messages say goes to the store as console messa
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 from mqvitals_agent.connection.connection import READ_EVENTS, EventQuery, EventStep, Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf import encoder
-from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.poll.command_form import command_form
 
 
@@ -22,19 +19,10 @@ def event_query(queue: str, step: EventStep, after: bytes = b"") -> EventQuery:
     return EventQuery(READ_EVENTS, request, queue=queue, step=step, after=after)
 
 
-@cache
-def form(request: bytes) -> str:
-    """``EVENTS SYSTEM.ADMIN.QMGR.EVENT``, what the exchanges about one queue count as."""
-    try:
-        queue = Decoder(lenient=True).decode(request, encoder.REQUEST_CCSID).get(mq.MQCA_Q_NAME)
-    except PcfError:
-        queue = ""
-    return form_of(queue) if isinstance(queue, str) else command_form(READ_EVENTS)
-
-
 def form_of(queue: str) -> str:
-    """``EVENTS SYSTEM.ADMIN.QMGR.EVENT`` for that queue."""
-    return f"{command_form(READ_EVENTS)} {queue}"
+    """``EVENTS SYSTEM.ADMIN.QMGR.EVENT``, what the exchanges about that queue count as; ``EVENTS`` about any (``*``)."""
+    name = command_form(READ_EVENTS)
+    return name if queue == "*" else f"{name} {queue}"
 
 
 def without_text(exchange: Exchange) -> Exchange:

@@ -12,15 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, READ_EVENTS, Exchange
+from mqvitals_agent.connection.connection import OF_QUEUES, Exchange
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.kinds import statistics
 from mqvitals_rules.snapshot import Snapshot
-
-_QUEUE_READS: Final = frozenset({statistics.COMMAND, BROWSE_DEAD_LETTERS, READ_EVENTS})
-"""What is no command: where there is no reply, there was nothing on the queue."""
 
 DEFAULT_INTERVAL_MS = 30_000
 """For a recording without an interval in its header."""
@@ -127,7 +123,7 @@ def replay(
             if created is not None and 0 <= exchange.at - created < interval_ms:
                 first = created
         _note_time(exchange, latest, interval_ms, summary)
-        if not (exchange.replies or exchange.error or exchange.command in _QUEUE_READS):
+        if not (exchange.replies or exchange.error or exchange.command in OF_QUEUES):
             summary.without_replies += 1
             summary.first_without_replies = summary.first_without_replies or exchange.line
         latest = max(latest, exchange.at)

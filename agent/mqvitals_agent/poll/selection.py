@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mqvitals_agent.connection.connection import READ_EVENTS
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.message import FilterValue, Message, Value
 from mqvitals_rules.vocabulary.metric import Absence
@@ -21,8 +22,9 @@ _NAME = {
     mq.MQCMD_INQUIRE_SMDSCONN: mq.MQCA_CF_STRUC_NAME,
     mq.MQCMD_INQUIRE_CLUSTER_Q_MGR: mq.MQCA_CLUSTER_Q_MGR_NAME,
     mq.MQCMD_INQUIRE_SUBSCRIPTION: mq.MQCACF_SUB_NAME,
+    READ_EVENTS: mq.MQCA_Q_NAME,
 }
-"""The parameter that names the wanted objects, for commands that have one."""
+"""The parameter that names the wanted objects, or the queue that is read, for what has one."""
 
 _PART = {
     mq.MQCMD_INQUIRE_Q_STATUS: (mq.MQIACF_Q_STATUS_TYPE, mq.MQIACF_Q_STATUS),

@@ -18,14 +18,12 @@ from mqvitals_agent.connection.connection import (
     Reply,
 )
 from mqvitals_agent.connection.conversation import (
-    FIRST_SIZE,
-    MOST_AT_ONCE,
     SLICE_MS,
     Conversation,
-    StoppedError,
     TimeSource,
 )
-from mqvitals_agent.connection.link import MqiError, OpenQueue, RequestDescriptor
+from mqvitals_agent.connection.link import FIRST_SIZE, MqiError, OpenQueue, RequestDescriptor, StoppedError
+from mqvitals_agent.connection.queue_reader import MOST_AT_ONCE
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, request
@@ -471,7 +469,7 @@ def test_events_are_got_in_a_unit_of_work() -> None:
     lying = [b"one", b"two"]
 
     def take(queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, **how: bool) -> Reply:
-        assert (queue.name, correlation_id, wait_ms, how) == (EVENTS, None, 0, {"syncpoint": True})
+        assert (queue.name, correlation_id, wait_ms, how) == (EVENTS, None, 0, {"syncpoint": True, "convert": False})
         if not lying:
             raise MqiError("MQGET", 2, 2033)
         return Reply(785, 500, lying.pop(0), 1_000)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.pcf.codepage import codec
-from mqvitals_agent.pcf.dead_letter import LENGTH, DeadLetterHeader, read_dead_letter_header
+from mqvitals_agent.pcf.dead_letter import HEADER_LENGTH, DeadLetterHeader, read_dead_letter_header
 from mqvitals_agent.pcf.message import PcfError
 
 NAMES = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/%", max_size=48)
@@ -48,7 +48,7 @@ def dead_letter_header(
 def test_every_header_is_read_as_it_was_written(reason: int, queue: str, encoding: int, ccsid: int) -> None:
     """Both byte orders, EBCDIC and ASCII; what follows the header is not looked at."""
     data = dead_letter_header(reason, queue, encoding=encoding, ccsid=ccsid)
-    assert len(data) == LENGTH
+    assert len(data) == HEADER_LENGTH
     put = round(datetime(2026, 11, 20, 9, 12, 0, 500_000, tzinfo=UTC).timestamp() * 1000)
     expected = DeadLetterHeader(reason, queue, "QM01", "MQSTR", "QM01CHIN", put)
     assert read_dead_letter_header(data, encoding, ccsid) == expected
@@ -57,7 +57,7 @@ def test_every_header_is_read_as_it_was_written(reason: int, queue: str, encodin
 
 def test_bytes_as_ibm_lays_them_out() -> None:
     """A header of z/OS, byte by byte: the offsets of the document."""
-    data = bytearray(LENGTH)
+    data = bytearray(HEADER_LENGTH)
     data[0:4] = bytes.fromhex("c4d3c840")
     data[4:12] = bytes.fromhex("0000000100000805")
     data[12:60] = bytes.fromhex("d7c1e84bc9d5").ljust(48, b"\x40")
@@ -70,7 +70,7 @@ def test_bytes_as_ibm_lays_them_out() -> None:
     assert bytes(data[4:172]) == bytearray(dead_letter_header(2053, "PAY.IN"))[4:108] + data[108:172]
 
 
-@given(st.binary(max_size=LENGTH + 8), st.sampled_from(sorted(ENCODINGS)), st.integers(-5, 1300))
+@given(st.binary(max_size=HEADER_LENGTH + 8), st.sampled_from(sorted(ENCODINGS)), st.integers(-5, 1300))
 def test_whatever_stands_there_nothing_else_is_raised(data: bytes, encoding: int, ccsid: int) -> None:
     """Bytes that are no header, and too few of them."""
     with pytest.raises(PcfError):
