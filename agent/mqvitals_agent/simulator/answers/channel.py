@@ -82,6 +82,8 @@ _PRIVATE_TOO: Final = frozenset({mq.MQCHLD_ALL, mq.MQCHLD_DEFAULT, mq.MQCHLD_PRI
 _OWN: Final = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_LIVE, mq.MQQSGD_Q_MGR, mq.MQQSGD_PRIVATE})
 _WRAP: Final = MAX_STATUS_NUMBER + 1
 _MOST_COUNTED: Final = 999
+_CIPHER_SPEC_LEVEL: Final = 910
+"""The command level from which channel status has SSLCIPH."""
 """The largest number of messages on the transmission queue that is reported."""
 
 STATUS_SOMETIMES: Final = frozenset(
@@ -224,6 +226,7 @@ def _status(channel: ChannelState, instance: ChannelInstance, member: MemberStat
         string(mq.MQCACH_LAST_MSG_TIME, last_time),
         string(mq.MQCACH_MCA_USER_ID, "" if sends else "MQCHIN"),
         string(mq.MQCACH_LOCAL_ADDRESS, ""),
+        *_protection(member),
         *_traffic(channel, instance, client=client),
         integer(mq.MQIACH_HB_INTERVAL, channel.heartbeat_s),
         integer(mq.MQIACH_KEEP_ALIVE_INTERVAL, channel.heartbeat_s + 60),  # the value of AUTO
@@ -243,6 +246,12 @@ def _status(channel: ChannelState, instance: ChannelInstance, member: MemberStat
         )
     found += _monitoring(channel, instance, sends=sends)
     return found
+
+
+def _protection(member: MemberState) -> Iterator[Parameter]:
+    """Simulated channels have no TLS, which only newer queue managers say."""
+    if member.command_level >= _CIPHER_SPEC_LEVEL:
+        yield string(mq.MQCACH_SSL_CIPHER_SPEC, "")
 
 
 def _traffic(channel: ChannelState, instance: ChannelInstance, *, client: bool) -> Iterator[Parameter]:

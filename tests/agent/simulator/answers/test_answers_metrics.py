@@ -142,6 +142,14 @@ def test_channels_tell_their_status(talk: Any) -> None:
     ]
 
 
+def test_channel_status_has_the_cipher_spec_of_newer_queue_managers(talk: Any) -> None:
+    """Blank, as simulated channels have no TLS; before command level 910 there is no such answer."""
+    exchange = talk.ask(mq.MQCMD_INQUIRE_CHANNEL_STATUS)
+    assert set(talk.names(exchange, mq.MQCACH_SSL_CIPHER_SPEC)) == {""}
+    talk.group.members["QM01"].command_level = 905
+    assert talk.names(talk.ask(mq.MQCMD_INQUIRE_CHANNEL_STATUS), mq.MQCACH_SSL_CIPHER_SPEC) == [None] * 3
+
+
 def test_channel_counters_grow_and_wrap(talk: Any) -> None:
     """What moved between two polls is the increase; a byte count past 999,999,999 begins again."""
     talk.ask(mq.MQCMD_INQUIRE_CHANNEL_STATUS)
