@@ -14,12 +14,12 @@ from math import lcm
 from random import Random
 from typing import Protocol
 
-from mqvitals_agent.simulator.clients import flood
 from mqvitals_agent.simulator.events import EventQueues
-from mqvitals_agent.simulator.operation import Operation, up_since
+from mqvitals_agent.simulator.incidents import IncidentEffects
+from mqvitals_agent.simulator.operation import Operation
 from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
-from mqvitals_agent.simulator.scenario import GROUP, MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, enlarge
-from mqvitals_agent.simulator.state import DeadLetter, Fault, GroupState, HeldUnit, MemberState, QueueState
+from mqvitals_agent.simulator.scenario import FOR_WEEKS_MS, GROUP, MEMBERS, IncidentKind, Scenario, build, enlarge
+from mqvitals_agent.simulator.state import GroupState, MemberState, QueueState
 from mqvitals_agent.simulator.storage import Storage
 from mqvitals_agent.simulator.traffic import STEP_MS, BackgroundTraffic, ChannelSender, QueueFlow
 
@@ -38,12 +38,9 @@ _NETWORK_US = {"PARTNER": 1_900.0}
 _USUAL_NETWORK_US = 420.0
 _ENTRIES_BASE, _KB_BASE, _KB_A_MESSAGE = 900, 12_000, 1.5
 _ADMIN_ENTRIES = 53
-_NETWORK_WIDTH = 1.07 - 0.93
 _CATCHING_UP = 2_600.0
 """Messages a second that the consumers of a shared queue get when there is a backlog and arrivals are as usual."""
 
-
-_FOR_WEEKS_MS = 20 * 86_400_000
 _LAST_JOB_MS = 2 * 86_400_000
 """So long before the beginning the last job got a message."""
 
@@ -70,16 +67,13 @@ class SimulatedGroup:
         self._scenario = scenario
         self._begin = scenario.began(begin)
         self._share = 1.0
-        self._set_step(scenario.step)
         self._seed = seed
         self._random = Random(seed)  # noqa: S311 - applications that come and go, no secrets
         self.group: GroupState = build(begin)
-        self.group.events = EventQueues(begin, scenario.length, scenario.events)
+        self.group.events = EventQueues(self._begin, scenario.length, scenario.events)
         self.group.seed = seed
         for member in self.group.members.values():
             member.log.log_bytes = round(scenario.log_mb * 1_000_000)
-        self._held: dict[tuple[str, int], int] = {}
-        """By queue manager and beginning of an incident: where its log stood when the unit of work began."""
         self._flows: dict[str, QueueFlow] = {}
         for each in scenario.queues:
             owner, _, name = each.object.partition("/")
@@ -89,10 +83,9 @@ class SimulatedGroup:
                 queue, each.arrivals, each.service, each.readers, ends_after_ms=each.ends_after, closes=each.closes
             )
             self._flows[each.object] = flow
-            flow.put(each.depth, begin - _FOR_WEEKS_MS)
+            flow.put(each.depth, begin - FOR_WEEKS_MS)
             if each.jobs:
                 queue.last_get = begin - _LAST_JOB_MS
-        self._jobs = {each.object for each in scenario.queues if each.jobs}
         for each in scenario.queues:
             if each.stream_queue:
                 copies = self._flows[f"{each.object.partition('/')[0]}/{each.stream_queue}"]
@@ -107,6 +100,9 @@ class SimulatedGroup:
             self._connect(name, member)
         for name, (arrivals, service) in _SHARED_RATES.items():
             self._flows[f"{GROUP}/{name}"] = QueueFlow(self.group.shared_queues[name], arrivals, service, readers=8)
+        self._effects = IncidentEffects(
+            scenario, self._begin, self.group, self._flows, self._senders, self._dead_letter_flows, self._random
+        )
         self._operation = Operation(self.group, self._flows, self._senders)
         self._sending = [(key.split("/")[0], sender) for key, sender in self._senders.items()]
         self._flowing = [
@@ -124,8 +120,8 @@ class SimulatedGroup:
         self._put_at_begin: list[int] = []
         self._observers: list[GroupObserver] = []
         self._simulated_ms = 0
-        self._set_seconds()
-        self._put_dead_letters(list(scenario.active(begin - self._begin)))
+        self._set_step(scenario.step)
+        self._effects.put_dead_letters(list(scenario.active(begin - self._begin)))
         self._sides = BackgroundTraffic(begin, *enlarge(self.group, queues, channels))
 
     def watch(self, observer: GroupObserver, simulated_ms: int) -> None:
@@ -135,14 +131,11 @@ class SimulatedGroup:
         self._observers.append(observer)
         self._simulated_ms = max(self._simulated_ms, simulated_ms)
         self._set_step(STEP_MS)
-        self._set_seconds()
 
     def _set_step(self, step_ms: int) -> None:
         self._step_ms = step_ms
         self._round_ms = lcm(self._scenario.length, step_ms)
-
-    def _set_seconds(self) -> None:
-        seconds = self._step_ms // STEP_MS
+        seconds = step_ms // STEP_MS
         for flow in self._all_flows:
             flow.seconds = seconds
         for storage in self._storage.values():
@@ -173,7 +166,7 @@ class SimulatedGroup:
     def up_since(self, name: str, now: int) -> int:
         """The start of the queue manager that is up at ``now``: after its last outage. Both ms since 1970 UTC."""
         started, length = self.group.members[name].started, self._scenario.length
-        for after in up_since(self._scenario.incidents, name):
+        for after in self._scenario.returns(name):
             back = self._begin + min(after, length)
             if back <= now:
                 started = max(started, back + (now - back) // length * length)
@@ -262,7 +255,7 @@ class SimulatedGroup:
         incidents = list(self._scenario.active(now - self._begin))
         if self._scenario.week is not None:
             self._share = self._scenario.week.share(now - self._begin)
-        self._set_incidents(incidents)
+        self._effects.apply(incidents, self._share)
         self._operation.move(incidents)
         random = self._random
         arrived_by: dict[str, int] = defaultdict(int)
@@ -313,126 +306,6 @@ class SimulatedGroup:
         if queue.persistent and count:
             self._storage[member].log(count, queue.message_bytes)
 
-    def _set_incidents(self, incidents: list[ScenarioIncident]) -> None:
-        """Reset everything that incidents may change, then apply the current ones."""
-        self._reset_traffic()
-        faults: dict[str, Fault] = {}
-        for each in incidents:
-            flow_of, sender_of = self._flows.get(each.object), self._senders.get(each.object)
-            match each.what:
-                case IncidentKind.CONSUMER_GONE if flow_of:
-                    flow_of.service_factor = 0.0
-                case IncidentKind.SLOW_CONSUMER if flow_of:
-                    flow_of.service_factor = each.value
-                case IncidentKind.JOB_PUTS | IncidentKind.JOB_GETS if each.object in self._jobs and flow_of:
-                    side = "arrival_factor" if each.what is IncidentKind.JOB_PUTS else "service_factor"
-                    setattr(flow_of, side, 1.0)
-                case IncidentKind.ARRIVALS if flow_of:
-                    flow_of.arrival_factor = each.value
-                case IncidentKind.ARRIVALS if sender_of:
-                    sender_of.flow.arrival_factor = each.value
-                case IncidentKind.NETWORK if sender_of:
-                    sender_of.network_us = each.value * self._random.uniform(0.97, 1.03)
-                case IncidentKind.PARTNER_DOWN if sender_of:
-                    sender_of.partner_down = True
-                case IncidentKind.CHANNEL_STUCK if sender_of:
-                    sender_of.stuck = each.status
-                case (
-                    IncidentKind.DOWN
-                    | IncidentKind.RESTART
-                    | IncidentKind.MEMBER_FAILED
-                    | IncidentKind.DB2_LOST
-                    | IncidentKind.LOG_SUSPENDED
-                    | IncidentKind.RBA
-                    | IncidentKind.CLUSTER_SUSPENDED
-                    | IncidentKind.REPOSITORY_LOST
-                    | IncidentKind.PUBSUB_ERROR
-                    | IncidentKind.REFUSE
-                    | IncidentKind.SILENT
-                    | IncidentKind.TRUNCATE
-                    | IncidentKind.SLOW
-                ):
-                    _set_fault(faults.setdefault(each.object, Fault()), each)
-                case (
-                    IncidentKind.DATA_SET_ERROR
-                    | IncidentKind.DATA_SET_STOPPED
-                    | IncidentKind.DATA_SET_NOT_EXPANDED
-                    | IncidentKind.DATA_SET_FAILED
-                    | IncidentKind.CLIENT_FLOOD
-                    | IncidentKind.CLIENT_LEAK
-                ):
-                    lasted = self._lasted(each)
-                    owner, _, part = each.object.partition("/")
-                    _set_fault_of(faults.setdefault(owner, Fault()), part, each, self.group.now, lasted)
-                case (
-                    IncidentKind.ARCHIVE_STOPPED
-                    | IncidentKind.LONG_UNIT
-                    | IncidentKind.IN_DOUBT
-                    | IncidentKind.DEAD_LETTERS
-                    | IncidentKind.MAX_DEPTH
-                    | IncidentKind.GET_INHIBITED
-                    | IncidentKind.INITIATOR_DOWN
-                    | IncidentKind.CLIENTS_AWAY
-                    | IncidentKind.BACKUP
-                ):
-                    pass
-                case _:
-                    raise ValueError(f"{each.object} cannot have the incident {each.what.value}")
-        self._hold_units(incidents, faults)
-        self.group.faults = faults
-        self._put_dead_letters(incidents)
-        for sender in self._senders.values() if faults else ():
-            if not self.group.is_up(sender.channel.transmission_queue):
-                sender.partner_down = True
-
-    def _hold_units(self, incidents: Iterable[ScenarioIncident], faults: dict[str, Fault]) -> None:
-        """The units of work that stay open, each as old as its incident."""
-        holding = [each for each in incidents if each.what in (IncidentKind.LONG_UNIT, IncidentKind.IN_DOUBT)]
-        if not holding:
-            self._held.clear()
-        for each in holding:
-            rba, lasted = self.group.members[each.object].log.rba, self._lasted(each)
-            begun = self._held.setdefault((each.object, self.group.now - lasted), rba)
-            unit = HeldUnit(lasted, rba - begun, in_doubt=each.what is IncidentKind.IN_DOUBT)
-            faults.setdefault(each.object, Fault()).units += (unit,)
-
-    def _reset_traffic(self) -> None:
-        share = self._share
-        for flow in self._flows.values():
-            flow.arrival_factor, flow.service_factor = share, 1.0
-        for name in self._jobs:
-            self._flows[name].arrival_factor = self._flows[name].service_factor = 0.0
-        random = self._random.random
-        for sender in self._senders.values():
-            sender.network_us = sender.usual_us * (0.93 + _NETWORK_WIDTH * random())
-            sender.partner_down = False
-            sender.stuck = ""
-            sender.flow.arrival_factor = share
-
-    def _lasted(self, incident: ScenarioIncident) -> int:
-        """How long an incident of now has lasted, ms."""
-        since_begin = (self.group.now - self._begin) % self._scenario.length
-        return since_begin - (incident.began(since_begin) or 0)
-
-    def _put_dead_letters(self, incidents: Iterable[ScenarioIncident]) -> None:
-        """Set what is on the dead-letter queues; it comes with an incident and goes with it."""
-        letters: dict[str, tuple[DeadLetter, ...]] = {}
-        for each in incidents:
-            if each.what is IncidentKind.DEAD_LETTERS:
-                owner, _, name = each.object.partition("/")
-                age = self._lasted(each)
-                if each.lasts >= self._scenario.length:
-                    age += _FOR_WEEKS_MS
-                letters[owner] = (*letters.get(owner, ()), DeadLetter(each.reason, name, round(each.value), age))
-        self.group.dead_letters = letters
-        for name, flow in self._dead_letter_flows.items():
-            more = sum(each.messages for each in letters.get(name, ())) - flow.queue.depth
-            if more > 0:
-                flow.put(more, self.group.now)
-                flow.queue.output_handles = 0
-            elif more < 0:
-                flow.get(-more, self.group.now)
-
     def _catch_up(self, flow: QueueFlow) -> None:
         """With a backlog and usual arrivals the consumers of shared queues run at full speed."""
         rush = flow.arrival_factor > 1
@@ -475,35 +348,3 @@ class SimulatedGroup:
                 instance.buffers_received += count
                 instance.buffers_sent += count
                 instance.last_message = now
-
-
-def _set_fault_of(fault: Fault, part: str, incident: ScenarioIncident, now: int, lasted: int) -> None:
-    """The fault of a queue manager with one of its data sets or channels, ``lasted`` ms after it began."""
-    if incident.what in (IncidentKind.CLIENT_FLOOD, IncidentKind.CLIENT_LEAK):
-        fault.clients[part] = flood(now - lasted, lasted, incident)
-    else:
-        fault.data_sets[part] = incident.what.name.removeprefix("DATA_SET_")
-
-
-def _set_fault(fault: Fault, incident: ScenarioIncident) -> None:
-    match incident.what:
-        case IncidentKind.DOWN | IncidentKind.RESTART:
-            fault.down = True
-        case IncidentKind.MEMBER_FAILED:
-            fault.down = fault.failed = True
-        case IncidentKind.CLUSTER_SUSPENDED:
-            fault.suspended = True
-        case IncidentKind.PUBSUB_ERROR:
-            fault.pubsub_error = True
-        case IncidentKind.REPOSITORY_LOST:
-            fault.no_repository = True
-        case IncidentKind.DB2_LOST:
-            fault.db2_lost = True
-        case IncidentKind.LOG_SUSPENDED:
-            fault.log_suspended = True
-        case IncidentKind.RBA:
-            fault.rba_offset = round(incident.value)
-        case IncidentKind.SLOW:
-            fault.slow_ms = round(incident.value)
-        case what:
-            setattr(fault, what.value, getattr(fault, what.value) | {incident.command})

@@ -107,14 +107,3 @@ class Operation:
 def _begin(instance: ChannelInstance, now: int) -> None:
     instance.started = now
     begin_counters(instance)
-
-
-def up_since(incidents: Iterable[ScenarioIncident], name: str) -> Iterable[int]:
-    """When a queue manager comes back after each of its outages, ms after the beginning of the scenario."""
-    outages = (IncidentKind.DOWN, IncidentKind.MEMBER_FAILED, IncidentKind.RESTART)
-    return [
-        began + each.lasts
-        for each in incidents
-        if each.what in outages and each.object == name
-        for began in each.beginnings()
-    ]

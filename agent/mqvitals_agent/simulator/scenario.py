@@ -54,6 +54,8 @@ _HOUR = 3_600_000
 _DAY = 24 * _HOUR
 _HOURS, _HOURS_OF_WEEK, _SATURDAY = 24, 168, 5
 WEEK_MS = 7 * _DAY
+FOR_WEEKS_MS = 20 * _DAY
+"""So long before the beginning came the messages that nobody gets."""
 ZONE_MS = _HOUR
 """The local time of the group minus UTC."""
 _A_MONDAY = 4 * _DAY
@@ -246,6 +248,16 @@ class Scenario:
         """The incidents at a time after the beginning."""
         now = since_begin % self.length
         return (incident for incident in self.incidents if incident.began(now) is not None)
+
+    def returns(self, name: str) -> list[int]:
+        """When a queue manager comes back after each of its outages, ms after the beginning."""
+        outages = (IncidentKind.DOWN, IncidentKind.MEMBER_FAILED, IncidentKind.RESTART)
+        return [
+            began + each.lasts
+            for each in self.incidents
+            if each.what in outages and each.object == name
+            for began in each.beginnings()
+        ]
 
     def began(self, moment: int) -> int:
         """When it began, as of a moment at which it is looked at first. Both ms since 1970 UTC."""

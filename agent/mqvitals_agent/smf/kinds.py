@@ -1,4 +1,4 @@
-"""The kinds of objects in SMF records, and how the fields of their sections become metrics."""
+"""The kinds of objects in MQ's SMF records, and how the fields of their sections become metrics."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from mqvitals_agent.smf.layout.accounting import WQST, WTAS, WTID
 from mqvitals_agent.smf.layout.channel_initiator import QCCT, QCST, QCTADP, QCTDNS, QCTDSP, QCTSSL
 from mqvitals_agent.smf.layout.field import SectionLayout
 from mqvitals_agent.smf.layout.log_and_storage import QJST, QSGM, QSPH, QSRS
-from mqvitals_agent.smf.layout.rmf import CARD, CPU, ENGINE
-from mqvitals_agent.smf.layout.rmf import REQUESTS as REQUESTS_SECTION
-from mqvitals_agent.smf.layout.rmf import STORAGE as FACILITY_STORAGE
 from mqvitals_agent.smf.layout.statistics import Q5ST, QESD, QEST, QIS1, QIST, QLST, QMST, QPST, QQST
+from mqvitals_agent.smf.measured_kinds import MEASURED
 from mqvitals_agent.smf.metric_mapping import (
     AHEAD,
     UNSET,
@@ -411,84 +409,6 @@ APPLICATION: Final = MetricMapping(
     {"transaction": _transaction},
     needs=("wtid.cori", "basename", "objname"),
 )
-MEASURED_AT: Final = "at"
-"""A field of RMF's samples: the end of the interval, local time, such as ``2026-03-01 03.15``."""
-
-
-def _percent(key: str) -> MetricFunction:
-    """A share in hundredths of a per cent as per cent; of a text it begins with that."""
-
-    def value_of(fields: Fields, _: int | None) -> MetricValue:
-        value = fields.get(key)
-        if isinstance(value, str):
-            value = int(value.partition(" ")[0])
-        return Absence.NOT_RETURNED if value is None else value / 100
-
-    return value_of
-
-
-def _measured_by_rmf(key: str) -> MetricFunction:
-    """When and of what RMF measured a share, in words."""
-
-    def value_of(fields: Fields, _: int | None) -> MetricValue:
-        value, at = fields.get(key), fields.get(MEASURED_AT)
-        if value is None or not isinstance(at, str):
-            return Absence.NOT_RETURNED
-        of = value.partition(" ")[2] if isinstance(value, str) else ""
-        return f"by RMF, {at}, {of}" if of else f"by RMF, {at}"
-
-    return value_of
-
-
-def _system(fields: Fields, _: int | None) -> MetricValue:
-    value = fields.get("system")
-    return value if isinstance(value, str) else Absence.NOT_RETURNED
-
-
-PROCESSORS: Final = MetricMapping(
-    kind("queue_manager"),
-    (("SMF70", "", CPU),),
-    {
-        "cpu_busy_pct": _percent("busy"),
-        "cpu_busy_measured": _measured_by_rmf("busy"),
-        "smf_system": _system,
-    },
-    needs=("busy", "system", MEASURED_AT),
-)
-CRYPTOGRAPHY: Final = MetricMapping(
-    kind("queue_manager"),
-    (("R7023", "", CARD),),
-    {"crypto_busy_pct": _percent("busiest"), "crypto_busy_measured": _measured_by_rmf("busiest")},
-    needs=("busiest", MEASURED_AT),
-)
-FACILITIES: Final = MetricMapping(
-    kind("qsg"),
-    (("R744", "", ENGINE), ("R744", "", FACILITY_STORAGE)),
-    {
-        "cf_busy_pct": _percent("busiest"),
-        "cf_busy_measured": _measured_by_rmf("busiest"),
-        "cf_free_pct": _percent("free"),
-    },
-    needs=("busiest", "free", MEASURED_AT),
-    overrides={"busiest": MergeRule.HIGHEST, "free": MergeRule.LOWEST},
-)
-REQUESTS: Final = MetricMapping(
-    kind("cf_structure"),
-    (("R744", "", REQUESTS_SECTION),),
-    {
-        "cf_name": lambda fields, _: (
-            value if isinstance(value := fields.get("cf"), str) and value else Absence.NOT_RETURNED
-        )
-    },
-    needs=("cf",),
-)
-MEASURED: Final = {
-    ("queue_manager", "SMF 70-1"): PROCESSORS,
-    ("queue_manager", "SMF 70-2"): CRYPTOGRAPHY,
-    ("qsg", "SMF 74-4"): FACILITIES,
-    ("cf_structure", "SMF 74-4"): REQUESTS,
-}
-"""What RMF measured, by kind and probe."""
 BY_KIND: Final = {
     mapping.kind.name: mapping
     for mapping in (

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from mqvitals_agent.smf.kinds import MEASURED_AT, REQUESTS
 from mqvitals_agent.smf.layout.field import NO_COUNT, SectionLayout, Value
-from mqvitals_agent.smf.layout.rmf import CARD, CPU, ENGINE, FACILITY, SECTIONS, STORAGE
-from mqvitals_agent.smf.layout.rmf import REQUESTS as REQUESTS_SECTION
+from mqvitals_agent.smf.layout.rmf import CARD, CPU, ENGINE, FACILITY, REQUESTS, SECTIONS, STORAGE
+from mqvitals_agent.smf.measured_kinds import MEASURED_AT, STRUCTURES
 from mqvitals_agent.smf.metric_mapping import AHEAD
 from mqvitals_agent.smf.partial_sample import PartialSample
 from mqvitals_agent.smf.record import Record, SmfError, utc_text
@@ -160,14 +159,14 @@ def _facility(record: Record, systems: Systems) -> Iterator[PartialSample]:
     """The requests of a system to the structures of each group, and of the group the coupling facility itself."""
     name = next((str(each["fnam"]).strip() for each in _sections(record, FACILITY)), "")
     owners: set[str] = set()
-    for each in _sections(record, REQUESTS_SECTION):
+    for each in _sections(record, REQUESTS):
         whole = str(each["snam"]).rstrip()
         known = systems.structure(whole)
         if known is None or not known[1].isprintable():
             continue
         _check_requests(record, whole, each)
         owners.add(known[0])
-        fields: dict[str, Value | None] = {key: value for key, value in each.items() if key in REQUESTS.wanted}
+        fields: dict[str, Value | None] = {key: value for key, value in each.items() if key in STRUCTURES.wanted}
         yield _sample(record, ObjectName(known[0], "cf_structure", known[1]), fields | {"cf": name}, joint=True)
     shares = _of_facility(record, name) if owners else {}
     for owner in sorted(owners) if shares else ():

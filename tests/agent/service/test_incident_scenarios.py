@@ -12,8 +12,8 @@ import pytest
 from mqvitals_agent.notify.notification import notification_from
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.webhook import webhook_payload
-from mqvitals_agent.simulator.clients import flood
 from mqvitals_agent.simulator.connector import connectors
+from mqvitals_agent.simulator.incidents import flood
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, load_scenario
 from mqvitals_agent.simulator.state import Fault, GroupState

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_agent.smf.kinds import BY_KIND, DIRECT, MEASURED, POOLS, STORAGE
+from mqvitals_agent.smf.kinds import BY_KIND, DIRECT, POOLS, STORAGE
 from mqvitals_agent.smf.layout.field import Field
+from mqvitals_agent.smf.measured_kinds import MEASURED
 from mqvitals_agent.smf.metric_mapping import NamedField, compiled, names_in
 from mqvitals_rules.expression import ExpressionError
 from mqvitals_rules.vocabulary.metric import Absence
