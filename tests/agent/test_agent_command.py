@@ -26,7 +26,7 @@ from mqvitals_agent.connection.recording import open_recording
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.service.agent_config import AgentConfig, read_agent_config, with_webhooks
-from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets
+from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, SimulationOptions, simulated_group
 from mqvitals_agent.service.process import Deadline, ServiceManager
 from mqvitals_agent.service.run import INTERRUPTED, AgentRun, RunOptions, claim_store
 from mqvitals_agent.simulator.connector import connectors
@@ -440,10 +440,11 @@ def test_what_polling_asks_for_in_vain(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_the_group_has_a_name() -> None:
     """That of the settings, else that of the simulated site."""
-    assert in_force().with_group_name("PRDQSG").settings.name == "PRDQSG"
-    own = in_force()
-    with_name = replace(own, settings=replace(own.settings, name=own.with_group_name("OWN").settings.name))
-    assert with_name.with_group_name("PRDQSG").settings.name == "OWN"
+    group = simulated_group(SimulationOptions("quiet"), in_force().settings, None, BEGIN)
+    assert in_force().for_group(group).settings.name == "PRDQSG"
+    own = in_force().for_group(replace(group, site="OWN"))
+    assert own.for_group(group).settings.name == "OWN"
+    assert in_force().for_group(replace(group, site="")).settings.name is None
 
 
 def test_words_of_the_command_line() -> None:
@@ -500,10 +501,11 @@ async def test_the_service_manager_hears_of_its_life(tmp_path: Path) -> None:
 )
 def test_what_a_scenario_is_about_is_browsed(scenario: str, browsed: set[str], tmp_path: Path) -> None:
     """Dead letters and events are off by default; a scenario with some shows them, and a named file still decides."""
-    polling = read_agent_config(None, {"scenario": scenario}).settings.polling
+    group = simulated_group(SimulationOptions(scenario), in_force().settings, None, BEGIN)
+    polling = in_force().for_group(group).settings.polling
     assert {name for name in ("dead_letters", "events") if getattr(polling, name)} == browsed
     path = tmp_path / "x.yaml"
     path.write_text("polling: {events: {queues: [MY.EVENTS]}}\n")
-    events = read_agent_config(str(path), {"scenario": scenario}).settings.polling.events
+    events = read_agent_config(str(path), {"scenario": scenario}).for_group(group).settings.polling.events
     assert events is not None
     assert [str(each) for each in events.queues] == ["MY.EVENTS"]

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
+from mqvitals_config.collection import EventSettings
 from mqvitals_config.problem import LocatedText, Place
 
 if TYPE_CHECKING:
-    from mqvitals_config.collection import PollingSettings
+    from mqvitals_agent.service.monitored_group import MonitoredGroup
     from mqvitals_config.problem import Problem
     from mqvitals_config.receiver import ReceiverSettings
     from mqvitals_config.secret import Secret
@@ -41,11 +42,18 @@ class AgentConfig:
         own = () if self.path is None else (self.path,)
         return (*own, *map(str, self.settings.rules.files))
 
-    def with_group_name(self, site: str) -> AgentConfig:
-        """The configuration with the site's name where the settings do not name the group."""
-        if self.settings.name is not None or not site:
-            return self
-        return replace(self, settings=replace(self.settings, name=LocatedText(site, Place("scenario"))))
+    def for_group(self, group: MonitoredGroup) -> AgentConfig:
+        """The configuration with what a simulated group has and the settings do not name: the name of its site, and what
+        it has for browsing, which a site switches on itself."""
+        settings, place = self.settings, Place("scenario")
+        if settings.name is None and group.site:
+            settings = replace(settings, name=LocatedText(group.site, place))
+        if group.dead_letters:
+            settings = replace(settings, polling=replace(settings.polling, dead_letters=True))
+        if group.event_queues and settings.polling.events is None:
+            events = EventSettings(tuple(LocatedText(each, place) for each in group.event_queues))
+            settings = replace(settings, polling=replace(settings.polling, events=events))
+        return replace(self, settings=settings)
 
 
 def read_agent_config(
@@ -53,8 +61,7 @@ def read_agent_config(
 ) -> AgentConfig:
     """Read settings and rules; ``webhooks`` are addresses of further receivers, or the files that hold them.
 
-    For a simulated group (``scenario`` in ``flags``) only a named file is read: it is not the site's own group; in a
-    scenario with dead letters or events these are browsed, which a site switches on itself.
+    For a simulated group (``scenario`` in ``flags``) only a named file is read: it is not the site's own group.
     Raises ConfigError with every problem, UnreadableError (a ConfigError) when the file cannot be read.
     """
     from mqvitals_agent.poll.queries import polling_problems
@@ -64,7 +71,6 @@ def read_agent_config(
 
     loaded = load_settings(config, os.environ, flags, search=flags.get("scenario") is None)
     settings = loaded.settings
-    settings = replace(settings, polling=_polling_of(flags.get("scenario"), settings.polling))
     problems = list(polling_problems(settings.polling))
     try:
         rule_config = load_rule_config(settings)
@@ -74,26 +80,6 @@ def read_agent_config(
         raise ConfigError(problems)
     receivers = with_webhooks(settings.receivers, webhooks)
     return AgentConfig(replace(settings, receivers=receivers), rule_config, loaded.path, loaded.empty)
-
-
-def _polling_of(scenario: object, polling: PollingSettings) -> PollingSettings:
-    """With what a scenario has for browsing; one that cannot be read is refused later."""
-    if not isinstance(scenario, str):
-        return polling
-    from mqvitals_agent.simulator.scenario import IncidentKind, ScenarioError, load_scenario
-    from mqvitals_config.collection import EventSettings
-    from mqvitals_rules.vocabulary.event import EVENT_QUEUES
-
-    try:
-        played = load_scenario(scenario)
-    except ScenarioError:
-        return polling
-    if any(each.what is IncidentKind.DEAD_LETTERS for each in played.incidents):
-        polling = replace(polling, dead_letters=True)
-    if played.events and polling.events is None:
-        place = Place("scenario")
-        polling = replace(polling, events=EventSettings(tuple(LocatedText(each, place) for each in EVENT_QUEUES)))
-    return polling
 
 
 def with_webhooks(

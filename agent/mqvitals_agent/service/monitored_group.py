@@ -66,7 +66,8 @@ class MonitoredGroup:
     store. ``uniform`` returns random numbers between two limits, ``chance_of`` a function that returns random numbers
     from 0 to 1, for the name of a receiver. ``usage_floor_ms`` is the least time between two DISPLAY USAGE.
     ``targets_of`` returns the targets for other settings, after SIGHUP; None: they stay. ``smf`` writes the SMF
-    records of a simulated group. ``machine`` is the clock of what is real in every run: files and people.
+    records of a simulated group. ``dead_letters`` and ``event_queues`` say what a simulated group has for browsing.
+    ``machine`` is the clock of what is real in every run: files and people.
     """
 
     clock: Clock
@@ -78,6 +79,8 @@ class MonitoredGroup:
     usage_floor_ms: int
     targets_of: Callable[[Settings], PollTargets] | None = None
     smf: SmfWriter | None = None
+    dead_letters: bool = False
+    event_queues: tuple[str, ...] = ()
     machine: Clock = field(default_factory=SystemClock)
     chance_of: Callable[[str], Callable[[], float]] = field(default=lambda _: random.random)
 
@@ -156,7 +159,8 @@ def simulated_group(
     from mqvitals_agent.clock import SystemClock, VirtualClock
     from mqvitals_agent.simulator.connector import connectors
     from mqvitals_agent.simulator.model import SimulatedGroup
-    from mqvitals_agent.simulator.scenario import ScenarioError, load_scenario
+    from mqvitals_agent.simulator.scenario import IncidentKind, ScenarioError, load_scenario
+    from mqvitals_rules.vocabulary.event import EVENT_QUEUES
 
     try:
         scenario = load_scenario(options.scenario)
@@ -181,6 +185,8 @@ def simulated_group(
         random.Random(options.seed).uniform,  # noqa: S311 - reproducible on purpose
         usage_floor_ms=0,
         smf=smf,
+        dead_letters=any(each.what is IncidentKind.DEAD_LETTERS for each in scenario.incidents),
+        event_queues=tuple(EVENT_QUEUES) if scenario.events else (),
         chance_of=lambda name: random.Random(f"{options.seed} {name}").random,  # noqa: S311 - the same
     )
 

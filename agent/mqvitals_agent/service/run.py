@@ -128,7 +128,7 @@ class AgentRun:
         """``handler`` writes the log; a reload changes its form and level."""
         self._options = options
         self._group = options.group
-        self._config = options.config.with_group_name(self._group.site)
+        self._config = options.config.for_group(self._group)
         self._handler = handler
         self._manager = options.manager or ServiceManager()
         self._reading = BoundedCall()
@@ -425,7 +425,7 @@ class AgentRun:
     def _read_config(self) -> tuple[AgentConfig, PollTargets]:
         """The configuration now and its targets. Runs in a thread. Raises Failure and ConfigError."""
         assert self._options.reread is not None
-        config = self._options.reread().with_group_name(self._group.site)
+        config = self._options.reread().for_group(self._group)
         if config.empty and not self._config.empty:
             # An editor or a copy leaves it empty for a moment, a full disk for good: no one removes all settings that
             # way.
