@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,13 +20,13 @@ from mqvitals_config.decoder import decode
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import ConfigError
 from mqvitals_rules.ruleset.facts import Facts, declared_facts
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS, metric
 
 QM01 = ObjectName("QM01", "queue_manager")
 ZOS, UNIX = metric("queue_manager", "platform").values["ZOS"], metric("queue_manager", "platform").values["UNIX"]
-CD = metric("queue_manager", "release_type").values["CD"]
+CD, LTS = (metric("queue_manager", "release_type").values[name] for name in ("CD", "LTS"))
 NO_FACTS = Facts(KINDS)
 
 
@@ -85,6 +88,49 @@ def test_the_console_tells_lts_from_cd(tmp_path: Path) -> None:
         found = figures("2026-01-01", known, command_level=940, platform=ZOS)
         assert (found["release_type"], found["release_support"]) == (CD, "9.4.0 CD: supported until 2025-06")
         assert figures("2026-01-01", known, command_level=930, platform=ZOS)["release_type"] is Absence.NEEDS_CONSOLE
+
+
+def test_messages_are_looked_for_now_and_then(tmp_path: Path) -> None:
+    """Every ten minutes, and when the clock was corrected; the newest message counts."""
+    path = tmp_path / "store.db"
+    Store.open(path).close()
+    with Store.open(path) as store, StoreReader.open(path) as older:
+        known = QueueManagerFigures(NO_FACTS, older)
+
+        def found(time: str) -> Reported:
+            return figures(f"2026-01-01T{time}", known, command_level=940, platform=ZOS)["release_type"]
+
+        def start(day: str, type_: str) -> None:
+            words = f"CSQY000I QM01 IBM MQ for z/OS V9.4.0 {type_}"
+            store.messages.add(ConsoleRow("console"), [message("QM01", "CSQY000I", at(day), words)], ["QM01"])
+
+        start("2025-12-01", "CDR")
+        assert found("12:00") == CD
+        start("2025-12-02", "LTSR")
+        assert (found("12:09"), found("12:10")) == (CD, LTS)
+        start("2025-12-03", "CDR")
+        known.shift()
+        assert found("12:11") == CD
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"object": ObjectName("QM01", "log")},
+        {"probe": "INQUIRE_SYSTEM"},
+        {"source": Source.SMF},
+        {"answered": False},
+        {"gone": True},
+    ],
+)
+def test_only_attributes_that_were_answered_have_figures(changed: Mapping[str, Any]) -> None:
+    """Every other reading stays as it was."""
+    attributes = Reading(QM01, "INQUIRE_Q_MGR", at("2026-01-01"), {"command_level": 940, "platform": ZOS}, 30_000)
+    other = replace(attributes, **changed)
+    snapshot = Snapshot("QM01", False, 1, attributes.ts, (other, attributes))
+    first, second = QueueManagerFigures(NO_FACTS, None).added(snapshot).readings
+    assert first is other
+    assert "release_support" in second.values
 
 
 def test_certificates_are_named_in_the_order_of_their_days() -> None:

@@ -21,7 +21,7 @@ from mqvitals_agent.connection.connection import (
     MqiFailure,
     Reply,
 )
-from mqvitals_agent.console.event_watch import EventWatch
+from mqvitals_agent.console.event_watch import SAME_MS, EventWatch, QueueProgress
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import encode_message, integer, string
 from mqvitals_agent.simulator.connector import connectors
@@ -190,6 +190,40 @@ async def test_a_place_that_is_gone_is_looked_for(room: Room) -> None:
         room.queues.lying["QM01"] = [depth_high(10)]
         await room.clock.advance(EVERY_MS)
     assert ("QM01", "10", 1) in room.told()
+
+
+def test_what_was_read_before_is_known_by_its_time_where_the_place_was_lost() -> None:
+    """Identifiers are kept of the last messages only; one put within seconds of the newest, or at no known time, is new."""
+    newest = 1_795_000_100_000
+    read = [depth_high(number, put=newest - number) for number in range(MOST_EVENTS + 50)]
+    progress = QueueProgress().after(read, 0, "")
+    assert (progress.newest, progress.last) == (newest, read[-1].message_id)
+    assert progress.known == tuple(each.message_id for each in read[-MOST_EVENTS:])
+    forgotten = replace(read[0], put=newest - SAME_MS - 1)
+    assert not progress.is_known(forgotten)
+    again = replace(progress, again=True)
+    assert again.is_known(forgotten)
+    assert again.is_known(read[-1])
+    for put in (newest - SAME_MS, None):
+        assert not again.is_known(replace(forgotten, put=put))
+
+
+def test_a_whole_queue_is_looked_at_until_a_step_is_not_full() -> None:
+    """Then the place is known again, at the last message; the newest is the newest of all."""
+    read = [depth_high(number, put=5_000) for number in range(1, MOST_EVENTS + 1)]
+    progress = replace(QueueProgress(newest=9_000), again=True).after(read, 1, "at byte 3")
+    assert (progress.again, progress.newest) == (True, 9_000)
+    progress = progress.after([replace(depth_high(7_000), put=None)], 0, "")
+    assert (progress.again, progress.newest, progress.last) == (False, 9_000, depth_high(7_000).message_id)
+    assert (progress.unreadable, progress.why) == (1, "at byte 3")
+
+
+def test_how_far_a_queue_was_read_is_kept() -> None:
+    """Whatever else the store has stands for the beginning."""
+    progress = QueueProgress(b"last", 5, (b"one", b"two"), again=True, unreadable=3, why="at byte 0")
+    assert QueueProgress.from_json(progress.to_json()) == progress
+    for damaged in ("", "[]", "{}", progress.to_json().replace(b"one".hex(), "xyz")):
+        assert QueueProgress.from_json(damaged) == QueueProgress()
 
 
 async def test_a_long_queue_is_read_in_several_steps(room: Room) -> None:
