@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mqsamples.group import BEGIN
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.console import netstat
 from mqvitals_agent.console.netstat import NetstatError, tcp_connections
 from mqvitals_agent.ingest.imported import ChannelAddresses, channel_of, netstat_snapshot
 from mqvitals_agent.simulator.model import SimulatedGroup
@@ -28,7 +29,14 @@ Client Name: QM01CHIN                 Client Id: 00000021
 
 
 def connection(
-    number: str, foreign: str, *, lost: int = 0, window: int = 65536, waits: int = 0, local: str = "10.1.1.1..1414"
+    number: str,
+    foreign: str,
+    *,
+    lost: int = 0,
+    window: int = 65536,
+    waits: int = 0,
+    trip: str = "12.500",
+    local: str = "10.1.1.1..1414",
 ) -> str:
     """A connection as the report has it."""
     return f"""\
@@ -41,7 +49,7 @@ Client Name: QM01CHIN                 Client Id: {number}
     CongestionWindow:     0000065536      SlowStartThreshold:   0000065535
     SndWnd:               {window:010d}      MaxSndWnd:            0000065536
     Round-trip information:
-      Smooth trip time:   12.500          SmoothTripVariance:   1.000
+      Smooth trip time:   {trip}          SmoothTripVariance:   1.000
     ReXmt:                {lost:010d}      ReXmtCount:           0000000000
     DupACKs:              0000000000      RcvWnd:               0000032768
     ReceiveBufferSize:    0000065536      SendBufferSize:       0000065536
@@ -130,15 +138,42 @@ def figures(text: str, before: dict[str, Reported]) -> dict[str, Reported]:
 
 def test_the_worst_connection_counts_and_increases_need_two_readings() -> None:
     """Totals of a first reading prove nothing; of the same connections only what grew counts."""
-    text = connection("A", "10.1.2.3..1414", lost=7, window=40000) + connection("B", "10.1.2.3..1414", waits=90)
+    text = connection("A", "10.1.2.3..1414", lost=7, window=40000, waits=5)
+    text += connection("B", "10.1.2.3..1414", waits=90, trip="30.000")
     first = figures(text, {})
     assert (first["tcp_connections"], first["tcp_send_window"], first["tcp_window_lost"]) == (2, 40000, 25536)
-    assert (first["tcp_receive_queued"], first["tcp_rtt_us"]) == (90, 12500)
+    assert (first["tcp_receive_queued"], first["tcp_rtt_us"]) == (95, 30000)
     assert (first["tcp_retransmits_total"], first["tcp_retransmits"]) == (7, Absence.FIRST_READING)
     again = figures(text.replace("0000000007", "0000000009"), first)
     assert (again["tcp_retransmits"], again["tcp_dup_acks"]) == (2, 0)
+    assert figures(text.replace("0000000007", "0000000006"), first)["tcp_retransmits"] is Absence.RESET
     other = figures(connection("C", "10.1.2.3..1414", lost=9), first)
     assert other["tcp_retransmits"] is Absence.FIRST_READING
+
+
+def test_what_a_report_does_not_have_is_absent() -> None:
+    """Of two labels that count retransmissions the greater one counts, of each connection; without either there is none."""
+    both = connection("A", "10.1.2.3..1414", lost=7).replace(
+        "ReXmtCount:           0000000000", "ReXmtCount: 0000000008"
+    )
+    found = figures(both + connection("B", "10.1.2.3..1414", lost=2), {})
+    assert (found["tcp_retransmits_total"], found["tcp_dup_acks_total"]) == (10, 0)
+    bare = "\n".join(connection("A", "10.1.2.3..1414").splitlines()[:4])
+    none = figures(bare, {})
+    assert none.pop("tcp_connections") == 1
+    assert none.pop("tcp_sockets") == "A 10.1.1.1 1414 10.1.2.3 1414 03/01/2026 02:10:11"
+    assert set(none.values()) == {Absence.NOT_RETURNED}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [(HEAD, "no 'Client Name:' is in it"), (HEAD * 3, "more than 2 lines: this is no report")]
+)
+def test_a_text_without_connections(text: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused, also one without an end; a report of listeners alone has none, and is one."""
+    monkeypatch.setattr(netstat, "MOST_LINES", 2)
+    with pytest.raises(NetstatError, match=says):
+        tcp_connections(text.splitlines())
+    assert tcp_connections(LISTENER.splitlines()[:2]) == []
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

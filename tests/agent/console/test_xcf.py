@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mqsamples.group import BEGIN
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.console import xcf
 from mqvitals_agent.console.xcf import XcfError, xcf_structures
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
@@ -78,6 +79,20 @@ def test_other_columns_and_several_answers() -> None:
     assert xcf_structures(lines)[0].values == xcf_structures(ANSWER.splitlines())[0].values
 
 
+def test_what_cannot_be_is_left_out() -> None:
+    """A threshold beyond 100 %, and more elements in use than there are; of a structure's two instances the first counts."""
+    [found] = xcf_structures(
+        [
+            *("STRNAME: PRDQAPPL1", "FULLTHRESHOLD: 101", "ALLOWAUTOALT: MAYBE", "ELEMENTS: IN-USE: 5 TOTAL: 4"),
+            *("ACTIVE STRUCTURE", "ACTUAL SIZE: 2 T", "ELEMENTS: IN-USE: 4 TOTAL: 4", "ACTUAL SIZE: 1 G"),
+        ]
+    )
+    assert found.values == {"actual_size_kb": 2 << 30, "elements_max": 4}
+    [other] = xcf_structures(["STRNAME: PRDQAPPL1", "FULLTHRESHOLD: 0"])
+    assert other.values == {}
+    assert xcf_structures(["STRNAME: PRDQAPPL1", "FULLTHRESHOLD: 100"])[0].values == {"full_threshold_pct": 100}
+
+
 @given(text=st.text(max_size=400), at=st.integers(0, 900))
 def test_any_text(text: str, at: int) -> None:
     """Whatever stands in a text, it is read or refused, and figures stay within what they can be."""
@@ -90,10 +105,14 @@ def test_any_text(text: str, at: int) -> None:
             assert 1 <= structure.values.get("full_threshold_pct", 1) <= 100  # type: ignore[operator]
 
 
-def test_a_text_without_structures() -> None:
-    """It is refused with what to give instead."""
+def test_a_text_without_structures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused with what to give instead; one without an end is, too."""
     with pytest.raises(XcfError, match="D XCF,STR,STRNAME="):
         xcf_structures(["IXC359I 11.09.26 DISPLAY XCF 376", "STRNAME  ALLOCATION TIME  STATUS"])
+    monkeypatch.setattr(xcf, "MOST_LINES", 3)
+    assert xcf_structures(ANSWER.splitlines()[:3])
+    with pytest.raises(XcfError, match="more than 3 lines"):
+        xcf_structures(ANSWER.splitlines())
 
 
 def test_the_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ from mqvitals_agent.connection.connection import (
     MqiFailure,
     Reply,
 )
-from mqvitals_agent.console.event_watch import SAME_MS, EventWatch, QueueProgress
+from mqvitals_agent.console.event_watch import FORGET_MS, SAME_MS, EventWatch, QueueProgress
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import encode_message, integer, string
 from mqvitals_agent.simulator.connector import connectors
@@ -329,6 +329,21 @@ async def test_events_of_others_on_one_queue(room: Room, caplog: pytest.LogCaptu
         assert room.told() == [("QM02", "1", 1)]
         assert room.sources()["QM02"] == frozenset({"performance"})
     assert sum("QM77, which is not monitored here" in each.message for each in caplog.records) == 1
+
+
+async def test_old_events_are_deleted(room: Room) -> None:
+    """Once an hour, what is older than ``console.keep``, 30 days."""
+    month_ms = 30 * 24 * 3_600_000
+    now = room.clock.now()
+    room.queues.lying["QM01"] = [
+        depth_high(1, put=now - month_ms),
+        depth_high(2, put=now - month_ms + FORGET_MS + EVERY_MS),
+    ]
+    async with room.watching():
+        await room.clock.advance(FORGET_MS - EVERY_MS)
+        assert [each[1] for each in room.told()] == ["1", "2"]
+        await room.clock.advance(EVERY_MS)
+        assert [each[1] for each in room.told()] == ["2"]
 
 
 async def test_what_is_read_follows_the_settings(room: Room) -> None:

@@ -238,6 +238,22 @@ def test_a_dump_with_both(simulated: Path, tmp_path: Path, capsys: pytest.Captur
     assert "imported: 0 new records" in capsys.readouterr().err
 
 
+def test_the_store_knows_who_runs_where(simulated: Path, tmp_path: Path) -> None:
+    """RMF's records may come in a file of their own, after MQ's."""
+    with open_smf(simulated) as stream:
+        first = next(records(stream, ReadCounts()))
+    assert first.start_us is not None
+    store, dump = tmp_path / "s.db", tmp_path / "rmf.smf"
+    start_us = first.start_us // 60_000_000 * 60_000_000
+    here = {"start_us": start_us, "system": first.sysid}
+    dump.write_bytes(rmf_record(70, 1, {1: [processor(0, waited_us=QUARTER_US // 20)]}, **here))
+    assert main(["smf", "import", str(simulated), str(dump), "--store", str(store)]) == 0
+    dump.write_bytes(rmf_record(70, 2, {0: [card(1, seconds=90.0)]}, **here))
+    assert main(["smf", "import", str(dump), "--store", str(store)]) == 0
+    with StoreReader.open(store) as reader:
+        assert reader.current(ObjectName(first.ssid, "queue_manager"))["crypto_busy_pct"].value == 10.0
+
+
 def test_a_report_reads_none(simulated: Path) -> None:
     """What only reads MQ's records passes RMF's over, as before."""
     counts = ReadCounts()
