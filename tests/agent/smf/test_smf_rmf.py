@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -245,10 +246,10 @@ def test_the_store_knows_who_runs_where(simulated: Path, tmp_path: Path) -> None
     assert first.start_us is not None
     store, dump = tmp_path / "s.db", tmp_path / "rmf.smf"
     start_us = first.start_us // 60_000_000 * 60_000_000
-    here = {"start_us": start_us, "system": first.sysid}
-    dump.write_bytes(rmf_record(70, 1, {1: [processor(0, waited_us=QUARTER_US // 20)]}, **here))
+    here = partial(rmf_record, start_us=start_us, system=first.sysid)
+    dump.write_bytes(here(70, 1, {1: [processor(0, waited_us=QUARTER_US // 20)]}))
     assert main(["smf", "import", str(simulated), str(dump), "--store", str(store)]) == 0
-    dump.write_bytes(rmf_record(70, 2, {0: [card(1, seconds=90.0)]}, **here))
+    dump.write_bytes(here(70, 2, {0: [card(1, seconds=90.0)]}))
     assert main(["smf", "import", str(dump), "--store", str(store)]) == 0
     with StoreReader.open(store) as reader:
         assert reader.current(ObjectName(first.ssid, "queue_manager"))["crypto_busy_pct"].value == 10.0
