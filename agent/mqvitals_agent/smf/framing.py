@@ -167,8 +167,8 @@ def _filled(data: bytes, begin: int) -> bool:
 
 
 def _chain(data: bytes, at: int) -> bool:
-    """Whether records follow one another from ``at`` on: one that is certainly SMF's, or a chain too long for
-    chance.
+    """Whether records follow one another from ``at`` on: one that is certainly SMF's, a chain too long for chance, or
+    records that fill a small file, as those of RMF alone may.
     """
     for _ in range(_CHAIN):
         if begins(data, at):
@@ -176,6 +176,8 @@ def _chain(data: bytes, at: int) -> bool:
         if not plausible(data, at):
             return False
         at += int(RDW.unpack_from(data, at)[0])
+        if at == len(data):
+            return True
     return at < len(data)
 
 
