@@ -7,12 +7,12 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
-from mqvitals_agent.notify.notification import notification_from
+from mqvitals_agent.notify.notification import notification_of_one, notified_alert_from
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.store.error import StoreError
@@ -173,10 +173,11 @@ class ReceiverQueue:
     async def _deliver(self, stored: StoredNotification) -> DeliveryStatus:
         """Make one attempt and store its outcome; when the receiver failed, also pause."""
         try:
-            notification = notification_from(stored.notification)
+            alert = notified_alert_from(stored.notification)
         except ValueError as error:
             outcome = DeliveryOutcome(DeliveryStatus.REFUSED, str(error))
         else:
+            notification = replace(notification_of_one(alert, self._name), number=stored.id)
             with self._clock.hold():
                 outcome = await self._receiver.send(notification)
         if outcome.status is DeliveryStatus.AGAIN:

@@ -1,14 +1,16 @@
-"""A notification about one alert, from which each type of receiver renders what it sends; its form in the store."""
+"""A notification of a receiver: alerts of one group, from which each type of receiver renders what it sends; their form in the store."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any
 
+from mqvitals_agent.alerting.routing import braced
 from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
 from mqvitals_agent.store.rows.tables import moment, moment_or_none
 from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
@@ -19,6 +21,7 @@ from mqvitals_rules.timestamps import parse_iso
 NOT_ENDED = "0001-01-01T00:00:00Z"
 """What Alertmanager writes for the end of an alert that is firing."""
 
+_IDENTITY = ("alertname", "owner", "queue_manager", "kind", "object", "instance", "group")
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -33,8 +36,8 @@ class RuleText:
 
 
 @dataclass(frozen=True, slots=True)
-class Notification:
-    """What a receiver is notified of about one alert. ``ends`` is None while it fires; times are ms UTC.
+class NotifiedAlert:
+    """What a receiver is told about one alert. ``ends`` is None while it fires; times are ms UTC.
 
     The fingerprint identifies the incident: a second one of the same alert has another, a repetition has the same.
     """
@@ -50,9 +53,84 @@ class Notification:
         """Firing, or resolved when the alert has ended."""
         return NotificationStatus.FIRING if self.ends is None else NotificationStatus.RESOLVED
 
-    def with_labels(self, labels: Mapping[str, str]) -> Notification:
+    @property
+    def severity(self) -> Severity:
+        """The severity that its labels name; INFO where they name none."""
+        return Severity.__members__.get(self.labels.get("severity", "").upper(), Severity.INFO)
+
+    def with_labels(self, labels: Mapping[str, str]) -> NotifiedAlert:
         """With the labels of a receiver's settings, which hide none of the alert's own."""
         return replace(self, labels={**_present(labels), **self.labels})
+
+
+_NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """What is sent to a receiver at once: the alerts of a group that are to be told, and those that still fire.
+
+    ``key`` identifies the group and ``labels`` are what its alerts have in common by the route. ``truncated`` counts alerts
+    of the group that are left out. ``number`` is that of the outbox: each attempt has the same; 0 outside of it.
+    ``repeated``: nothing has changed since the last one.
+    """
+
+    receiver: str
+    key: str
+    labels: Mapping[str, str]
+    alerts: tuple[NotifiedAlert, ...]
+    truncated: int = 0
+    number: int = 0
+    repeated: bool = False
+
+    @property
+    def status(self) -> NotificationStatus:
+        """Resolved when all its alerts have ended."""
+        return NotificationStatus.FIRING if self.firing else NotificationStatus.RESOLVED
+
+    @property
+    def firing(self) -> tuple[NotifiedAlert, ...]:
+        """The alerts that fire, the worst first, then the oldest."""
+        return tuple(sorted((each for each in self.alerts if each.ends is None), key=_worst_first))
+
+    @property
+    def resolved(self) -> tuple[NotifiedAlert, ...]:
+        """The alerts that have ended, the worst first, then the oldest."""
+        return tuple(sorted((each for each in self.alerts if each.ends is not None), key=_worst_first))
+
+    @property
+    def severity(self) -> Severity:
+        """The worst of the alerts that fire, or, when none does, of all."""
+        return max((each.severity for each in self.firing or self.alerts), default=Severity.INFO)
+
+    @property
+    def common_labels(self) -> Mapping[str, str]:
+        """The labels that all its alerts have, with one value."""
+        return _common([each.labels for each in self.alerts])
+
+    @property
+    def common_annotations(self) -> Mapping[str, str]:
+        """The annotations that all its alerts have, with one value."""
+        return _common([each.annotations for each in self.alerts])
+
+
+def _worst_first(alert: NotifiedAlert) -> tuple[int, int, str]:
+    return -alert.severity, alert.starts, alert.fingerprint
+
+
+def _common(texts: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
+    if not texts:
+        return _NO_LABELS
+    first, *others = texts
+    return {name: value for name, value in first.items() if all(each.get(name) == value for each in others)}
+
+
+def notification_of_one(alert: NotifiedAlert, receiver: str) -> Notification:
+    """A notification about one alert, a group of its own: the key identifies the alert, so that receivers that keep one
+    incident a group keep one an alert.
+    """
+    identity = {name: alert.labels[name] for name in _IDENTITY if name in alert.labels}
+    return Notification(receiver, "{}:" + braced(identity), identity, (alert,))
 
 
 def fingerprint(alert: Alert) -> str:
@@ -61,8 +139,8 @@ def fingerprint(alert: Alert) -> str:
     return blake2b(facts.encode(), digest_size=8).hexdigest()
 
 
-def notification_of(alert: Alert, words: RuleText, groups: Collection[str], group: str) -> Notification:
-    """The notification about an alert that has fired.
+def notified_alert(alert: Alert, words: RuleText, groups: Collection[str], group: str) -> NotifiedAlert:
+    """What is told about an alert that has fired.
 
     ``groups`` are the owners that are not queue managers; ``group`` is the name of the queue-sharing group.
     """
@@ -90,25 +168,25 @@ def notification_of(alert: Alert, words: RuleText, groups: Collection[str], grou
         annotations |= {"worst_severity": alert.worst.name.lower(), "fired_for": duration_words(alert, alert.updated)}
     starts = alert.updated if alert.started is None else alert.started
     ends = (alert.updated if alert.ended is None else alert.ended) if alert.state is AlertState.RESOLVED else None
-    return Notification(_present(labels), _present(annotations), fingerprint(alert), starts, ends)
+    return NotifiedAlert(_present(labels), _present(annotations), fingerprint(alert), starts, ends)
 
 
 def pending_notification(
-    notification: Notification, receiver: ReceiverSettings, *, number: int, severity: Severity, made: int
+    notified: NotifiedAlert, receiver: ReceiverSettings, *, number: int, severity: Severity, made: int
 ) -> PendingNotification:
     """A notification to a receiver as the store keeps it: about alert ``number``, made at ``made`` (ms UTC)."""
     kept = {
-        "labels": notification.with_labels(receiver.labels).labels,
-        "annotations": notification.annotations,
-        "starts": notification.starts,
-        "ends": notification.ends,
+        "labels": notified.with_labels(receiver.labels).labels,
+        "annotations": notified.annotations,
+        "starts": notified.starts,
+        "ends": notified.ends,
     }
-    name, status = str(receiver.name), notification.status
-    return PendingNotification(number, name, status, severity, notification.fingerprint, made, json.dumps(kept))
+    name, status = str(receiver.name), notified.status
+    return PendingNotification(number, name, status, severity, notified.fingerprint, made, json.dumps(kept))
 
 
-def notification_from(pending: PendingNotification) -> Notification:
-    """The notification that the store keeps. Raises ValueError when it cannot be read.
+def notified_alert_from(pending: PendingNotification) -> NotifiedAlert:
+    """What the store keeps of it. Raises ValueError when it cannot be read.
 
     Earlier versions kept what they posted to a webhook, which has the same in another form.
     """
@@ -120,7 +198,7 @@ def notification_from(pending: PendingNotification) -> Notification:
             ends = None if alert["endsAt"] == NOT_ENDED else parse_iso(alert["endsAt"])
         else:
             alert, starts, ends = kept, moment(kept["starts"]), moment_or_none(kept["ends"])
-        return Notification(_texts(alert["labels"]), _texts(alert["annotations"]), pending.fingerprint, starts, ends)
+        return NotifiedAlert(_texts(alert["labels"]), _texts(alert["annotations"]), pending.fingerprint, starts, ends)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("the notification in the store is damaged") from error
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mqvitals_agent.notify.decision import Decision, decide, inhibitions
-from mqvitals_agent.notify.notification import RuleText, notification_of, pending_notification
+from mqvitals_agent.notify.notification import RuleText, notified_alert, pending_notification
 from mqvitals_agent.store.rows.notifications import (
     NotificationRepository,
     PendingNotification,
@@ -128,7 +128,7 @@ class Outbox:
         group = self._settings.group or next(iter(sorted(groups)), "")
         return [
             pending_notification(
-                notification_of(each.alert, self._rule_text(each.alert), groups, group),
+                notified_alert(each.alert, self._rule_text(each.alert), groups, group),
                 each.receiver,
                 number=each.number,
                 severity=each.alert.severity,

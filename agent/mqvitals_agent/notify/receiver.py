@@ -12,7 +12,7 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Protocol
 
-from mqvitals_agent.notify.notification import Notification
+from mqvitals_agent.notify.notification import Notification, NotifiedAlert, notification_of_one
 from mqvitals_agent.store.rows.notifications import NotificationStatus
 from mqvitals_config.receiver import ReceiverSettings
 
@@ -46,9 +46,9 @@ class NotificationReceiver(Protocol):
         ...
 
 
-def trial_notifications(now: int) -> tuple[Notification, Notification]:
+def trial_alerts(now: int) -> tuple[NotifiedAlert, NotifiedAlert]:
     """A test alert, firing and then resolved, at ``now`` (ms UTC). Labels and annotations mark it as a test."""
-    firing = Notification(
+    firing = NotifiedAlert(
         labels={"alertname": "MQVITALS-TEST", "severity": "info", "kind": "agent", "test": "true"},
         annotations={
             "summary": "This is a test of mqvitals: nothing is wrong",
@@ -69,8 +69,9 @@ async def send_test_alert(
     """
     outcomes: list[tuple[NotificationStatus, DeliveryOutcome]] = []
     try:
-        for notification in trial_notifications(now):
-            outcome = await receiver.send(notification.with_labels(settings.labels))
+        for alert in trial_alerts(now):
+            notification = notification_of_one(alert.with_labels(settings.labels), str(settings.name))
+            outcome = await receiver.send(notification)
             outcomes.append((notification.status, outcome))
             if outcome.status is not DeliveryStatus.ACCEPTED:
                 break

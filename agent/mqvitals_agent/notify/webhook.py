@@ -7,7 +7,7 @@ import json
 import os
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from urllib.parse import unquote
@@ -32,7 +32,6 @@ _TRY_AGAIN = frozenset({408, 425, 429})
 _WRONG_TOKEN = frozenset({401, 403, 407})
 _WRONG_ADDRESS = frozenset({404, 405, 410})
 _LONGEST_RETRY_S = 86_400
-_IDENTITY = ("alertname", "owner", "queue_manager", "kind", "object", "instance", "group")
 
 
 class WebhookReceiver:
@@ -75,7 +74,7 @@ class WebhookReceiver:
             origin = settings.token_file.origin if settings.token_file else ""
             return _failed(f"the token in {origin} holds characters that a header cannot")
         try:
-            return await self._post(address, token, webhook_payload(notification, settings.name))
+            return await self._post(address, token, webhook_payload(notification))
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # Their own texts may hold the address.
             return _failed(f"{shown_address(address)} {_failure_text(error, settings.timeout)}")
@@ -115,43 +114,33 @@ class WebhookReceiver:
             return DeliveryOutcome(status, text, retry_after_ms(response.headers.get("Retry-After"), self._now()))
 
 
-def webhook_payload(notification: Notification, receiver: str) -> str:
-    """The JSON of a notification to ``receiver``, in ASCII: version 4 of Alertmanager's webhooks, with one alert.
-
-    Every notification is a group of its own: the group key identifies the alert, so receivers that keep one incident
-    a group keep one an alert.
-    """
-    labels = notification.labels
-    identity = {name: labels[name] for name in _IDENTITY if name in labels}
-    status = notification.status.value
+def webhook_payload(notification: Notification) -> str:
+    """The JSON of a notification, in ASCII: version 4 of Alertmanager's webhooks."""
     return json.dumps(
         {
             "version": "4",
-            "groupKey": "{}:" + _braced(identity),
-            "truncatedAlerts": 0,
-            "status": status,
-            "receiver": without_lone_surrogates(receiver),
-            "groupLabels": identity,
-            "commonLabels": labels,
-            "commonAnnotations": dict(notification.annotations),
+            "groupKey": notification.key,
+            "truncatedAlerts": notification.truncated,
+            "status": notification.status.value,
+            "receiver": without_lone_surrogates(notification.receiver),
+            "groupLabels": dict(notification.labels),
+            "commonLabels": dict(notification.common_labels),
+            "commonAnnotations": dict(notification.common_annotations),
             "externalURL": "",
             "alerts": [
                 {
-                    "status": status,
-                    "labels": labels,
-                    "annotations": dict(notification.annotations),
-                    "startsAt": iso(notification.starts),
-                    "endsAt": NOT_ENDED if notification.ends is None else iso(notification.ends),
+                    "status": each.status.value,
+                    "labels": dict(each.labels),
+                    "annotations": dict(each.annotations),
+                    "startsAt": iso(each.starts),
+                    "endsAt": NOT_ENDED if each.ends is None else iso(each.ends),
                     "generatorURL": "",
-                    "fingerprint": notification.fingerprint,
+                    "fingerprint": each.fingerprint,
                 }
+                for each in notification.alerts
             ],
         }
     )
-
-
-def _braced(labels: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f"{name}={json.dumps(value)}" for name, value in sorted(labels.items())) + "}"
 
 
 def delivery_status(status: int) -> DeliveryStatus:

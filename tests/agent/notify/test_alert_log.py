@@ -13,7 +13,7 @@ import pytest
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.alert_log import log_alerts
-from mqvitals_agent.notify.notification import RuleText, notification_of
+from mqvitals_agent.notify.notification import RuleText, notification_of_one, notified_alert
 from mqvitals_agent.notify.webhook import webhook_payload
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -68,7 +68,9 @@ def test_the_fingerprint_is_that_of_the_webhook(pool: Pool) -> None:
     """One is found by the other."""
     for transition in incident(pool()):
         (line,) = logged(transition)
-        posted = json.loads(webhook_payload(notification_of(transition.after, RuleText(), (), ""), "ops"))
+        posted = json.loads(
+            webhook_payload(notification_of_one(notified_alert(transition.after, RuleText(), (), ""), "ops"))
+        )
         assert line["fingerprint"] == posted["alerts"][0]["fingerprint"]
 
 

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.notify.notification import (
     NOT_ENDED,
-    Notification,
+    NotifiedAlert,
     RuleText,
     fingerprint,
-    notification_from,
-    notification_of,
+    notification_of_one,
+    notified_alert,
+    notified_alert_from,
     pending_notification,
 )
-from mqvitals_agent.notify.receiver import trial_notifications
+from mqvitals_agent.notify.receiver import trial_alerts
 from mqvitals_agent.notify.webhook import webhook_payload
 from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
 from mqvitals_config.problem import LocatedText, Place
@@ -35,11 +36,11 @@ STARTED = 1_795_176_010_007
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 
 
-def posted(notification: Notification, receiver: str = "ops", **labels: str) -> str:
+def posted(notified: NotifiedAlert, receiver: str = "ops", **labels: str) -> str:
     """What a webhook is sent of a notification that was in the store."""
     settings = replace(webhook_of("http://x.example"), name=LocatedText(receiver, Place("x")), labels=labels)
-    kept = pending_notification(notification, settings, number=1, severity=Severity.INFO, made=1)
-    return webhook_payload(notification_from(kept), receiver)
+    kept = pending_notification(notified, settings, number=1, severity=Severity.INFO, made=1)
+    return webhook_payload(notification_of_one(notified_alert_from(kept), receiver))
 
 
 def check_shape(body: Any) -> None:
@@ -82,7 +83,7 @@ def check_shape(body: Any) -> None:
 
 def test_a_firing_notice_in_full(pool: Pool) -> None:
     """Every field of it."""
-    text = posted(notification_of(pool(started=STARTED), WORDS, {"PRDQSG"}, "PRDQSG"), site="north")
+    text = posted(notified_alert(pool(started=STARTED), WORDS, {"PRDQSG"}, "PRDQSG"), site="north")
     labels = {
         "alertname": "BP-03",
         "severity": "critical",
@@ -130,7 +131,7 @@ def test_a_resolved_notice(pool: Pool) -> None:
     """It has an end, and else the same identity."""
     firing = pool(started=STARTED)
     ended = replace(firing, state=AlertState.RESOLVED, ended=STARTED + 60_000)
-    first, last = (json.loads(posted(notification_of(each, WORDS, (), ""))) for each in (firing, ended))
+    first, last = (json.loads(posted(notified_alert(each, WORDS, (), ""))) for each in (firing, ended))
     check_shape(first)
     check_shape(last)
     assert last["alerts"][0]["endsAt"] == "2026-11-20T12:01:10.007Z"
@@ -151,7 +152,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
         value_now="34 %",
         worst_value="1 %",
     )
-    said = notification_of(ended, RuleText(), (), "").annotations
+    said = notified_alert(ended, RuleText(), (), "").annotations
     assert said == {
         "summary": "over after 12m30s (34 % now, 1 % at worst); it was: QM01: buffer pool 3: 1 % free",
         "worst_value": "1 %",
@@ -160,7 +161,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
         "fired_for": "12m30s",
     }
     gone = replace(ended, why=Why.GONE)
-    assert notification_of(gone, RuleText(), (), "").annotations["summary"] == (
+    assert notified_alert(gone, RuleText(), (), "").annotations["summary"] == (
         "ended after 12m30s, the object no longer exists; it was: QM01: buffer pool 3: 1 % free"
     )
 
@@ -168,7 +169,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
 def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
     """Its condition no longer holds, and what clears it does not yet."""
     between = replace(pool(started=STARTED, summary="buffer pool 3: 1 % free"), value_now="10 %")
-    said = notification_of(between, RuleText(), (), "")
+    said = notified_alert(between, RuleText(), (), "")
     assert said.annotations["summary"] == "QM01: now 10 %, was: buffer pool 3: 1 % free"
 
 
@@ -183,7 +184,7 @@ def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
 )
 def test_every_summary_names_its_queue_manager(pool: Pool, summary: str, named: str) -> None:
     """Also where a receiver shows nothing but the summary; not twice."""
-    assert notification_of(pool(started=STARTED, summary=summary), RuleText(), (), "").annotations["summary"] == named
+    assert notified_alert(pool(started=STARTED, summary=summary), RuleText(), (), "").annotations["summary"] == named
 
 
 def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
@@ -204,22 +205,22 @@ def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
 def test_the_group_is_no_queue_manager(pool: Pool) -> None:
     """Things of the group have an owner and no queue manager; an instance is named where there is one."""
     structure = pool("CF-01", name=ObjectName("PRDQSG", "cf_structure", "APPL1"), instance="form", started=STARTED)
-    labels = notification_of(structure, RuleText(), {"PRDQSG"}, "PRDQSG").labels
+    labels = notified_alert(structure, RuleText(), {"PRDQSG"}, "PRDQSG").labels
     assert labels["owner"] == "PRDQSG"
     assert "queue_manager" not in labels
     assert labels["instance"] == "form"
-    assert "advice" not in notification_of(structure, RuleText(), (), "").annotations
+    assert "advice" not in notified_alert(structure, RuleText(), (), "").annotations
 
 
 def test_a_label_of_the_site_never_hides_one_of_the_alert(pool: Pool) -> None:
     """The settings refuse such a label; the payload does not rely on it."""
-    body = json.loads(posted(notification_of(pool(started=1), WORDS, (), ""), severity="none"))
+    body = json.loads(posted(notified_alert(pool(started=1), WORDS, (), ""), severity="none"))
     assert body["commonLabels"]["severity"] == "critical"
 
 
 def test_the_test_alert_is_marked() -> None:
     """Everybody who sees it knows what it is."""
-    firing, resolved = (json.loads(posted(each, site="north")) for each in trial_notifications(STARTED))
+    firing, resolved = (json.loads(posted(each, site="north")) for each in trial_alerts(STARTED))
     for body in (firing, resolved):
         check_shape(body)
         assert body["commonLabels"]["test"] == "true"
@@ -239,9 +240,9 @@ def test_rows_of_earlier_versions_are_sent_as_they_would_have_been(pool: Pool, s
     """They hold the webhook's JSON, which says everything."""
     ended = STARTED + 60_000 if state is AlertState.RESOLVED else None
     alert = pool(started=STARTED, state=state)
-    text = posted(notification_of(replace(alert, ended=ended), WORDS, {"PRDQSG"}, "PRDQSG"), site="north")
+    text = posted(notified_alert(replace(alert, ended=ended), WORDS, {"PRDQSG"}, "PRDQSG"), site="north")
     earlier = replace(kept_as(text), fingerprint=fingerprint(alert))
-    assert webhook_payload(notification_from(earlier), "ops") == text
+    assert webhook_payload(notification_of_one(notified_alert_from(earlier), "ops")) == text
 
 
 @pytest.mark.parametrize(
@@ -260,7 +261,7 @@ def test_rows_of_earlier_versions_are_sent_as_they_would_have_been(pool: Pool, s
 def test_a_damaged_row_is_no_notification(payload: str) -> None:
     """One sentence, whatever it holds."""
     with pytest.raises(ValueError, match="the notification in the store is damaged"):
-        notification_from(kept_as(payload))
+        notified_alert_from(kept_as(payload))
 
 
 ANY = st.text(st.characters(), max_size=20) | st.sampled_from(["\ud800", '"}{', "\x00\x1b[2J", "\u2028", "[/x]"])
@@ -282,7 +283,7 @@ def test_any_text_gives_valid_json(rule: str, owner: str, name: str, summary: st
         summary,
         started,
     )
-    text = posted(notification_of(alert, RuleText(summary, rule, name, owner), {label}, label), name, site=label)
+    text = posted(notified_alert(alert, RuleText(summary, rule, name, owner), {label}, label), name, site=label)
     assert text.isascii()
     body = json.loads(text)
     json.dumps(body, ensure_ascii=False, allow_nan=False).encode()

@@ -85,8 +85,8 @@ async def test_two_types_of_receivers(
     (receiver,) = made
     assert receiver.settings is other
     assert [each.status.value for each in receiver.sent] == ["firing", "resolved"]
-    assert receiver.sent[0].labels["site"] == "north"
-    assert receiver.sent[0].labels["alertname"] == "BP-03"
+    assert receiver.sent[0].alerts[0].labels["site"] == "north"
+    assert receiver.sent[0].alerts[0].labels["alertname"] == "BP-03"
     assert hook.received == [("firing", "critical"), ("resolved", "critical")]
     assert LONGEST_PAUSE_MS in site.clock.slept
     assert receiver.closed == 1
@@ -97,7 +97,7 @@ async def test_the_test_alert_of_another_type(webhook: Webhook) -> None:
     receiver = ListReceiver(webhook(), lambda: 5)
     outcomes = await send_test_alert(receiver, webhook(), 5)
     assert [(status.value, outcome.text) for status, outcome in outcomes] == [("firing", "kept"), ("resolved", "kept")]
-    assert [each.labels["test"] for each in receiver.sent] == ["true", "true"]
+    assert [each.alerts[0].labels["test"] for each in receiver.sent] == ["true", "true"]
     assert receiver.closed == 1
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
-from mqvitals_agent.notify.notification import notification_from
+from mqvitals_agent.notify.notification import notification_of_one, notified_alert_from
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.webhook import webhook_payload
 from mqvitals_agent.simulator.connector import connectors
@@ -101,7 +101,9 @@ async def played(
             now = house.clock.now()
             notifications = service.resilient_store.notifications
             for stored in notifications.due("ops", now, 100):
-                found.posts += json.loads(webhook_payload(notification_from(stored.notification), "ops"))["alerts"]
+                found.posts += json.loads(
+                    webhook_payload(notification_of_one(notified_alert_from(stored.notification), "ops"))
+                )["alerts"]
                 notifications.done(stored.id, now, NotificationOutcome.ACCEPTED)
             for each in service.resilient_store.alerts.firing():
                 name = f"{each.alert.key.rule} {each.alert.key.object}"

@@ -1,0 +1,115 @@
+"""What people say about alerts: that they have one, that some are not wanted for a while, and notes.
+
+They are rows of the store (``store/rows/actions.py``); here is what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from mqvitals_config.matcher import Matcher, match
+from mqvitals_rules.lifecycle.alert import Alert, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """``author`` has the alert: it needs no one else, and is not repeated.
+
+    ``alert`` is the alert's number in the store, ``made`` and ``until`` are ms UTC (None: until the alert ends),
+    ``severity`` is what the alert had then, ``undone`` when someone took it back.
+    """
+
+    id: int
+    alert: int
+    author: str
+    made: int
+    severity: Severity
+    note: str = ""
+    until: int | None = None
+    undone: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence of ``author`` about an alert, by its number in the store, at ``made`` (ms UTC)."""
+
+    id: int
+    alert: int
+    author: str
+    made: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Alerts that all ``matchers`` match are not notified from ``starts`` to ``ends`` (ms UTC, the end excluded)."""
+
+    id: int
+    matchers: tuple[Matcher, ...]
+    author: str
+    reason: str
+    made: int
+    starts: int
+    ends: int
+
+    def active(self, now: int) -> bool:
+        """Whether it is in force at ``now`` (ms UTC)."""
+        return self.starts <= now < self.ends
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether it is about an alert with these labels."""
+        return match(self.matchers, labels)
+
+
+class AckState(Enum):
+    """Whether an alert is acknowledged, and if not, why it asks for it."""
+
+    NEW = "no one has acknowledged it"
+    ACKNOWLEDGED = "it is acknowledged"
+    EXPIRED = "the acknowledgement was until a time that is over"
+    WORSE = "it is worse than when it was acknowledged"
+    UNDONE = "the acknowledgement was taken back"
+
+    @property
+    def asks(self) -> bool:
+        """True when someone should look at the alert: it is shown bold, and notified."""
+        return self is not AckState.ACKNOWLEDGED
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """The state of an alert, and the acknowledgement behind it; None where there was none."""
+
+    state: AckState
+    by: Acknowledgement | None = None
+
+
+def acknowledgement_of(alert: Alert, made: Sequence[Acknowledgement], now: int) -> Acknowledged:
+    """What the acknowledgements ``made`` of an alert mean at ``now`` (ms UTC).
+
+    The first that is in force counts, and is named; one that someone else adds later is kept beside it. Where none is
+    in force, the newest says why. An alert that ends and begins again is another one, so it asks anew.
+    """
+    newest = Acknowledged(AckState.NEW)
+    for each in sorted(made, key=lambda one: (one.made, one.id)):
+        state = _state(alert, each, now)
+        if state is AckState.ACKNOWLEDGED:
+            return Acknowledged(state, each)
+        newest = Acknowledged(state, each)
+    return newest
+
+
+def _state(alert: Alert, made: Acknowledgement, now: int) -> AckState:
+    if made.undone is not None:
+        return AckState.UNDONE
+    if made.until is not None and now >= made.until:
+        return AckState.EXPIRED
+    return AckState.WORSE if alert.severity > made.severity else AckState.ACKNOWLEDGED
+
+
+def silence_of(labels: Mapping[str, str], silences: Iterable[Silence], now: int) -> Silence | None:
+    """The silence in force at ``now`` (ms UTC) that matches and ends last; None without one."""
+    found = (each for each in silences if each.active(now) and each.matches(labels))
+    return max(found, key=lambda each: (each.ends, each.id), default=None)

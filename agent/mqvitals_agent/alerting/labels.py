@@ -1,0 +1,60 @@
+"""Labels of an alert: its own, and those that the site gives to objects. One meaning for routes, silences and payloads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.ruleset.pattern import ObjectPattern
+from mqvitals_rules.snapshot import ObjectName
+
+Labels = Mapping[str, str]
+"""Label -> value; no value is empty, since an absent label and an empty one are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectLabels:
+    """Labels for the objects that a pattern selects."""
+
+    objects: ObjectPattern
+    set: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Labeller:
+    """Gives alerts their labels.
+
+    ``group`` is the queue-sharing group's name, ``groups`` are the owners that are not queue managers, ``rules`` maps the
+    id of a rule to its title. Where several entries of ``site`` select an object, the last one that sets a label counts.
+    """
+
+    group: str = ""
+    groups: Collection[str] = ()
+    site: Sequence[ObjectLabels] = ()
+
+    def labels_of(self, alert: Alert) -> Labels:
+        """The labels of an alert. The site's never hide one of the alert's own."""
+        about = alert.key.object
+        own = {
+            "alertname": alert.key.rule,
+            "rule": alert.key.rule,
+            "family": alert.family,
+            "severity": alert.severity.name.lower(),
+            "owner": about.owner,
+            "queue_manager": "" if about.owner in self.groups else about.owner,
+            "kind": about.kind,
+            "object": str(about),
+            "name": about.name,
+            "instance": alert.key.instance,
+            "group": self.group,
+        }
+        return {name: value for name, value in {**self.site_labels(about), **own}.items() if value}
+
+    def site_labels(self, name: ObjectName) -> Labels:
+        """The site's labels of an object."""
+        found: dict[str, str] = {}
+        for each in self.site:
+            if each.objects.matches(name):
+                found.update(each.set)
+        return found
