@@ -117,7 +117,7 @@ def decode_word(place: Place, key: str, text: str, shape: Any) -> Any:
     problems: list[Problem] = []
     # The word is a string, whatever YAML would take it for; numbers and booleans are recognised all the same.
     tag = "bool" if text.lower() in _BOOLEANS else "int" if _NUMBER.fullmatch(text) else "str"
-    value = _Decoder(problems, words=True).value(ScalarNode(place, text, tag, LocatedText(text, place)), shape, key)
+    value = _Decoder(problems, words=True).value(ScalarNode(place, text, tag), shape, key)
     if problems:
         raise ConfigError(problems)
     return value
@@ -153,7 +153,7 @@ class _Decoder:
             required = [key_of(item) for item in fields(shape) if not is_optional(item)]
             if required:
                 return self.refuse(place, "", f"the file is empty; it must hold {listing(required)}")
-        return self.value(ScalarNode(place, "", "null", LocatedText("", place)), shape, "")
+        return self.value(ScalarNode(place, "", "null"), shape, "")
 
     def value(self, node: Node, hint: Any, key: str) -> Any:
         """What ``node`` says, as ``hint`` wants it; _NOTHING when it was refused."""
@@ -338,7 +338,7 @@ class _Decoder:
         if hint is bool:
             return _BOOLEANS[node.text.lower()] if node.tag == "bool" else self.mismatch(node, type_name(hint), key)
         # A quoted number is a string. YAML 1.1 takes 1e3 for a string too; here it is a number.
-        unquoted = node.located.place == node.place
+        unquoted = not node.style
         pattern = _INTEGER if hint is int else _NUMBER
         if not unquoted or not pattern.fullmatch(node.text):
             return self.mismatch(node, type_name(hint), key)
@@ -367,7 +367,7 @@ class _Decoder:
         if isinstance(node, ScalarNode) and not self.words:
             if (text or expected.endswith("a string")) and node.tag not in ("str", "null"):
                 message += "; quote it"
-            elif node.tag == "str" and node.located.place != node.place and _NUMBER.fullmatch(node.text):
+            elif node.tag == "str" and node.style and _NUMBER.fullmatch(node.text):
                 message += "; remove the quotes"
             elif expected in (type_name(int), type_name(float)) and node.tag == "int":
                 message += "; write it in plain decimal digits"

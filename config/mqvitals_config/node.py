@@ -37,12 +37,33 @@ class BrokenNode:
 
 @dataclass(slots=True)
 class ScalarNode:
-    """A single value. ``tag`` is what YAML 1.1 takes it for: str, bool, int, float, null, timestamp, merge, value."""
+    """A single value. ``tag`` is what YAML 1.1 takes it for: str, bool, int, float, null, timestamp, merge, value.
+
+    ``style`` is how it is quoted: ``'``, ``"``, ``|``, ``>`` or empty. ``source`` is the text as the file writes it,
+    quotes included; empty where that is the same.
+    """
 
     place: Place
     text: str
     tag: str
-    located: LocatedText
+    style: str = ""
+    source: str = ""
+
+    @property
+    def located(self) -> LocatedText:
+        """The text at the place of its first character, with the source where that reads differently."""
+        place, source = self.place, self.source
+        if self.style in ("'", '"'):
+            source = source[1:-1]
+            place = Place(place.path, place.line, place.column + 1)
+        elif self.style in ("|", ">"):
+            _header, *rest = LINE_BREAK.split(source, maxsplit=1)
+            source = "".join(rest)
+            start = len(source) - len(source.lstrip(" \t\r\n\x85\u2028\u2029"))
+            skipped = LINE_BREAK.split(source[:start])
+            source = source[start:]
+            place = Place(place.path, place.line + len(skipped), len(skipped[-1]) + 1)
+        return LocatedText(self.text, place, "" if source == self.text else source)
 
 
 @dataclass(slots=True)
@@ -163,27 +184,12 @@ class _Composer:
             return SequenceNode(place)
         if isinstance(event, yaml.MappingStartEvent):
             return MappingNode(place)
+        start, end = event.start_mark, event.end_mark
+        # With an anchor, which was refused, the source begins with that.
+        source = "" if event.anchor is not None else self.text[start.index : end.index]
         plain = event.implicit[0]
         tag = loader.resolve(yaml.ScalarNode, event.value, event.implicit).removeprefix(_STANDARD) if plain else "str"
-        return ScalarNode(place, event.value, tag, self._located(event, place))
-
-    def _located(self, event: Any, place: Place) -> LocatedText:
-        """The scalar's text at the place of its first character, with the source where that reads differently."""
-        style = event.style or ""
-        source = self.text[event.start_mark.index : event.end_mark.index]
-        if style in ("'", '"'):
-            source = source[1:-1]
-            place = Place(place.path, place.line, place.column + 1)
-        elif style in ("|", ">"):
-            _header, *rest = LINE_BREAK.split(source, maxsplit=1)
-            source = "".join(rest)
-            start = len(source) - len(source.lstrip(" \t\r\n\x85\u2028\u2029"))
-            skipped = LINE_BREAK.split(source[:start])
-            source = source[start:]
-            place = Place(place.path, place.line + len(skipped), len(skipped[-1]) + 1)
-        elif event.anchor is not None:
-            source = ""  # it begins with the anchor, which was refused
-        return LocatedText(event.value, place, "" if source == event.value else source)
+        return ScalarNode(place, event.value, tag, event.style or "", source)
 
     def _refuse(self, place: Place, what: str, message: str) -> None:
         if what not in self.refused:  # once each: an alias bomb has hundreds of the same
