@@ -53,6 +53,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(RENEW, action="store_true", help="write the golden files anew instead of comparing with them")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """The shipped packs are read and compiled once, not by each of the thousands of commands that tests run.
+
+    It begins before the tests are collected: modules of tests read packs too.
+    """
+    from mqsamples.shipped import remember
+
+    patch = pytest.MonkeyPatch()
+    remember(patch)
+    session.config.add_cleanup(patch.undo)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests and cases with the marker ``soak`` run in ``make soak`` only."""
@@ -96,16 +108,6 @@ def fixed_environment() -> Iterator[None]:
         time.tzset()
         yield
     time.tzset()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def shipped_rules() -> Iterator[None]:
-    """The shipped packs are read and compiled once, not by each of the thousands of commands that tests run."""
-    from mqsamples.shipped import remember
-
-    with pytest.MonkeyPatch.context() as patch:
-        remember(patch)
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
