@@ -6,6 +6,7 @@ about. The vocabulary has its meaning and default; here are its key, its bounds 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, cast
@@ -68,6 +69,15 @@ def label(text: LocatedText) -> LocatedText:
     return text
 
 
+def workload_class(text: LocatedText) -> LocatedText:
+    """``text`` itself, the name of a service or report class of WLM; raises ValueError."""
+    if not _WORKLOAD_CLASS.fullmatch(text):
+        raise ValueError("the name of a service or report class has 1 to 8 letters, digits, $, # or @")
+    return text
+
+
+_WORKLOAD_CLASS = re.compile(r"[A-Z0-9$#@]{1,8}", re.IGNORECASE | re.ASCII)
+
 Positive = Annotated[int, positive]
 PositiveReal = Annotated[float, positive]
 NotNegative = Annotated[int, not_negative]
@@ -78,6 +88,7 @@ Volumes = tuple[LocatedText, ...]
 AsWritten = Annotated[LocatedText, Convert(_as_written, raw=True)]
 """A word, whatever YAML takes it for, such as NO."""
 DateText = Annotated[LocatedText, Convert(_dated, expected=DATE_FORM, raw=True)]
+WorkloadClass = Annotated[LocatedText, Convert(workload_class, raw=True)]
 Certificates = Mapping[Annotated[LocatedText, Convert(label, raw=True)], DateText]
 """The last day of each certificate by its label."""
 
@@ -274,6 +285,18 @@ class QueueManagerFact(OptionalFacts):
     crypto_busy_pct: Annotated[
         Percentage | None,
         fact("How busy its cryptographic processors are at peak, in percent, where RMF's records are not imported."),
+    ] = None
+    mstr_class: Annotated[
+        WorkloadClass | None,
+        fact(
+            "The report class, or service class, that holds its own address space (MSTR): whose processor time is taken from RMF's"
+            " records (72-3). Give a report class that holds this address space alone; a service class such as SYSSTC has the"
+            " time of everything in it."
+        ),
+    ] = None
+    chin_class: Annotated[
+        WorkloadClass | None,
+        fact("The same of its channel initiator's address space (CHIN), which needs a report class of its own."),
     ] = None
     crypto_hardware: Annotated[
         AsWritten | None,

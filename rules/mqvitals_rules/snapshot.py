@@ -79,7 +79,7 @@ class Source(IntEnum):
 FRESH_INTERVALS = 2.5
 """Values of a record are fresh for this many of its own intervals after its end; then they are stale."""
 
-MEASURED: Final = frozenset({"SMF 70-1", "SMF 70-2", "SMF 74-4", "D XCF", "NETSTAT"})
+MEASURED: Final = frozenset({"SMF 70-1", "SMF 70-2", "SMF 72-3 MSTR", "SMF 72-3 CHIN", "SMF 74-4", "D XCF", "NETSTAT"})
 """Probes of figures that others measured. They take the place of declared ones."""
 MEASURED_INTERVALS = 2.0
 """The same of figures that others measured."""

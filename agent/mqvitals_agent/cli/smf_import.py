@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Reads SMF 115 and 116 records into the store: every interval becomes samples with the record's own time, the rules
 are evaluated in the order of the file, and status, trend and the screens show them. Records of RMF in the same files
-(70-1, 70-2, 74-4) give how busy processors, cryptographic cards and coupling facilities are. A record that was imported before
-changes nothing, so dumps may overlap and come in any order. Exit code 0, 1 when records are damaged, 2 when a file or
-the store cannot be used. While an agent writes the store, put the files into the folder that it watches (smf.watch)
-instead.
+(70-1, 70-2, 72-3, 74-4) give how busy processors, cryptographic cards, address spaces whose class is declared, and
+coupling facilities are. A record that was imported before changes nothing, so dumps may overlap and come in any
+order. Exit code 0, 1 when records are damaged, 2 when a file or the store cannot be used. While an agent writes the
+store, put the files into the folder that it watches (smf.watch) instead.
 """
 
 _PROGRESS_S = 1.0
@@ -102,7 +102,7 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
             # A clock of z/OS that is ahead of ours must not make the agent wait for it.
             intake.take((replace(snapshot, ts=min(snapshot.ts, now)),))
 
-        ingest = RecordIngest(store, take, groups_of(settings), restarts=RestartDetector())
+        ingest = RecordIngest(store, take, groups_of(settings), restarts=RestartDetector(), facts=config.facts)
         counts, failed, interrupted = ReadCounts(), False, False
         try:
             for path in files:
@@ -148,6 +148,7 @@ def _import_lines(taken: IngestResult) -> list[str]:
     lines += taken.unnamed.lines()
     lines += [f"impossible figures: {each}" for each in taken.damage]
     lines += [strange_words(system, count) for system, count in sorted(taken.strange.items())]
+    lines += taken.unseen
     for queue_manager, count in sorted(taken.left_out.items()):
         lines.append(
             f"{queue_manager}: {counted(count, 'sample')} of structures and shared queues cannot be shown, because the name"

@@ -83,7 +83,8 @@ class Remedy:
 class Unlocked:
     """What a remedy unlocks: by rule the checks that lack nothing else (``alone``) or something else too (``beside``).
 
-    ``gravest`` are the titles of the gravest problems that no object can be checked for without it, with their rules.
+    ``gravest`` are the titles of the gravest problems that no object can be checked for without it, with their rules;
+    ``figures`` the metrics of imported records that are known with it, whether or not a rule reads them.
     """
 
     remedy: Remedy
@@ -92,6 +93,7 @@ class Unlocked:
     owners: dict[str, None] = field(default_factory=dict)
     declarations: dict[tuple[str, str], Declaration] = field(default_factory=dict)
     gravest: tuple[str, ...] = ()
+    figures: dict[str, None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,7 @@ class _Examined:
             if objects_of_kind is not None and counts[state.name.kind] > objects_of_kind:
                 continue
             context.enter(state, now)
+            self._note_figures(state)
             for compiled in self._rules.rules_for(state.name):
                 context.absence = None
                 if compiled.when.truth(context) is None:
@@ -161,6 +164,26 @@ class _Examined:
             samples = [self._needs(owner, state, compiled, evaluator, now) for state, compiled in checks[:_SAMPLES]]
             for number in range(len(checks)):
                 self._note(rule, samples[min(number, len(samples) - 1)], owner)
+
+    def _note_figures(self, state: LatestState) -> None:
+        """What records have of an object, and nobody knows as a fact is not declared."""
+        missing = {
+            metric.by_fact: metric
+            for metric in KINDS[state.name.kind].metrics
+            if metric.by_fact and metric.in_history and state.values.get(metric.name) is Absence.NOT_DECLARED
+        }
+        declarations = [declaration_of(state.name, fact, KINDS, self._latest) for fact in missing]
+        found = [each for each in declarations if each is not None]
+        if not found:
+            return
+        facts = ", ".join(each.metric.name for each in found)
+        remedy = Remedy(Action.DECLARE, f"{found[0].section}: {facts}")
+        unlocked = self._unlocked.setdefault(remedy, Unlocked(remedy))
+        unlocked.owners[state.name.owner] = None
+        unlocked.declarations |= {(each.objects, each.metric.name): each for each in found}
+        unlocked.figures |= dict.fromkeys(
+            metric.name for metric in KINDS[state.name.kind].metrics if metric.by_fact in missing and metric.in_history
+        )
 
     def _needs(
         self, owner: str, state: LatestState, compiled: CompiledRule, evaluator: RuleEvaluator, now: int
@@ -333,6 +356,8 @@ def remedy_text(unlocked: Unlocked) -> str:
         parts.append(f"unlocks {counted(checks, 'check')} of {_listed(sorted(unlocked.alone))}")
     if others := sorted(unlocked.beside.keys() - unlocked.alone.keys()):
         parts.append(f"is one of several things that {_listed(others)} {'lack' if len(others) > 1 else 'lacks'}")
+    if unlocked.figures:
+        parts.append(f"shows {_listed(list(unlocked.figures))}")
     return f"{_sentence(unlocked)}{where}: {'; '.join(parts)}."
 
 
@@ -355,10 +380,16 @@ def first_day_blocks(found: FirstDay) -> Iterator[Block]:
         yield Paragraph(f"{number}. {remedy_text(each)}{problems}")
         if lines := lines_of(each):
             yield Listing(lines, "yaml" if each.declarations else "")
-    together = [each for each in found.remedies if not each.alone]
+    together = [each for each in found.remedies if each.beside and not each.alone]
     if together:
         yield Heading(2, "Needed together with others")
         yield Items(tuple(map(remedy_text, together)))
+    figures = [each for each in found.remedies if each.figures and not each.alone and not each.beside]
+    if figures:
+        yield Heading(2, "Figures that imported records have")
+        for each in figures:
+            yield Paragraph(remedy_text(each))
+            yield Listing(lines_of(each), "yaml")
     blind = {rule: reasons for rule, reasons in found.blind.items() if rule not in found.waiting}
     if blind:
         yield Heading(2, f"Rules that can be evaluated for no object: {len(blind)}")
@@ -387,6 +418,7 @@ def first_day_json(found: FirstDay) -> dict[str, Any]:
                 "text": remedy_text(each),
                 "unlocks": dict(sorted(each.alone.items())),
                 "needed_with_others": dict(sorted(each.beside.items())),
+                "figures": list(each.figures),
                 "queue_managers": list(each.owners),
                 "lines": list(lines_of(each)),
             }

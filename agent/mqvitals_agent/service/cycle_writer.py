@@ -24,6 +24,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 
 _OURS = frozenset({"agent", "queue_manager", "store"})
@@ -129,6 +130,11 @@ class CycleWriter:
         self._began = self._now = 0
         self._first: int | None = None
         """The date of this run's first cycle, by the clock as it is set now."""
+
+    @property
+    def facts(self) -> Facts:
+        """What the site declares, by the configuration in force."""
+        return self._rule_config.facts
 
     @property
     def store(self) -> Store:

@@ -209,6 +209,7 @@ class WatchedFolder:
             at_once=_AT_ONCE,
             restarts=self._restarts,
             systems=self._systems,
+            facts=self._writer.facts,
         )
 
     async def _in_turns(self, steps: Iterator[None]) -> None:
@@ -241,6 +242,8 @@ class WatchedFolder:
                 f"{name}: {strange_words(system, count)}",
                 extra=as_change(f"smf system {system}", "smf.system_unknown", system=system),
             )
+        for words in taken.unseen:
+            _LOG.warning(words, extra=as_change(f"smf class {words}", "smf.class_unknown"))
         for restart in taken.restarts:
             _LOG.info(
                 f"{name}: {restart.words()}: rates and increases of two intervals are not evaluated",

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Final
 
 from mqvitals_agent.smf.kinds import APPLICATION
-from mqvitals_agent.smf.measured import Systems, measured_samples, recall_systems
+from mqvitals_agent.smf.measured import WORKLOAD, AddressSpaces, Systems, measured_samples, recall_systems
 from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, read_error, records
 from mqvitals_agent.smf.record import Record, SmfError, identity_of
@@ -35,7 +35,10 @@ from mqvitals_agent.smf.snapshots import (
 from mqvitals_agent.store.rows.smf_records import ALONE, WAITING, SmfPart
 from mqvitals_agent.store.rows.smf_records import REST as WITHIN_REST
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import KINDS
 
 AT_ONCE: Final = 400
 """The number of records that are merged before they are written."""
@@ -58,7 +61,8 @@ class IngestResult:
 
     ``unnamed`` are objects left out because of their names, ``restarts`` the restarts that the records show.
     ``left_out`` counts the samples that wait for the name of their group, by queue manager; ``strange`` the records of RMF
-    from systems of which no queue manager and no structure is known. ``damage`` are records of RMF with impossible figures.
+    from systems of which no queue manager and no structure is known. ``damage`` are records of RMF with impossible figures,
+    ``unseen`` sentences about declared classes of address spaces that RMF's records do not have.
     """
 
     new: int = 0
@@ -68,6 +72,7 @@ class IngestResult:
     left_out: dict[str, int] = field(default_factory=dict)
     strange: Counter[str] = field(default_factory=Counter)
     damage: list[SmfError] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
     unnamed: UnnamedObjects = field(default_factory=UnnamedObjects)
     restarts: list[Restart] = field(default_factory=list)
 
@@ -86,8 +91,8 @@ class RecordIngest:
     Both yield after each small piece of work and raise StoreError; what was written stays, and the next call completes
     it. ``write`` None: all parts are kept, not only those that other records complete, and nothing else is stored;
     ``stored_snapshots`` returns them in the order of time. ``restarts`` has seen the records before these, where
-    several files are read one after another; None: restarts are not detected. ``systems`` knows from them who runs where. ``on_new`` gets the records that were
-    not known before.
+    several files are read one after another; None: restarts are not detected. ``systems`` knows from them who runs where. ``facts`` say
+    which class holds which address space. ``on_new`` gets the records that were not known before.
     """
 
     def __init__(
@@ -100,6 +105,7 @@ class RecordIngest:
         at_once: int = AT_ONCE,
         restarts: RestartDetector | None = None,
         systems: Systems | None = None,
+        facts: Facts | None = None,
         on_new: Callable[[Sequence[Record]], object] | None = None,
     ) -> None:
         self._store = store
@@ -112,6 +118,7 @@ class RecordIngest:
         self._buffer: dict[bytes, Record] = {}
         self._waiting = set(store.smf.waiting())
         self._systems = Systems() if systems is None else systems
+        self._spaces = AddressSpaces(Facts(KINDS) if facts is None else facts)
         self._measured: dict[bytes, Record] = {}
         self.result = IngestResult(unnamed=self._sampler.unnamed)
         if restarts is not None:
@@ -125,6 +132,11 @@ class RecordIngest:
     def add(self, records: Iterable[Record]) -> Iterator[None]:
         """Store some of the records. Raises also what reading them raises."""
         for count, record in enumerate(records, 1):
+            # The records of all other classes are not kept, not even as waiting for a queue manager.
+            if record.type == WORKLOAD and not self._spaces.takes(record):
+                if count % _RECORDS_A_STEP == 0:
+                    yield
+                continue
             identity = identity_of(record)
             if identity in self._buffer:
                 self.result.known += 1
@@ -183,7 +195,7 @@ class RecordIngest:
     def _write_measured(self, *, last: bool) -> Iterator[None]:
         """Store what RMF measured. ``last``: no more records come that could say whose it is."""
         waiting, self._measured = self._measured, {}
-        if waiting:
+        if waiting or (last and self._spaces.seen):
             recall_systems(self._systems, self._store)
             for in_mq, group in self._groups.named():
                 self._systems.name_group(in_mq, group)
@@ -191,7 +203,7 @@ class RecordIngest:
         done: list[tuple[bytes, int]] = []
         for identity, record in waiting.items():
             try:
-                found = measured_samples(record, self._systems)
+                found = measured_samples(record, self._systems, self._spaces)
             except SmfError as error:
                 self.result.damage.append(error)
                 continue
@@ -199,12 +211,25 @@ class RecordIngest:
                 samples += found
                 done.append((identity, (record.end_us or 0) // 1000))
             elif last or len(waiting) >= _MOST_MEASURED:
-                self.result.strange[record.sysid] += 1
+                # A class is one of the whole sysplex: it may hold no address space on this system.
+                if record.type != WORKLOAD or not self._systems.queue_managers(record.sysid):
+                    self.result.strange[record.sysid] += 1
             else:
                 self._measured[identity] = record
         self.result.new += len(done)
-        if done:
+        if last:
+            samples += filter(self._is_news, self._spaces.undeclared(self._systems))
+            self.result.unseen = list(self._spaces.unseen(self._systems))
+        if done or samples:
             yield from self._store_samples(samples, done)
+
+    def _is_news(self, sample: PartialSample) -> bool:
+        """Whether the store does not know yet that there are no figures."""
+        return any(
+            self._store.value_now(sample.object, metric) is not value
+            for metric, value in reading(sample).values.items()
+            if isinstance(value, Absence)
+        )
 
     def _with_group(self, sample: PartialSample) -> PartialSample:
         """The sample with its group as owner; it waits under its queue manager while the group is unknown."""

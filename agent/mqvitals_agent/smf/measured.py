@@ -1,7 +1,8 @@
 """What RMF measured, as partial samples of queue managers, structures and groups.
 
-RMF knows systems and structures of all products: a system is a queue manager's by MQ's own records, which name both, and a
-structure is a group's where its name begins with the group's name in MQ. What belongs to no known one is left out.
+RMF knows systems, structures and classes of work of all products: a system is a queue manager's by MQ's own records, which
+name both, a structure is a group's where its name begins with the group's name in MQ, and a class is that of an address space
+where the site declares it. What belongs to no known one is left out.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from mqvitals_agent.smf.layout.field import NO_COUNT, SectionLayout, Value
-from mqvitals_agent.smf.layout.rmf import CARD, CPU, ENGINE, FACILITY, REQUESTS, SECTIONS, STORAGE
-from mqvitals_agent.smf.measured_kinds import MEASURED_AT, STRUCTURES
+from mqvitals_agent.smf.layout.rmf import CARD, CLASS, CPU, ENGINE, FACILITY, PERIOD, REQUESTS, SECTIONS, STORAGE
+from mqvitals_agent.smf.measured_kinds import ADDRESS_SPACES, MEASURED_AT, STRUCTURES
 from mqvitals_agent.smf.metric_mapping import AHEAD
 from mqvitals_agent.smf.partial_sample import PartialSample
 from mqvitals_agent.smf.record import Record, SmfError, utc_text
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName
 
 _PREFIX: Final = 4
@@ -30,6 +32,13 @@ _LONGEST_REQUEST_US: Final = 60_000_000
 _MOST_BUSY: Final = 1.05
 """More than all of the interval is damage; a little more is the clocks'."""
 _HUNDREDTHS: Final = 10_000
+WORKLOAD: Final = 72
+"""The type of the records of workload activity: one of each class, so there are many."""
+_REPORT_CLASS, _NO_ACTIVITY = 0x80, 0x40
+_HAS_RESOURCES: Final = 0x80
+_NORMAL_SPEED: Final = 256
+_MOST_PROCESSORS: Final = 256
+"""More than any system has; a class cannot have used so many."""
 
 
 class Systems:
@@ -74,7 +83,66 @@ def recall_systems(systems: Systems, store: Store) -> None:
         systems.name_group(in_mq if isinstance(in_mq, str) else group, group)
 
 
-def measured_samples(record: Record, systems: Systems) -> list[PartialSample]:
+class AddressSpaces:
+    """The declared classes of the address spaces of queue managers, and what records of workload activity had of them."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._names: dict[str, frozenset[str]] = {
+            space: frozenset(map(_class_name, facts.declared("queue_manager", f"{space.lower()}_class")))
+            for space in ADDRESS_SPACES
+        }
+        self._seen: dict[str, set[str]] = {}
+        self._newest: dict[str, Record] = {}
+
+    @property
+    def seen(self) -> bool:
+        """Whether there were records of workload activity."""
+        return bool(self._seen)
+
+    def takes(self, record: Record) -> bool:
+        """Whether the class of a record of workload activity is declared to hold an address space."""
+        name = next((_class_name(each["mcnm"]) for each in _sections(record, CLASS)), "")
+        self._seen.setdefault(record.sysid, set()).add(name)
+        newest = self._newest.setdefault(record.sysid, record)
+        if (record.end_us or 0) > (newest.end_us or 0):
+            self._newest[record.sysid] = record
+        return any(name in names for names in self._names.values())
+
+    def held_by(self, name: str, queue_manager: str) -> Iterator[str]:
+        """The address spaces of a queue manager that a class holds."""
+        return (space for space in ADDRESS_SPACES if self._class_of(queue_manager, space) == _class_name(name))
+
+    def undeclared(self, systems: Systems) -> Iterator[PartialSample]:
+        """That there are no figures of an address space, as its class is not declared, where records have classes."""
+        for system, record in sorted(self._newest.items()):
+            for queue_manager in systems.queue_managers(system):
+                for space in ADDRESS_SPACES:
+                    if not self._class_of(queue_manager, space):
+                        yield _sample(record, ObjectName(queue_manager, "queue_manager"), {}, space=space)
+
+    def unseen(self, systems: Systems) -> Iterator[str]:
+        """Sentences about declared classes that are not among those that a system's records have."""
+        for system, seen in sorted(self._seen.items()):
+            for queue_manager in systems.queue_managers(system):
+                for space in ADDRESS_SPACES:
+                    name = self._class_of(queue_manager, space)
+                    if name and name not in seen:
+                        yield (
+                            f"{queue_manager}: RMF's records of {system} have no class {name}, which is declared as"
+                            f" {space.lower()}_class"
+                        )
+
+    def _class_of(self, queue_manager: str, space: str) -> str:
+        facts = self._facts.of(ObjectName(queue_manager, "queue_manager"))
+        return _class_name(facts.get(f"{space.lower()}_class", ""))
+
+
+def _class_name(name: object) -> str:
+    return str(name).strip().upper()
+
+
+def measured_samples(record: Record, systems: Systems, spaces: AddressSpaces | None = None) -> list[PartialSample]:
     """The samples of a record of RMF; empty where nothing in it belongs to a known queue manager or group.
 
     Raises SmfError for figures that cannot be.
@@ -85,6 +153,8 @@ def measured_samples(record: Record, systems: Systems) -> list[PartialSample]:
             return _of_queue_managers(record, systems, fields | {"system": record.sysid} if fields else {})
         case 70, 2:
             return _of_queue_managers(record, systems, _cards(record))
+        case 72, _:
+            return [] if spaces is None else list(_workload(record, systems, spaces))
         case _:
             return list(_facility(record, systems))
 
@@ -148,6 +218,82 @@ def _cards(record: Record) -> dict[str, Value | None]:
     return {"busiest": f"{share:05d} card {card}"}
 
 
+def _workload(record: Record, systems: Systems, spaces: AddressSpaces) -> Iterator[PartialSample]:
+    """What a class used, for each address space that it holds."""
+    for control in _sections(record, CLASS):
+        held = [
+            (name, space)
+            for name in systems.queue_managers(record.sysid)
+            for space in spaces.held_by(str(control["mcnm"]), name)
+        ]
+        if not held:
+            continue
+        fields = _activity(record, control)
+        for name, space in held:
+            rank = bool(int(control["mscf"]) & _REPORT_CLASS)
+            yield _sample(record, ObjectName(name, "queue_manager"), fields, space=space, rank=rank)
+
+
+def _activity(record: Record, control: Mapping[str, Value]) -> dict[str, Value | None]:
+    """The fields of a class: its name, processor time on general processors and zIIPs in hundredths of a per cent of one,
+    and its samples; None for what the record does not say.
+    """
+    assert record.interval_us
+    flags, name = int(control["mscf"]), str(control["mcnm"])
+    periods = [] if flags & _NO_ACTIVITY else [each for each in _sections(record, PERIOD) if _valid(each)]
+    found: dict[str, Value | None] = {
+        "class": f"{'report' if flags & _REPORT_CLASS else 'service'} class {name}{_several(control, periods)}",
+        "cpu": None,
+        "ziip": None,
+        "delayed": sum(int(each["ccde"]) for each in periods) if periods and "ccde" in periods[0] else None,
+        "samples": round(_total(record, periods, "ctsa") or 0) if periods and "ctsa" in periods[0] else None,
+    }
+
+    def time_us(units: float | None, coefficient: str) -> float | None:
+        """R723MCPU and R723MSRB are 10,000 times a coefficient, R723MADJ is 16,000,000 / (service units a second)."""
+        by = int(control[coefficient])
+        return units * int(control["madj"]) * 625 / by if units is not None and by else None
+
+    total = time_us(_total(record, periods, "ccpu"), "mcpu")
+    requests = time_us(_total(record, periods, "csrb"), "msrb")
+    ziip, zaap = (time_us(_total(record, periods, key), "mcpu") for key in ("csup", "cifa"))
+    if total is None or requests is None:
+        return found
+    total += requests + sum(_total(record, periods, key) or 0 for key in ("crct", "ciit", "chst"))
+    elsewhere = sum(
+        time * int(control.get(speed, _NORMAL_SPEED)) / _NORMAL_SPEED
+        for time, speed in ((ziip, "nffs"), (zaap, "nffi"))
+        if time
+    )
+    most = _MOST_PROCESSORS * record.interval_us
+    if max(total, ziip or 0) > most or elsewhere > _MOST_BUSY * total:
+        raise _impossible(
+            record, f"class {name} used {total / 1e6:.4g} s of processors, {(ziip or 0) / 1e6:.4g} s of zIIPs"
+        )
+    found["cpu"] = round(_HUNDREDTHS * max(total - elsewhere, 0) / record.interval_us)
+    found["ziip"] = None if ziip is None else round(_HUNDREDTHS * ziip / record.interval_us)
+    return found
+
+
+def _valid(period: Mapping[str, Value]) -> bool:
+    return bool(int(period["cadf"]) & _HAS_RESOURCES)
+
+
+def _several(control: Mapping[str, Value], periods: list[dict[str, Value]]) -> str:
+    """How many address spaces a class holds, as far as samples tell, where it is more than one."""
+    taken = int(control["mtv"])
+    spaces = round(sum(int(each.get("csac", 0)) for each in periods) / taken) if taken else 0
+    return f", about {spaces:,} address spaces" if spaces > 1 else ""
+
+
+def _total(record: Record, periods: list[dict[str, Value]], key: str) -> float | None:
+    """A field of all periods; None where there is none, or the release's section does not have it."""
+    values = [_real(str(each[key])) for each in periods if key in each]
+    if any(value < 0 for value in values):
+        raise _impossible(record, f"R723{key.upper()} is below 0")
+    return sum(values) if values else None
+
+
 def _real(digits: str) -> float:
     """A long hexadecimal floating-point number."""
     data = bytes.fromhex(digits)
@@ -205,7 +351,13 @@ def _of_facility(record: Record, name: str) -> dict[str, Value | None]:
 
 
 def _sample(
-    record: Record, name: ObjectName, fields: Mapping[str, Value | None], *, joint: bool = False
+    record: Record,
+    name: ObjectName,
+    fields: Mapping[str, Value | None],
+    *,
+    joint: bool = False,
+    space: str = "",
+    rank: int = 0,
 ) -> PartialSample:
     end_us, ahead = record.end_us, record.utc_offset_us
     assert end_us is not None
@@ -218,11 +370,11 @@ def _sample(
     return PartialSample(
         object=name,
         group=joint,
-        probe=f"SMF {record.type}-{record.subtype}",
+        probe=f"SMF {record.type}-{record.subtype} {space}".rstrip(),
         ts=ts,
         member=record.sysid,
         spans={(record.sysid, end_us): record.interval_us},
-        stamp=(end_us, 0, f"{record.sysid} {sorted(map(str, values.values()))}"),
+        stamp=(end_us, rank, f"{record.sysid} {sorted(map(str, values.values()))}"),
         fields=values,
         joint=joint,
     )

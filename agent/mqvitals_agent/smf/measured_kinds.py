@@ -43,6 +43,51 @@ def _text(key: str) -> MetricFunction:
     return lambda fields, _: value if isinstance(value := fields.get(key), str) and value else Absence.NOT_RETURNED
 
 
+def _of_class(key: str) -> MetricFunction:
+    """A share of one processor in hundredths of a per cent as per cent; not declared where the sample has no class."""
+
+    def value_of(fields: Fields, _: int | None) -> MetricValue:
+        if fields.get("class") is None:
+            return Absence.NOT_DECLARED
+        value = fields.get(key)
+        return value / 100 if isinstance(value, int) else Absence.NOT_RETURNED
+
+    return value_of
+
+
+def _delayed(fields: Fields, _: int | None) -> MetricValue:
+    """The share of samples in which a class waited for a processor."""
+    if fields.get("class") is None:
+        return Absence.NOT_DECLARED
+    delayed, samples = fields.get("delayed"), fields.get("samples")
+    if not isinstance(delayed, int) or not isinstance(samples, int):
+        return Absence.NOT_RETURNED
+    if not samples:
+        return Absence.OUT_OF_RANGE if delayed else Absence.NOTHING_TO_TELL
+    return round(100 * delayed / samples, 2) if delayed <= samples else Absence.OUT_OF_RANGE
+
+
+def _class_measured(fields: Fields, _: int | None) -> MetricValue:
+    """When and of which class RMF measured."""
+    of, at = fields.get("class"), fields.get(MEASURED_AT)
+    return Absence.NOT_DECLARED if of is None else f"by RMF, {at}, {of}"
+
+
+def _address_space(space: str) -> MetricMapping:
+    name = space.lower()
+    return MetricMapping(
+        kind("queue_manager"),
+        (),  # the other address space's metrics have the same fields, of another class
+        {
+            f"{name}_cpu_pct": _of_class("cpu"),
+            f"{name}_ziip_pct": _of_class("ziip"),
+            f"{name}_cpu_delay_pct": _delayed,
+            f"{name}_cpu_measured": _class_measured,
+        },
+        needs=("class", "cpu", "ziip", "delayed", "samples", MEASURED_AT),
+    )
+
+
 PROCESSORS: Final = MetricMapping(
     kind("queue_manager"),
     (("SMF70", "", CPU),),
@@ -76,7 +121,10 @@ STRUCTURES: Final = MetricMapping(
     {"cf_name": _text("cf")},
     needs=("cf",),
 )
+ADDRESS_SPACES: Final = ("MSTR", "CHIN")
+"""The address spaces of a queue manager; the facts ``mstr_class`` and ``chin_class`` say which class holds each."""
 MEASURED: Final = {
+    **{("queue_manager", f"SMF 72-3 {space}"): _address_space(space) for space in ADDRESS_SPACES},
     ("queue_manager", "SMF 70-1"): PROCESSORS,
     ("queue_manager", "SMF 70-2"): CRYPTOGRAPHY,
     ("qsg", "SMF 74-4"): FACILITIES,

@@ -75,6 +75,10 @@ class Facts:
         derived = {metric: derive(found) for metric, derive in self._derived[name.kind]}
         return found | {metric: value for metric, value in derived.items() if value is not None}
 
+    def declared(self, kind: str, metric: str) -> frozenset[Value]:
+        """Every value that a metric is declared to have, of whatever objects of the kind."""
+        return frozenset(fact.value for fact in self._by_kind.get(kind, ()) if fact.metric == metric)
+
     def _by_layout(self, name: ObjectName) -> dict[str, Value]:
         """The defaults that the declared layout of the queue manager gives to an object."""
         layout = self.of(ObjectName(name.owner, "queue_manager")).get("pool_layout", 0)

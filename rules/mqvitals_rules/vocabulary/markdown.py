@@ -98,7 +98,9 @@ def source_text(metric: Metric) -> str:
     if metric.command:
         parts.append(metric.command)
     if metric.smf:
-        parts.append(f"SMF `{metric.smf}`")
+        parts.append(
+            f"SMF `{metric.smf}`" + (f", of the class that `{metric.by_fact}` names" if metric.by_fact else "")
+        )
     if metric.statistics:
         names = ", ".join(f"`{name}`" for name in metric.statistics.split("+"))
         parts.append(f"statistics message {names}")

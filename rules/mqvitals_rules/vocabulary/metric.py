@@ -66,7 +66,7 @@ def within_range(value: Reported) -> Reported:
     return Absence.OUT_OF_RANGE if type(value) is int and not -LARGEST <= value <= LARGEST else value
 
 
-_OF_RMF = ("SMF70", "R702", "R744")
+_OF_RMF = ("SMF70", "R702", "R723", "R744")
 """How the names of RMF's fields begin."""
 IMPORTED = frozenset({"D XCF", "NETSTAT"})
 """Commands of z/OS whose output is imported as a text; no probe asks them."""
@@ -90,6 +90,7 @@ class Metric:
       ``pool_layout`` of the queue manager. ``needed``: a comparison with it is unknown until it is declared; with other
       facts that have no default it is left out.
     - ``signed``: a gauge whose values can be below zero, although its unit counts something.
+    - ``by_fact``: the fact that says where its figure is; undeclared, the metric is absent as "not declared".
     - ``derived_from``: a fact that is never declared itself; ``derive`` returns it from the declared values of an
       object, None where they are too few.
     """
@@ -114,6 +115,7 @@ class Metric:
     layouts: Mapping[Value, Mapping[str, Value]] = field(default_factory=dict)
     needed: bool = False
     signed: bool = False
+    by_fact: str = ""
     derived_from: tuple[str, ...] = ()
     derive: Callable[[Mapping[str, Value]], Value | None] | None = None
 
@@ -210,6 +212,7 @@ class MetricSource(TypedDict, total=False):
     layouts: Mapping[Value, Mapping[str, Value]]
     needed: bool
     signed: bool
+    by_fact: str
     derived_from: tuple[str, ...]
     derive: Callable[[Mapping[str, Value]], Value | None]
 

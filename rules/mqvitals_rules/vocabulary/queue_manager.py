@@ -12,6 +12,7 @@ from mqvitals_rules.vocabulary.metric import (
     SERVICE,
     STATISTICS,
     Kind,
+    Metric,
     answer,
     counter,
     gauge,
@@ -378,11 +379,29 @@ _STORAGE = records(
             smf="QSRSPHBLGF+QSRSPHBLGV+QSRSPHBLLF+QSRSPHBLLV+QSRSGMBL"),
 )
 
+def _of_address_space(space: str, words: str) -> tuple[Metric, ...]:
+    """What RMF measured of the class that holds an address space."""
+    name = space.lower()
+    return (
+        gauge(f"{name}_cpu_pct", "pct",
+              f"processor time of {words} on general processors, of one processor: 200 % is two, as RMF measured it",
+              smf="(R723CCPU+R723CSRB)/QWHSDURN", by_fact=f"{name}_class"),
+        gauge(f"{name}_ziip_pct", "pct", f"processor time of {words} on zIIPs, of one zIIP, as RMF measured it",
+              smf="R723CSUP/QWHSDURN", by_fact=f"{name}_class"),
+        gauge(f"{name}_cpu_delay_pct", "pct", f"share of the samples in which {words} waited for a processor, as RMF took them",
+              smf="R723CCDE/R723CTSA", by_fact=f"{name}_class"),
+        text(f"{name}_cpu_measured", f"when and in which class RMF measured {name}_cpu_pct", smf="R723MCNM",
+             by_fact=f"{name}_class"),
+    )
+
+
 _MEASURED = records(
     text("cpu_busy_measured", "when RMF measured cpu_busy_pct; absent where it is declared only", smf="SMF70WAT"),
     text("crypto_busy_measured", "when and on which card RMF measured crypto_busy_pct; absent where it is declared only",
          smf="R7023AX"),
     text("smf_system", "SMF's name of the system that it runs on", smf="SMF70CID"),
+    *_of_address_space("MSTR", "its own address space, MSTR,"),
+    *_of_address_space("CHIN", "its channel initiator's address space, CHIN,"),
 )
 
 _DECLARED = (
@@ -394,6 +413,10 @@ _DECLARED = (
     gauge("crypto_busy_pct", "pct",
           "how busy its busiest cryptographic coprocessor is: as RMF measured it, else as declared, at peak",
           declared=True, smf="R7023T0/QWHSDURN"),
+    text("mstr_class", "service or report class of RMF's records (72-3) that holds its own address space, MSTR",
+         platform="zos", declared=True),
+    text("chin_class", "service or report class of RMF's records (72-3) that holds its channel initiator's address space, CHIN",
+         platform="zos", declared=True),
     state("crypto_hardware", NO_YES, "TLS has cryptographic hardware to use",
           platform="zos", declared=True, needed=True),
     state("crl_checking", NO_YES, "its channels have certificates checked for revocation",

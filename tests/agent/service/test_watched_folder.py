@@ -15,8 +15,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from mqsamples.rmf import Period, rmf_record, workload
 from mqvitals_agent.service.watched_folder import LOOK_MS, WatchedFolder
 from mqvitals_agent.smf.partial_sample import GroupNames
+from mqvitals_agent.smf.record import parse
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
@@ -25,7 +27,10 @@ from mqvitals_config.collection import SmfSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings, StoreSettings
 from mqvitals_rules.engine import Evaluation
+from mqvitals_rules.ruleset.facts import Fact, Facts
+from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
+from mqvitals_rules.vocabulary.tables import KINDS
 
 _T = TypeVar("_T")
 
@@ -58,6 +63,7 @@ class Taker:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.facts = Facts(KINDS)
         self.fails = False
         self.turns = 0
 
@@ -383,3 +389,23 @@ async def test_queue_managers_known_by_records_alone_are_not_ended(house: Any, s
         await house.clock.advance(3 * LOOK)
     with StoreReader.open(house.store) as reader:
         assert [str(row.name) for row in reader.objects("MQ01/*")] == ["MQ01/buffer_pool/3"]
+
+
+async def test_a_declared_class_that_is_not_there(house: Any, smf: Any, tmp_path: Path) -> None:
+    """RMF's records are read with the facts in force, and what they do not have is told once."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    data = records(smf, 600)
+    owner, system = POOL.owner, parse(data).sysid
+    async with watching(house, folder) as taker:
+        pattern = ObjectPattern.parse(f"{owner}/queue_manager")
+        taker.facts = Facts(KINDS, [Fact(pattern, "mstr_class", "RMSTR"), Fact(pattern, "chin_class", "RCHIM")])
+        for number in range(2):
+            start_us = smf.NOON_US + number * 900_000_000
+            used = [rmf_record(72, 3, workload("RMSTR", [Period(90)]), start_us=start_us, system=system)]
+            (folder / f"{number}.smf").write_bytes(data + b"".join(used))
+            await house.clock.advance(3 * LOOK)
+    with StoreReader.open(house.store) as reader:
+        name = ObjectName(owner, "queue_manager")
+        assert [each.value for each in reader.samples(name, "mstr_cpu_pct", Source.SMF)] == [10.0, 10.0]
+    assert house.log.getvalue().count(f"{owner}: RMF's records of {system} have no class RCHIM") == 1

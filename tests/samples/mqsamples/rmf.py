@@ -143,3 +143,65 @@ def facility(
         4: [each.section() for each in requests],
         5: [bytes(4) + busy.to_bytes(4, "big") + waits.to_bytes(4, "big") + bytes(56) for busy, waits in engines],
     }
+
+
+class Period(NamedTuple):
+    """What a period of a class used: CPU and SRB time in all (s, at the speed of a general processor) and the part on zIIPs
+    (s, at theirs), other times (us) and samples.
+    """
+
+    cpu_s: float = 0
+    srb_s: float = 0
+    ziip_s: float = 0
+    other_us: float = 0
+    delayed: int = 0
+    samples: int = 0
+    spaces: int = 0
+    valid: int = 0xE0
+
+
+def workload(
+    name: str,
+    periods: Iterable[Period],
+    *,
+    report: bool = True,
+    flags: int = 0,
+    cpu: float = 1.0,
+    srb: float = 1.0,
+    units_per_s: float = 50_000,
+    ziip_speed: float = 1.0,
+    taken: int = 3600,
+    sizes: tuple[int, int] = (280, 816),
+) -> Mapping[int, list[bytes]]:
+    """The sections of a 72-3 record: the class, with its coefficients, and its periods, in their lengths ``sizes``."""
+    rate = 16_000_000 / units_per_s
+    head = bytearray(280)
+    head[0] = (0x80 if report else 0) | flags
+    for at, number in (
+        (52, cpu * 10_000),
+        (64, srb * 10_000),
+        (72, taken),
+        (172, rate),
+        (240, 256),
+        (244, ziip_speed * 256),
+    ):
+        head[at : at + 4] = round(number).to_bytes(4, "big")
+    head[120:128] = ebcdic(name, 8)
+    found = []
+    for each in periods:
+        data = bytearray(816)
+        data[7] = each.valid
+        for at, value in (
+            (32, each.cpu_s * cpu * units_per_s),
+            (56, each.srb_s * srb * units_per_s),
+            (152, each.other_us),
+            (160, each.other_us),
+            (168, each.other_us),
+            (388, each.samples),
+            (544, each.ziip_s * cpu * units_per_s),
+        ):
+            data[at : at + 8] = hexfloat(value)
+        for at, count in ((232, each.delayed), (288, each.spaces)):
+            data[at : at + 4] = count.to_bytes(4, "big")
+        found.append(bytes(data[: sizes[1]]))
+    return {0: [bytes(head[: sizes[0]])], 3: found}
