@@ -119,7 +119,8 @@ class AddressSpaces:
             for queue_manager in systems.queue_managers(system):
                 for space in ADDRESS_SPACES:
                     if not self._class_of(queue_manager, space):
-                        yield _sample(record, ObjectName(queue_manager, "queue_manager"), {}, space=space)
+                        name = ObjectName(queue_manager, "queue_manager")
+                        yield _sample(record, name, {"system": record.sysid}, space=space)
 
     def unseen(self, systems: Systems) -> Iterator[str]:
         """Sentences about declared classes that are not among those that a system's records have."""
@@ -242,6 +243,7 @@ def _activity(record: Record, control: Mapping[str, Value]) -> dict[str, Value |
     flags, name = int(control["mscf"]), str(control["mcnm"])
     periods = [] if flags & _NO_ACTIVITY else [each for each in _sections(record, PERIOD) if _valid(each)]
     found: dict[str, Value | None] = {
+        "system": record.sysid,
         "class": f"{'report' if flags & _REPORT_CLASS else 'service'} class {name}{_several(control, periods)}",
         "cpu": None,
         "ziip": None,

@@ -83,8 +83,9 @@ def _address_space(space: str) -> MetricMapping:
             f"{name}_ziip_pct": _of_class("ziip"),
             f"{name}_cpu_delay_pct": _delayed,
             f"{name}_cpu_measured": _class_measured,
+            "smf_system": _text("system"),
         },
-        needs=("class", "cpu", "ziip", "delayed", "samples", MEASURED_AT),
+        needs=("class", "cpu", "ziip", "delayed", "samples", "system", MEASURED_AT),
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqsamples.rmf import Period, rmf_record, workload
+from mqsamples.rmf import QUARTER_US, Period, rmf_record, workload
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.measured import AddressSpaces, Systems, measured_samples
 from mqvitals_agent.smf.partial_sample import PartialSample
@@ -78,6 +78,7 @@ def test_what_a_class_used() -> None:
     other = of_class("STCHI", Period(5000))
     found = measured(mstr, chin, other)
     assert found == {
+        "QM01/queue_manager smf_system": "MV01",
         f"{MSTR}_cpu_pct": 12.1,
         f"{MSTR}_ziip_pct": 2.0,
         f"{MSTR}_cpu_delay_pct": 5.0,
@@ -124,9 +125,9 @@ def test_of_which_address_spaces() -> None:
     assert found["QM01/queue_manager mstr_cpu_pct"] == found["QM02/queue_manager mstr_cpu_pct"] == 10.0
     assert found[f"{MSTR}_cpu_measured"] == "by RMF, 2026-03-01 12.15, report class RMSTR, about 2 address spaces"
     assert not any(name.startswith("QM03") for name in found)
-    assert measured(of_class("RMSTR", Period(1), system="MV02"), spaces=spaces).keys() == {
-        f"QM03/queue_manager mstr_{each}" for each in ("cpu_pct", "ziip_pct", "cpu_delay_pct", "cpu_measured")
-    }
+    elsewhere = measured(of_class("RMSTR", Period(1), system="MV02"), spaces=spaces)
+    assert elsewhere["QM03/queue_manager mstr_cpu_pct"] == 0.11
+    assert all(name.startswith("QM03/queue_manager ") for name in elsewhere)
 
 
 @pytest.mark.parametrize("report_last", [False, True])
@@ -267,3 +268,8 @@ def test_a_dump_with_both(simulated: Path, tmp_path: Path, capsys: pytest.Captur
     assert "have no class" not in told
     assert (current()["chin_cpu_pct"], current()["mstr_cpu_pct"]) == (50.0, 11.0)
     assert "imported: 0 new records" in imported(tmp_path, dump, one.replace("RCHIM", "RCHIN"), capsys)
+
+    later = rmf_record(72, 3, workload("RMSTR", [Period(9)]), start_us=start_us + QUARTER_US, system=first.sysid)
+    dump.write_bytes(later)
+    assert "imported: 1 new record, " in imported(tmp_path, dump, one, capsys)
+    assert (current()["mstr_cpu_pct"], current()["smf_system"]) == (1.0, first.sysid)
