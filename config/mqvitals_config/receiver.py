@@ -12,7 +12,9 @@ from mqvitals_config.scalars import display_name
 from mqvitals_config.schema import ByType, Convert, Doc, SecretFile, duration_within
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
 
-OWN_LABELS = ("alertname", "severity", "owner", "queue_manager", "kind", "object", "instance", "group")
+OWN_LABELS = (
+    "alertname", "rule", "family", "severity", "owner", "queue_manager", "kind", "object", "name", "instance", "group",
+)  # fmt: skip
 """The labels of every alert."""
 
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -25,8 +25,8 @@ class ObjectLabels:
 class Labeller:
     """Gives alerts their labels.
 
-    ``group`` is the queue-sharing group's name, ``groups`` are the owners that are not queue managers, ``rules`` maps the
-    id of a rule to its title. Where several entries of ``site`` select an object, the last one that sets a label counts.
+    ``group`` is the queue-sharing group's name, ``groups`` are the owners that are not queue managers. Where several
+    entries of ``site`` select an object, the last one that sets a label counts.
     """
 
     group: str = ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 
+from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.routing import braced
 from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
 from mqvitals_agent.store.rows.tables import moment, moment_or_none
@@ -139,22 +140,8 @@ def fingerprint(alert: Alert) -> str:
     return blake2b(facts.encode(), digest_size=8).hexdigest()
 
 
-def notified_alert(alert: Alert, words: RuleText, groups: Collection[str], group: str) -> NotifiedAlert:
-    """What is told about an alert that has fired.
-
-    ``groups`` are the owners that are not queue managers; ``group`` is the name of the queue-sharing group.
-    """
-    about = alert.key.object
-    labels = {
-        "alertname": alert.key.rule,
-        "severity": alert.severity.name.lower(),
-        "owner": about.owner,
-        "queue_manager": "" if about.owner in groups else about.owner,
-        "kind": about.kind,
-        "object": str(about),
-        "instance": alert.key.instance,
-        "group": group,
-    }
+def notified_alert(alert: Alert, words: RuleText, labels: Labels) -> NotifiedAlert:
+    """What is told about an alert that has fired. ``labels`` are those that ``Labeller.labels_of`` gives it."""
     annotations = {
         "summary": summary_with_owner(alert) if alert.state is not AlertState.RESOLVED else ended_words(alert),
         "advice": words.advice,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.notify.decision import Decision, decide, inhibitions
 from mqvitals_agent.notify.notification import RuleText, notified_alert, pending_notification
 from mqvitals_agent.store.rows.notifications import (
@@ -125,10 +126,10 @@ class Outbox:
 
     def _notifications(self, decisions: Iterable[Decision]) -> list[PendingNotification]:
         groups = self._store().groups()
-        group = self._settings.group or next(iter(sorted(groups)), "")
+        labeller = Labeller(self._settings.group or next(iter(sorted(groups)), ""), groups)
         return [
             pending_notification(
-                notified_alert(each.alert, self._rule_text(each.alert), groups, group),
+                notified_alert(each.alert, self._rule_text(each.alert), labeller.labels_of(each.alert)),
                 each.receiver,
                 number=each.number,
                 severity=each.alert.severity,

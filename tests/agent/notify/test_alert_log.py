@@ -69,7 +69,7 @@ def test_the_fingerprint_is_that_of_the_webhook(pool: Pool) -> None:
     for transition in incident(pool()):
         (line,) = logged(transition)
         posted = json.loads(
-            webhook_payload(notification_of_one(notified_alert(transition.after, RuleText(), (), ""), "ops"))
+            webhook_payload(notification_of_one(notified_alert(transition.after, RuleText(), {}), "ops"))
         )
         assert line["fingerprint"] == posted["alerts"][0]["fingerprint"]
 

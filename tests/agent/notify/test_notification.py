@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.notify.notification import (
     NOT_ENDED,
     NotifiedAlert,
@@ -36,10 +37,15 @@ STARTED = 1_795_176_010_007
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 
 
-def posted(notified: NotifiedAlert, receiver: str = "ops", **labels: str) -> str:
+def notified(alert: Alert, words: RuleText, group: str = "") -> NotifiedAlert:
+    """What is told about an alert in a group of this name."""
+    return notified_alert(alert, words, Labeller(group, {group}).labels_of(alert))
+
+
+def posted(alert: NotifiedAlert, receiver: str = "ops", **labels: str) -> str:
     """What a webhook is sent of a notification that was in the store."""
     settings = replace(webhook_of("http://x.example"), name=LocatedText(receiver, Place("x")), labels=labels)
-    kept = pending_notification(notified, settings, number=1, severity=Severity.INFO, made=1)
+    kept = pending_notification(alert, settings, number=1, severity=Severity.INFO, made=1)
     return webhook_payload(notification_of_one(notified_alert_from(kept), receiver))
 
 
@@ -83,14 +89,17 @@ def check_shape(body: Any) -> None:
 
 def test_a_firing_notice_in_full(pool: Pool) -> None:
     """Every field of it."""
-    text = posted(notified_alert(pool(started=STARTED), WORDS, {"PRDQSG"}, "PRDQSG"), site="north")
+    text = posted(notified(pool(started=STARTED), WORDS, "PRDQSG"), site="north")
     labels = {
         "alertname": "BP-03",
+        "rule": "BP-03",
+        "family": "bp_free",
         "severity": "critical",
         "owner": "QM01",
         "queue_manager": "QM01",
         "kind": "buffer_pool",
         "object": "QM01/buffer_pool/3",
+        "name": "3",
         "group": "PRDQSG",
         "site": "north",
     }
@@ -131,7 +140,7 @@ def test_a_resolved_notice(pool: Pool) -> None:
     """It has an end, and else the same identity."""
     firing = pool(started=STARTED)
     ended = replace(firing, state=AlertState.RESOLVED, ended=STARTED + 60_000)
-    first, last = (json.loads(posted(notified_alert(each, WORDS, (), ""))) for each in (firing, ended))
+    first, last = (json.loads(posted(notified(each, WORDS))) for each in (firing, ended))
     check_shape(first)
     check_shape(last)
     assert last["alerts"][0]["endsAt"] == "2026-11-20T12:01:10.007Z"
@@ -152,7 +161,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
         value_now="34 %",
         worst_value="1 %",
     )
-    said = notified_alert(ended, RuleText(), (), "").annotations
+    said = notified(ended, RuleText()).annotations
     assert said == {
         "summary": "over after 12m30s (34 % now, 1 % at worst); it was: QM01: buffer pool 3: 1 % free",
         "worst_value": "1 %",
@@ -161,7 +170,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
         "fired_for": "12m30s",
     }
     gone = replace(ended, why=Why.GONE)
-    assert notified_alert(gone, RuleText(), (), "").annotations["summary"] == (
+    assert notified(gone, RuleText()).annotations["summary"] == (
         "ended after 12m30s, the object no longer exists; it was: QM01: buffer pool 3: 1 % free"
     )
 
@@ -169,7 +178,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
 def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
     """Its condition no longer holds, and what clears it does not yet."""
     between = replace(pool(started=STARTED, summary="buffer pool 3: 1 % free"), value_now="10 %")
-    said = notified_alert(between, RuleText(), (), "")
+    said = notified(between, RuleText())
     assert said.annotations["summary"] == "QM01: now 10 %, was: buffer pool 3: 1 % free"
 
 
@@ -184,7 +193,7 @@ def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
 )
 def test_every_summary_names_its_queue_manager(pool: Pool, summary: str, named: str) -> None:
     """Also where a receiver shows nothing but the summary; not twice."""
-    assert notified_alert(pool(started=STARTED, summary=summary), RuleText(), (), "").annotations["summary"] == named
+    assert notified(pool(started=STARTED, summary=summary), RuleText()).annotations["summary"] == named
 
 
 def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
@@ -205,16 +214,16 @@ def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
 def test_the_group_is_no_queue_manager(pool: Pool) -> None:
     """Things of the group have an owner and no queue manager; an instance is named where there is one."""
     structure = pool("CF-01", name=ObjectName("PRDQSG", "cf_structure", "APPL1"), instance="form", started=STARTED)
-    labels = notified_alert(structure, RuleText(), {"PRDQSG"}, "PRDQSG").labels
+    labels = notified(structure, RuleText(), "PRDQSG").labels
     assert labels["owner"] == "PRDQSG"
     assert "queue_manager" not in labels
     assert labels["instance"] == "form"
-    assert "advice" not in notified_alert(structure, RuleText(), (), "").annotations
+    assert "advice" not in notified(structure, RuleText()).annotations
 
 
 def test_a_label_of_the_site_never_hides_one_of_the_alert(pool: Pool) -> None:
     """The settings refuse such a label; the payload does not rely on it."""
-    body = json.loads(posted(notified_alert(pool(started=1), WORDS, (), ""), severity="none"))
+    body = json.loads(posted(notified(pool(started=1), WORDS), severity="none"))
     assert body["commonLabels"]["severity"] == "critical"
 
 
@@ -240,7 +249,7 @@ def test_rows_of_earlier_versions_are_sent_as_they_would_have_been(pool: Pool, s
     """They hold the webhook's JSON, which says everything."""
     ended = STARTED + 60_000 if state is AlertState.RESOLVED else None
     alert = pool(started=STARTED, state=state)
-    text = posted(notified_alert(replace(alert, ended=ended), WORDS, {"PRDQSG"}, "PRDQSG"), site="north")
+    text = posted(notified(replace(alert, ended=ended), WORDS, "PRDQSG"), site="north")
     earlier = replace(kept_as(text), fingerprint=fingerprint(alert))
     assert webhook_payload(notification_of_one(notified_alert_from(earlier), "ops")) == text
 
@@ -283,7 +292,7 @@ def test_any_text_gives_valid_json(rule: str, owner: str, name: str, summary: st
         summary,
         started,
     )
-    text = posted(notified_alert(alert, RuleText(summary, rule, name, owner), {label}, label), name, site=label)
+    text = posted(notified(alert, RuleText(summary, rule, name, owner), label), name, site=label)
     assert text.isascii()
     body = json.loads(text)
     json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
