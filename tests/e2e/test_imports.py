@@ -26,7 +26,7 @@ for module in pkgutil.walk_packages(mqvitals_agent.__path__, "mqvitals_agent."):
     importlib.import_module(module.name)
 """
     found = loaded(code)
-    assert "mqvitals_agent.cli.replay" in found
+    assert "mqvitals_agent.cli.recordings.replay" in found
     assert not found & {"textual", "rich", "pymqi", "ibmmq"}
 
 
@@ -46,7 +46,7 @@ def test_help_is_light() -> None:
 
 def test_reading_needs_no_sqlite_utils() -> None:
     """sqlite-utils is imported where a schema is made, not where a store is read."""
-    assert "sqlite_utils" not in loaded("import mqvitals_agent.store.reader, mqvitals_agent.cli.status")
+    assert "sqlite_utils" not in loaded("import mqvitals_agent.store.reader, mqvitals_agent.cli.group.status")
 
 
 def test_an_agent_that_notifies_nobody_needs_no_http_client() -> None:

@@ -1,1 +1,4 @@
-"""The headless commands, one module each, imported only when used."""
+"""The headless commands, imported only when used.
+
+A command of several modules is a package of its name; ``group`` and ``recordings`` have the commands about these.
+"""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.commandline.arguments import webhook_address, webhook_file
 from mqvitals_agent.commandline.simulation_arguments import (
     add_simulation_arguments,
     add_smf_arguments,
@@ -39,14 +40,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_simulation_arguments(parser, limited=False)
     add_smf_arguments(parser)
     parser.add_argument(
-        "--webhook", metavar="URL", action="append", default=[], type=_address, help="notify this receiver too"
+        "--webhook", metavar="URL", action="append", default=[], type=webhook_address, help="notify this receiver too"
     )
     parser.add_argument(
         "--webhook-file",
         metavar="FILE",
         action="append",
         dest="webhook",
-        type=address_file,
+        type=webhook_file,
         help="the same, with the address in a file, so that the process list does not show it",
     )
     parser.add_argument("--log-format", choices=("text", "json"), help="how the log is written (log.format)")
@@ -109,25 +110,3 @@ def monitored_group(
         None if getattr(arguments, "smf", None) is None else arguments.smf_interval,
     )
     return simulated_group(options, settings, store, now)
-
-
-def address_file(text: str) -> Secret:
-    """The file that holds a receiver's address. Raises ArgumentTypeError for what is no path."""
-    from mqvitals_config.problem import LocatedText, Place
-    from mqvitals_config.secret import Secret
-
-    try:
-        return Secret.in_file(LocatedText(text, Place("--webhook-file")))
-    except ValueError as error:
-        # The message must not repeat an address given in place of a path.
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _address(text: str) -> str:
-    """A receiver's address. Raises ArgumentTypeError, whose text does not hold the address."""
-    from mqvitals_config.secret import checked_address
-
-    try:
-        return checked_address(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error

@@ -1,4 +1,4 @@
-"""Arguments that several commands have: the store, its queue managers and objects, times, zones and numbers."""
+"""Arguments that several commands have: the store, its queue managers and objects, times, zones, numbers, addresses."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_config.secret import Secret
     from mqvitals_rules.snapshot import ObjectName
 
 
@@ -288,3 +289,25 @@ def duration_argument(option: str, text: str) -> int:
         return parse_duration(text)
     except ValueError as error:
         raise Failure(f"{option} {text!r}: {error}") from error
+
+
+def webhook_address(text: str) -> str:
+    """A receiver's address. Raises ArgumentTypeError, whose text does not hold the address."""
+    from mqvitals_config.secret import checked_address
+
+    try:
+        return checked_address(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def webhook_file(text: str) -> Secret:
+    """The file that holds a receiver's address. Raises ArgumentTypeError for what is no path."""
+    from mqvitals_config.problem import LocatedText, Place
+    from mqvitals_config.secret import Secret
+
+    try:
+        return Secret.in_file(LocatedText(text, Place("--webhook-file")))
+    except ValueError as error:
+        # The message must not repeat an address given in place of a path.
+        raise argparse.ArgumentTypeError(str(error)) from error

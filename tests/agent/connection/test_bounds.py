@@ -164,8 +164,8 @@ def test_smf_data_grow_no_further_than_recordings(tmp_path: Path) -> None:
 def test_hex_lines_and_raw_messages_are_bounded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mqvitals_agent.cli.pcf.MOST_PASSED_OVER", 5)
-    monkeypatch.setattr("mqvitals_agent.cli.pcf.MOST_RAW", 1 << 20)
+    monkeypatch.setattr("mqvitals_agent.cli.recordings.pcf.MOST_PASSED_OVER", 5)
+    monkeypatch.setattr("mqvitals_agent.cli.recordings.pcf.MOST_RAW", 1 << 20)
     (tmp_path / "lines").write_text("a b c\n" * 20)
     assert main(["pcf", "decode", str(tmp_path / "lines")]) == 1
     told = capsys.readouterr().out.splitlines()

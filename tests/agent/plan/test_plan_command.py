@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.plan_report import rows_table
+from mqvitals_agent.cli.plan.report import rows_table
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.plan.catalogue import FORMULAS

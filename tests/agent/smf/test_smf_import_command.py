@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.smf_import import groups_of
+from mqvitals_agent.cli.smf.importing import groups_of
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, records

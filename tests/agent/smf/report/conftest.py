@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli import smf_report
+from mqvitals_agent.cli.smf.report import add_arguments
+from mqvitals_agent.cli.smf.report import run as run_report
 
 MINUTES_US = 60_000_000
 
@@ -32,8 +33,8 @@ def report(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]
 
     def run(*words: str) -> tuple[int, str]:
         parser = argparse.ArgumentParser()
-        smf_report.add_arguments(parser)
-        code = smf_report.run(parser.parse_args(words))
+        add_arguments(parser)
+        code = run_report(parser.parse_args(words))
         return int(code), capsys.readouterr().out
 
     return run

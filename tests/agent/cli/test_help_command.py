@@ -16,7 +16,7 @@ from mqvitals_agent.cli.help_topic import as_text, topics
 from mqvitals_agent.commandline.runner import COMMANDS, main
 from mqvitals_agent.text.terminal import cells
 
-SOURCES = Path(__file__).parents[2]
+SOURCES = Path(__file__).parents[3]
 PAGE = """\
 <!-- made by
 a program -->

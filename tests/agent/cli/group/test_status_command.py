@@ -66,10 +66,10 @@ def test_live_store_ages(
 ) -> None:
     """A live store is judged by the clock: fresh for three intervals, unknown after that."""
     store = str(make_store(replay=False, transitions=()))
-    monkeypatch.setattr("mqvitals_agent.cli.status.now_ms", lambda: LAST + 30_000)
+    monkeypatch.setattr("mqvitals_agent.cli.group.status.now_ms", lambda: LAST + 30_000)
     assert main(["status", "--store", store]) == 0
     assert "(30 s ago)" in capsys.readouterr().out
-    monkeypatch.setattr("mqvitals_agent.cli.status.now_ms", lambda: LAST + 31_000)
+    monkeypatch.setattr("mqvitals_agent.cli.group.status.now_ms", lambda: LAST + 31_000)
     assert main(["status", "--store", store]) == 3
     out = capsys.readouterr().out
     assert "Stale: no new data for 31 s" in out

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Record; returns the exit code."""
     from mqvitals_agent.cli.agent import agent_config, run_options
-    from mqvitals_agent.cli.redact import print_summary, redactor_of
+    from mqvitals_agent.cli.recordings.redact import print_summary, redactor_of
     from mqvitals_agent.service.run import run_agent
 
     # The store of the settings is the running agent's: a recording leaves it alone.

@@ -1,4 +1,4 @@
-"""``mqvitals rules``: its actions, and the check of rule files."""
+"""``mqvitals rules check``: reports the problems of rule files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli import rules_show, rules_testing
-from mqvitals_agent.commandline.arguments import add_zone_argument
 from mqvitals_agent.commandline.settings import explained, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
 
@@ -19,8 +17,7 @@ if TYPE_CHECKING:
     from mqvitals_rules.ruleset.rule import Rule
     from mqvitals_rules.ruleset.ruleset import RuleSet
 
-
-CHECK_DESCRIPTION = """\
+_DESCRIPTION = """\
 Checks rule files together with the shipped rules: shape, names, types, expressions, ids that occur twice, comparisons
 that can never hold or always do. Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and
 a caret under the spot. Warnings are about rules without tests (the tests of ours.yaml are in ours.test.yaml), and
@@ -30,12 +27,13 @@ FILE cannot be read.
 """
 
 
-def add_check_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``rules check``."""
+    parser.description = _DESCRIPTION
     parser.add_argument("files", metavar="FILE", nargs="*", help="rule files (default: those of the configuration)")
 
 
-def run_check(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Check; returns the exit code. Raises Failure."""
     from mqvitals_rules.ruleset.config import check_settings, ineffective_thresholds
     from mqvitals_rules.ruleset.pack import read_rules, shipped_packs
@@ -176,44 +174,3 @@ def _without_test(own: Iterable[Rule], named: Collection[str]) -> Iterator[Probl
     from mqvitals_config.problem import Problem
 
     return (Problem(rule.id.place, "", f"warning: {rule.id} has no test") for rule in own if rule.id not in named)
-
-
-_EXPLAIN = """\
-Prints a rule: its condition, thresholds with their origin, advice, caveat and source. With an object
-(QM01/buffer_pool/3) and a store it evaluates the rule for that object now: the condition with the values filled in, the
-verdict, what is missing where it is unknown, with the facts to declare as lines for the configuration, and the rule's
-past alerts about the object.
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``check``, ``test``, ``list`` and ``explain``."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    check = actions.add_parser("check", help="report the problems of rule files", description=CHECK_DESCRIPTION)
-    add_check_arguments(check)
-    test = actions.add_parser("test", help="run tests of rules", description=rules_testing.DESCRIPTION)
-    rules_testing.add_arguments(test)
-    listing = actions.add_parser("list", help="list the rules in force", description=rules_show.LIST_DESCRIPTION)
-    rules_show.add_list_arguments(listing)
-    explain = actions.add_parser("explain", help="explain a rule, or its verdict about an object", description=_EXPLAIN)
-    explain.add_argument("rule", metavar="RULE", help="the rule's id, such as BP-01")
-    explain.add_argument(
-        "object", metavar="OBJECT", nargs="?", help="an object of the store, such as QM01/buffer_pool/3"
-    )
-    explain.add_argument("--store", metavar="FILE", help="the store (default: that of the configuration)")
-    add_zone_argument(explain)
-    for command in (check, test, listing, explain):
-        command.add_argument(
-            "--config", metavar="FILE", help="the configuration (default: the one MQVITALS_CONFIG names)"
-        )
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen action; returns the exit code. Raises Failure."""
-    if arguments.action == "check":
-        return run_check(arguments)
-    if arguments.action == "list":
-        return rules_show.run_list(arguments)
-    if arguments.action == "test":
-        return rules_testing.run(arguments)
-    return rules_show.run_explain(arguments)

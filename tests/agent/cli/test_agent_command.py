@@ -17,7 +17,7 @@ from random import Random
 import pytest
 
 from mqsamples.printed import printed
-from mqvitals_agent.cli.record import Recorder
+from mqvitals_agent.cli.recordings.record import Recorder
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.commandline.arguments import duration

@@ -149,9 +149,9 @@ def test_a_mistake_of_our_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     def broken(_: object) -> int:
         raise RuntimeError("\x1b[2J")
 
-    for command in ("status", "alerts"):
-        monkeypatch.setattr(f"mqvitals_agent.cli.{command}.run", broken)
-        assert main([command, *(["list"] if command == "alerts" else [])]) == ExitCode.BUG
+    for words, module in ((["status"], "group.status"), (["alerts", "list"], "alerts.list")):
+        monkeypatch.setattr(f"mqvitals_agent.cli.{module}.run", broken)
+        assert main(words) == ExitCode.BUG
         error = capsys.readouterr().err
         assert "Traceback" in error
         assert "\x1b" not in error

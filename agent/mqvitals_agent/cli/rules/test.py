@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mqvitals_rules.testing import Coverage, RuleTest, RuleTestFailure
     from mqvitals_rules.testing.coverage import RuleCoverage
 
-DESCRIPTION = """\
+_DESCRIPTION = """\
 Runs tests of rules ('mqvitals help rule-tests'). A FILE ends in .test.yaml; its tests see the shipped rules, those of
 the configuration with its thresholds, and those of a file beside it of the same stem: mine.test.yaml tests mine.yaml.
 A PACK is a shipped one by its name, such as buffer_pools, and is tested as it is shipped; without arguments all are.
@@ -51,6 +51,7 @@ class RuleTestResult(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``rules test``."""
+    parser.description = _DESCRIPTION
     parser.add_argument(
         "names", metavar="FILE|PACK", nargs="*", help="a file of tests, or a shipped pack (default: all of these)"
     )

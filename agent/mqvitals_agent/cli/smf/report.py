@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the report; returns the exit code."""
     import time
 
-    from mqvitals_agent.cli.smf_import import groups_of, with_progress
+    from mqvitals_agent.cli.smf.importing import groups_of, with_progress
     from mqvitals_agent.commandline.settings import rule_config_of, settings_of
     from mqvitals_agent.review.smf_report import health_check
     from mqvitals_agent.store.error import StoreError, StoreErrorKind

@@ -1,4 +1,4 @@
-"""``mqvitals smf``: SMF 115 and 116, what a queue manager writes about itself each interval."""
+"""``mqvitals smf dump``: every section of SMF records, as lines of JSON or as CSV."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime, tzinfo
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.smf.reader import ReadCounts, RecordFilter
     from mqvitals_agent.smf.record import Record
 
-_DUMP = """\
+_DESCRIPTION = """\
 Prints one JSON object a line for each section of MQ's records, in the order of the file:
 
   {"section","index","type","subtype","sysid","ssid","release","qsg","start","end",
@@ -43,65 +42,44 @@ Exit code: 0 all was read, 1 records were damaged, 2 a file could not be read at
 """
 
 
-_ACTIONS: Final = {
-    "import": ("read records into a store", "mqvitals_agent.cli.smf_import"),
-    "report": ("write a health check from the records", "mqvitals_agent.cli.smf_report"),
-}
-"""Help and module of each subcommand that has a module of its own."""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``dump``, ``import`` and ``report``."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    dump = actions.add_parser(
-        "dump",
-        help="print every section as a line of JSON, or write them as CSV",
-        description=_DUMP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    dump.add_argument("files", metavar="FILE", nargs="+", help="a dump of SMF; - is standard input")
-    dump.add_argument(
+    """Declare the arguments of ``smf dump``."""
+    parser.description = _DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a dump of SMF; - is standard input")
+    parser.add_argument(
         "--section",
         metavar="NAME",
         action="append",
         default=[],
         help="only sections of this name, such as QPST; may be repeated",
     )
-    dump.add_argument(
+    parser.add_argument(
         "--queue-manager",
         metavar="QM",
         action="append",
         default=[],
         help="only records of this queue manager; may be repeated",
     )
-    dump.add_argument(
+    parser.add_argument(
         "--from", dest="begin", metavar="TIME", help=f"only intervals that ended from this moment on: {FORMS}"
     )
-    dump.add_argument("--to", dest="end", metavar="TIME", help="only intervals that ended until this moment")
-    dump.add_argument(
+    parser.add_argument("--to", dest="end", metavar="TIME", help="only intervals that ended until this moment")
+    parser.add_argument(
         "--tz",
         metavar="ZONE",
         type=zone_argument,
         default=UTC,
         help="the zone of --from and --to where they name none, such as Europe/Berlin or +01:00 (default: UTC); what is printed is UTC",
     )
-    dump.add_argument(
+    parser.add_argument(
         "--summary", action="store_true", help="only count what is there, and what the options above select of it"
     )
-    dump.add_argument("--csv", metavar="DIR", help="write CSV files into this folder, over those that are there")
-    for name, (words, module) in _ACTIONS.items():
-        import_module(module).add_arguments(actions.add_parser(name, help=words))
+    parser.add_argument("--csv", metavar="DIR", help="write CSV files into this folder, over those that are there")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen action; returns the exit code. Raises Failure."""
-    if arguments.action not in _ACTIONS:
-        return _dump(arguments)
-    code: int = import_module(_ACTIONS[arguments.action][1]).run(arguments)
-    return code
-
-
-def _dump(arguments: argparse.Namespace) -> int:
+    """Print or write the sections; returns the exit code. Raises Failure."""
     from mqvitals_agent.smf.reader import ReadCounts, RecordFilter
 
     if arguments.summary and arguments.csv is not None:

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(program: str, options: Sequence[str]) -> int:
-    from mqvitals_agent.cli.plan_report import list_json, list_lines
+    from mqvitals_agent.cli.plan.report import list_json, list_lines
     from mqvitals_agent.commandline.output import line_width, show
     from mqvitals_rules.plan.catalogue import FORMULAS
 
@@ -97,7 +97,7 @@ def _calculate(formula: Formula, program: str, options: Sequence[str]) -> int:
         if any(each.name == "date" for each in formula.inputs) and "date" not in inputs:
             inputs["date"] = _today()
         if asked.seen:
-            from mqvitals_agent.cli.plan_report import store_inputs
+            from mqvitals_agent.cli.plan.store_inputs import store_inputs
 
             seen, origins = store_inputs(formula, asked, inputs)
             inputs |= seen
@@ -109,7 +109,7 @@ def _calculate(formula: Formula, program: str, options: Sequence[str]) -> int:
 
 
 def _options_of(formula: Formula, program: str) -> _Parser:
-    from mqvitals_agent.cli.plan_report import help_lines
+    from mqvitals_agent.cli.plan.report import help_lines
     from mqvitals_agent.commandline.output import line_width
 
     parser = _Parser(
@@ -162,7 +162,7 @@ def _help(each: Input) -> str:
 
 
 def _print_answer(formula: Formula, answer: FormulaAnswer, origins: Sequence[str], *, as_json: bool) -> None:
-    from mqvitals_agent.cli.plan_report import answer_json, answer_lines
+    from mqvitals_agent.cli.plan.report import answer_json, answer_lines
     from mqvitals_agent.commandline.output import line_width, show
 
     if as_json:

@@ -1,4 +1,4 @@
-"""``mqvitals alerts``: lists the alerts of a store; sends a test alert to a receiver."""
+"""``mqvitals alerts list``: lists the alerts of a store."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.agent import address_file
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.settings import family_ranks
@@ -17,78 +16,9 @@ if TYPE_CHECKING:
 
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.rows.alerts import StoredAlert
-    from mqvitals_config.receiver import ReceiverSettings
 
 
-_TEST = """\
-Posts a test alert to a receiver of the configuration, firing and then resolved, and shows the responses. The alert
-is marked as a test: its name is MQVITALS-TEST, its label test is true. Exit code 0 when both were accepted, else 2.
-The command does not retry and needs no store.
-"""
-
-
-def add_test_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``alerts test``."""
-    parser.description = _TEST
-    parser.add_argument("receiver", metavar="RECEIVER", nargs="?", help="the receiver's name in the configuration")
-    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
-    parser.add_argument(
-        "--webhook", metavar="URL", help="post to this address instead of to a receiver of the configuration"
-    )
-    parser.add_argument(
-        "--webhook-file", metavar="FILE", dest="webhook", type=address_file, help="the same, with the address in a file"
-    )
-
-
-def run_test(arguments: argparse.Namespace) -> int:
-    """Post the test alert; returns the exit code.
-
-    Raises Failure when there is no such receiver, or it did not take it.
-    """
-    from mqvitals_agent.notify.delivery import make_receiver
-    from mqvitals_agent.notify.receiver import DeliveryStatus, send_test_alert
-    from mqvitals_agent.text.terminal import safe
-    from mqvitals_agent.threads import run_in_loop
-
-    settings, now = _receiver(arguments), now_ms()
-    receiver = make_receiver(settings, lambda: now)
-    for status, outcome in run_in_loop(send_test_alert(receiver, settings, now)):
-        if outcome.status is not DeliveryStatus.ACCEPTED:
-            raise Failure(
-                f"receiver {settings.name} did not accept the test alert, {status.value}: {safe(outcome.text)}",
-                hint="the agent would retry for a day, then give up"
-                if outcome.status is DeliveryStatus.REFUSED
-                else "the agent would go on trying",
-            )
-        print(f"{status.value:<8}  {outcome.status.value}  {safe(outcome.text)}")
-    return ExitCode.DONE
-
-
-def _receiver(arguments: argparse.Namespace) -> ReceiverSettings:
-    from mqvitals_agent.commandline.settings import settings_in_force
-    from mqvitals_config.receiver import webhook_of
-
-    if arguments.webhook is not None:
-        try:
-            return webhook_of(arguments.webhook, name=arguments.receiver or "webhook")
-        except ValueError as error:
-            raise Failure(f"--webhook: {error}") from error
-    if not arguments.receiver:
-        raise Failure("no receiver is named", hint="name one of the configuration, or an address with --webhook URL")
-    known = settings_in_force(arguments.config, {}).settings.receivers
-    for receiver in known:
-        if receiver.name == arguments.receiver:
-            return receiver
-    names = ", ".join(str(receiver.name) for receiver in known)
-    raise Failure(
-        f"there is no receiver {arguments.receiver!r}",
-        hint=f"there is {names}"
-        if names
-        else "the configuration names none, see receivers in 'mqvitals help configuration'",
-    )
-
-
-_LIST = """\
+_DESCRIPTION = """\
 Lists the alerts that are firing, worst first; with --all also those that have ended. Advice on the configuration
 (rules of kind review) is listed with --review alone. An open alert shows its current severity, "was critical"
 means that it was worse before, and an alert that has ended shows its worst value and its last one; --severity and
@@ -98,40 +28,32 @@ that alert's, which is worse: status leaves it out.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``alerts list`` and ``alerts test``."""
-    subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = subparsers.add_parser("list", help="list alerts, worst first", description=_LIST)
-    add_store_arguments(listing)
-    add_zone_argument(listing)
-    listing.add_argument("--all", action="store_true", help="also those that have ended")
-    listing.add_argument(
+    """Declare the arguments of ``alerts list``."""
+    parser.description = _DESCRIPTION
+    add_store_arguments(parser)
+    add_zone_argument(parser)
+    parser.add_argument("--all", action="store_true", help="also those that have ended")
+    parser.add_argument(
         "--json", action="store_true", help="a JSON list, oldest first; severity is the worst while open"
     )
-    listing.add_argument(
+    parser.add_argument(
         "--full", action="store_true", help="with --json: also the rule's figure at its worst, and its current one"
     )
-    listing.add_argument(
+    parser.add_argument(
         "--severity", choices=("critical", "warning", "info"), help="only those that have been as severe, or worse"
     )
-    listing.add_argument(
+    parser.add_argument(
         "--receivers",
         action="store_true",
         help="for each alert what every receiver of the configuration gets, or why it gets nothing",
     )
-    kinds = listing.add_mutually_exclusive_group()
+    kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--review", action="store_true", help="advice on the configuration instead of alerts")
     kinds.add_argument("--all-kinds", action="store_true", help="alerts and advice on the configuration")
-    add_test_arguments(subparsers.add_parser("test", help="post a test alert to a receiver"))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen action; returns the exit code, 0 whatever the list holds."""
-    if arguments.action == "test":
-        return run_test(arguments)
-    return _list(arguments)
-
-
-def _list(arguments: argparse.Namespace) -> int:
+    """List the alerts; returns the exit code, 0 whatever the list holds."""
     from mqvitals_agent.text.figure import moment, zone_name
     from mqvitals_agent.text.styled import line
     from mqvitals_agent.view.alerts import alert_json, at_least, full_json

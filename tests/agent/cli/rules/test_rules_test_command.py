@@ -16,7 +16,7 @@ from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.pack import shipped_packs
 from mqvitals_rules.testing import cases
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "rule-tests.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "rule-tests.md"
 
 
 @pytest.fixture

@@ -1,15 +1,12 @@
-"""``mqvitals rules list`` and ``rules explain``: the rules in force, one rule, and its verdict about an object."""
+"""``mqvitals rules explain``: one rule, and its verdict about an object."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import object_name, open_store
+from mqvitals_agent.commandline.arguments import add_zone_argument, object_name, open_store
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.commandline.settings import no_rule, rule_config_of, rules_of, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
@@ -24,169 +21,12 @@ if TYPE_CHECKING:
     from mqvitals_rules.ruleset.rule import Rule
     from mqvitals_rules.snapshot import ObjectName
 
-
-LIST_DESCRIPTION = """\
-Lists the shipped rules and the site's own, and counts them by kind, tier and document. A tier says where the figures
-come from: P answers to commands, S SMF records, M console messages, D facts that the site declares, A the agent
-itself; P>S is better with the second, P+D needs both, P|S either.
+_DESCRIPTION = """\
+Prints a rule: its condition, thresholds with their origin, advice, caveat and source. With an object
+(QM01/buffer_pool/3) and a store it evaluates the rule for that object now: the condition with the values filled in, the
+verdict, what is missing where it is unknown, with the facts to declare as lines for the configuration, and the rule's
+past alerts about the object.
 """
-
-_FILTERS = ("kind", "topic", "tier", "document")
-
-
-def add_list_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``rules list``."""
-    parser.add_argument(
-        "--kind", metavar="KIND", help="only rules of this kind (operational, review, ...) or about this kind of object"
-    )
-    parser.add_argument("--topic", metavar="TOPIC", help="only rules of this file, such as channels")
-    parser.add_argument(
-        "--tier", metavar="TIER", help="only rules of this tier (P>S), or with this letter in theirs (S)"
-    )
-    parser.add_argument("--document", metavar="WORD", help="only rules from a document with this in its title")
-    parser.add_argument("--counts", action="store_true", help="only the numbers by kind, tier, document and topic")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="a JSON list, for programs; with --counts an object")
-    form.add_argument(
-        "--markdown", action="store_true", help="the reference page of the shipped rules, mqvitals help rules"
-    )
-
-
-def run_list(arguments: argparse.Namespace) -> int:
-    """List the rules; returns the exit code. Raises Failure."""
-    settings = settings_of(arguments)
-    if arguments.markdown:
-        from mqvitals_rules.ruleset.markdown import rules_page
-        from mqvitals_rules.ruleset.pack import load_rules
-        from mqvitals_rules.vocabulary.tables import KINDS
-
-        sys.stdout.write(rules_page(load_rules(KINDS)))
-        return ExitCode.DONE
-    from mqvitals_rules.ruleset.config import disabled_rules
-
-    rules = rules_of(settings)
-    wanted = {name: value for name in _FILTERS if (value := getattr(arguments, name)) is not None}
-    found = [rule for rule in rules if all(_PREDICATES[name](rule, value) for name, value in wanted.items())]
-    if not found:
-        raise _no_such_rules(rules, wanted)
-    if arguments.json:
-        shown = rule_counts(found) if arguments.counts else [rule_json(rule, settings) for rule in found]
-        print(json.dumps(shown, indent=2))
-        return ExitCode.DONE
-    if not arguments.counts:
-        print("\n".join(_table(found, disabled_rules(settings.rules, found))))
-        print()
-    print("\n".join(_count_lines(found)))
-    return ExitCode.DONE
-
-
-def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
-    """One rule as programs get it, with what the configuration changes about it."""
-    from mqvitals_rules.ruleset.config import disabled_rules
-    from mqvitals_rules.ruleset.markdown import clear_text, hold_text, one_line
-
-    return {
-        "id": str(rule.id),
-        "title": rule.title,
-        "topic": rule.topic,
-        "tier": rule.tier or None,
-        "kind": rule.kind.value,
-        "scope": rule.scope,
-        "about": rule.about,
-        "family": rule.family.name if rule.family else None,
-        "caused_by": [str(cause) for cause in rule.caused_by],
-        "caused_by_partner": [str(cause) for cause in rule.caused_by_partner],
-        "same_incident": [str(other) for other in rule.same_incident],
-        "quiet_restarts": rule.quiet_restarts,
-        "enabled": rule.id not in disabled_rules(settings.rules, [rule]),
-        "severity": rule.severity.name.lower(),
-        "severity_if": [
-            {"when": one_line(case.when), "severity": case.severity.name.lower()} for case in rule.severity_if
-        ],
-        "when": one_line(rule.when),
-        "hold": hold_text(rule),
-        "clear": clear_text(rule),
-        "parameters": [
-            {
-                "name": each.name,
-                "value": each.value,
-                "unit": each.unit,
-                "origin": each.origin.value,
-                "meaning": each.meaning,
-                "overrides": [
-                    {"value": entry.value, "objects": str(entry.objects or "*"), "place": str(entry.rule.place)}
-                    for entry in settings.rules.thresholds
-                    if entry.rule == rule.id and entry.parameter == each.name
-                ],
-            }
-            for each in rule.parameters.values()
-        ],
-        "needs": list(rule.needs),
-        "advice": one_line(rule.advice),
-        "caveat": one_line(rule.caveat),
-        "source": [{"document": source.document, "section": source.section} for source in rule.sources],
-        "mqsc": str(rule.mqsc) if rule.mqsc else None,
-        "mqsc_if": [{"when": one_line(case.when), "mqsc": str(case.mqsc)} for case in rule.mqsc_if],
-    }
-
-
-def rule_counts(rules: Iterable[Rule]) -> dict[str, Any]:
-    """The number of rules by kind, tier, document and topic, the greatest first; a rule counts for each document."""
-    rules = tuple(rules)
-    found = {
-        "kind": Counter(rule.kind.value for rule in rules),
-        "tier": Counter(rule.tier or "none" for rule in rules),
-        "document": Counter(title for rule in rules for title in _documents(rule)),
-        "topic": Counter(rule.topic for rule in rules),
-    }
-    return {"rules": len(rules), **{name: dict(counter.most_common()) for name, counter in found.items()}}
-
-
-def _documents(rule: Rule) -> frozenset[str]:
-    return frozenset(source.document for source in rule.sources)
-
-
-_PREDICATES: dict[str, Callable[[Rule, str], bool]] = {
-    "kind": lambda rule, word: word in (rule.kind.value, rule.scope, rule.about),
-    "topic": lambda rule, word: word == rule.topic,
-    "tier": lambda rule, word: word == rule.tier or (len(word) == 1 and word in rule.tier),
-    "document": lambda rule, word: any(word.casefold() in title.casefold() for title in _documents(rule)),
-}
-
-
-def _no_such_rules(rules: Iterable[Rule], wanted: dict[str, str]) -> Failure:
-    rules = tuple(rules)
-    there = {
-        "kind": {word for rule in rules for word in (rule.kind.value, rule.scope)},
-        "topic": {rule.topic for rule in rules},
-        "tier": {rule.tier for rule in rules if rule.tier},
-        "document": {title for rule in rules for title in _documents(rule)},
-    }
-    words = " and ".join(f"{name} {value}" for name, value in wanted.items())
-    hint = "; ".join(f"{name}s: {', '.join(sorted(there[name]))}" for name in wanted)
-    return Failure(f"no rule of {words}", hint=hint)
-
-
-def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
-    from mqvitals_agent.text.terminal import cells, fit
-
-    rows = [("Rule", "Severity", "Tier", "Kind", "Scope", "Title")]
-    for rule in rules:
-        severity = "off" if rule.id in disabled else rule.severity.name.lower()
-        rows.append((safe(rule.id), severity, rule.tier or "-", rule.kind.value, rule.scope, safe(rule.title)))
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(fit, row, widths)).rstrip() for row in rows]
-
-
-def _count_lines(rules: Iterable[Rule]) -> Iterator[str]:
-    from mqvitals_agent.text.figure import counted
-
-    counts = rule_counts(rules)
-    yield counted(counts.pop("rules"), "rule")
-    for name, found in counts.items():
-        words = ", ".join(f"{safe(word)} {count}" for word, count in found.items())
-        yield from wrap(words, line_width(), first=f"{name.capitalize():<10}", rest=" " * 10)
-
 
 _LABEL = 10
 
@@ -203,7 +43,18 @@ _OTHER_FACTS = (
 _VERDICTS = {True: "true", False: "false", None: "unknown"}
 
 
-def run_explain(arguments: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``rules explain``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("rule", metavar="RULE", help="the rule's id, such as BP-01")
+    parser.add_argument(
+        "object", metavar="OBJECT", nargs="?", help="an object of the store, such as QM01/buffer_pool/3"
+    )
+    parser.add_argument("--store", metavar="FILE", help="the store (default: that of the configuration)")
+    add_zone_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
     """Explain the rule, and with an object its verdict; returns the exit code. Raises Failure."""
     settings = settings_of(arguments)
     rules = rules_of(settings)

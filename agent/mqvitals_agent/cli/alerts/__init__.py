@@ -1,0 +1,22 @@
+"""``mqvitals alerts``: the alerts of a store, and what people do about alerts."""
+
+from __future__ import annotations
+
+import argparse
+
+from mqvitals_agent.commandline.actions import Action, add_actions, run_action
+
+ACTIONS = (
+    Action("list", "list alerts, worst first", "mqvitals_agent.cli.alerts.list"),
+    Action("test", "post a test alert to a receiver", "mqvitals_agent.cli.alerts.test"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions of ``alerts``."""
+    add_actions(parser, ACTIONS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen action; returns the exit code."""
+    return run_action(ACTIONS, arguments)

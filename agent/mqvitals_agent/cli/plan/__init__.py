@@ -1,0 +1,1 @@
+"""``mqvitals plan``: the formulas of the documents, each a calculator."""

@@ -1,0 +1,1 @@
+"""Commands about recordings of exchanges: made, redacted, played; and about the PCF messages in them."""

@@ -1,0 +1,27 @@
+"""``mqvitals rules``: rules are checked, tested, listed and explained."""
+
+from __future__ import annotations
+
+import argparse
+
+from mqvitals_agent.commandline.actions import Action, add_actions, run_action
+
+ACTIONS = (
+    Action("check", "report the problems of rule files", "mqvitals_agent.cli.rules.check"),
+    Action("test", "run tests of rules", "mqvitals_agent.cli.rules.test"),
+    Action("list", "list the rules in force", "mqvitals_agent.cli.rules.list"),
+    Action("explain", "explain a rule, or its verdict about an object", "mqvitals_agent.cli.rules.explain"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions of ``rules``, each with ``--config``."""
+    for action in add_actions(parser, ACTIONS):
+        action.add_argument(
+            "--config", metavar="FILE", help="the configuration (default: the one MQVITALS_CONFIG names)"
+        )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen action; returns the exit code. Raises Failure."""
+    return run_action(ACTIONS, arguments)
