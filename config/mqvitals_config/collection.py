@@ -201,7 +201,11 @@ class PollingSettings:
     channels: Annotated[ChannelSelection, Doc("Which channels are polled.")] = field(default_factory=ChannelSelection)
     intervals: Annotated[
         Mapping[CommandName, Interval],
-        Doc("Other intervals, by the name of the command, such as `INQUIRE_USAGE: 5m`."),
+        Doc(
+            "Other intervals, by the name of the command, such as `INQUIRE_USAGE: 5m`. The usage of shared message data sets"
+            " (`INQUIRE_USAGE_SMDS`) is asked for as often as their state (`INQUIRE_CF_STRUC_STATUS_SMDS`), with which their"
+            " rules are evaluated: every 5m."
+        ),
     ] = field(default_factory=dict)
 
 

@@ -45,7 +45,8 @@ this against a real one."""
 
 USAGE = "INQUIRE_USAGE"
 DATA_SETS = "INQUIRE_USAGE_SMDS"
-"""The part of it about shared message data sets, which the one about page sets and pools leaves out."""
+"""The part of it about shared message data sets, which the one about page sets and pools leaves out. Their rules are
+evaluated when the answer about their state comes (``SMDS_STATE``): it is sent as often as that query."""
 POSITIONS = "INQUIRE_USAGE_DATASET"
 """The part of it about positions in the log that are still needed."""
 UNITS = "INQUIRE_CONNECTION"
@@ -78,7 +79,7 @@ DEFAULT_INTERVALS_MS: Mapping[str, int] = {
     "INQUIRE_QSG": 60_000,
     "INQUIRE_CF_STRUC_STATUS": 60_000,
     USAGE: 60_000,
-    DATA_SETS: 60_000,
+    DATA_SETS: 300_000,
     POSITIONS: 300_000,
     UNITS: 300_000,
     "INQUIRE_SMDSCONN": 60_000,
