@@ -48,6 +48,9 @@ class Evaluation:
     unknown_advice: tuple[UnknownCount, ...] = ()
 
 
+_NOTHING_YET = Evaluation((), ())
+
+
 class Engine:
     """Evaluates snapshots one after another and keeps the open alerts.
 
@@ -83,6 +86,8 @@ class Engine:
         self._shifted: dict[str, list[Transition]] = {}
         """By owner: alerts whose dates were shifted, for its next evaluation."""
         self._unknown: dict[str, Counter[tuple[str, Absence]]] = {}
+        self._last: dict[str, tuple[dict[tuple[str, Absence], int], Evaluation]] = {}
+        """By owner: these counts when they changed last, and the evaluation with them."""
         self._unknown_pairs: dict[tuple[Absence | None, Absence], tuple[Absence | None, Absence]] = {}
         """Each once: thousands of objects have the same."""
         self._causes = rules.causes
@@ -167,11 +172,17 @@ class Engine:
             if state is not None:
                 self._evaluate(state, now, counts, changes)
         self._explain(snapshot.owner, now, changes)
+        before, last = self._last.get(snapshot.owner, (None, _NOTHING_YET))
+        if counts == before:
+            # Mostly: the store recognises what it has written by its identity.
+            return replace(last, transitions=tuple(changes))
         unknown: list[UnknownCount] = []
         unknown_advice: list[UnknownCount] = []
         for (rule, reason), count in sorted([each for each in counts.items() if each[1]], key=_rule_and_reason):
             (unknown_advice if rule in self._advice else unknown).append(UnknownCount(rule, reason, count))
-        return Evaluation(tuple(changes), tuple(unknown), tuple(unknown_advice))
+        found = Evaluation(tuple(changes), tuple(unknown), tuple(unknown_advice))
+        self._last[snapshot.owner] = dict(counts), found
+        return found
 
     def _explain(self, owner: str, now: int, changes: list[Transition]) -> None:
         """Note for the owner's firing alerts which of them explains which."""

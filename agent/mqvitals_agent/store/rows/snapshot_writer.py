@@ -51,6 +51,8 @@ class SnapshotWriter:
         self._moved: dict[int, int | None] = {}
         self._unknown: dict[str, set[tuple[str, str, str, int]]] = {}
         """The rows of ``unknown_count`` of each owner, as far as they are known."""
+        self._counted: dict[str, Iterable[UnknownCount]] = {}
+        """What these rows were made of."""
         for number, owner, kind, name, gone in self._connection.execute(
             "SELECT id, owner, kind, name, gone_ts FROM object"
         ):
@@ -101,6 +103,7 @@ class SnapshotWriter:
             self.gone.pop(number, None)
             self._with_instances.discard(number)
         self._unknown = {}
+        self._counted = {}
 
     def _number(self, name: ObjectName, ts: int) -> int:
         number = self.objects.get(name)
@@ -232,6 +235,8 @@ class SnapshotWriter:
 
     def _write_unknown(self, owner: str, counts: Iterable[UnknownCount]) -> None:
         """Few counts change from one snapshot to the next: only those are written."""
+        if counts is self._counted.get(owner):
+            return
         rows = {(owner, each.rule, each.reason._name_, each.count) for each in counts}
         known = self._unknown.get(owner)
         if known is None:
@@ -244,6 +249,7 @@ class SnapshotWriter:
             "INSERT INTO unknown_count(owner, rule, reason, count) VALUES(?, ?, ?, ?)", rows - known
         )
         self._unknown[owner] = rows
+        self._counted[owner] = counts
 
 
 def _no_rows(kind: str) -> SampleMerger:
