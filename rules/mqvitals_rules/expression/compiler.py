@@ -17,12 +17,13 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from math import nan
 from types import CodeType, FunctionType
 from typing import Any as Whatever
 from typing import NamedTuple, Protocol
 
-from mqvitals_rules.expression.context import Context, any_member, any_named, tally
+from mqvitals_rules.expression.context import Context, any_called, any_member, any_named, tally
 from mqvitals_rules.expression.functions import (
     EXTREMES,
     WINDOW_FUNCTIONS,
@@ -107,6 +108,9 @@ PRESENT = NUMBERS | TEXTS
 LEFT_OUT = object()
 """The result of a term on an optional fact that is not declared."""
 
+_UNASKED = object()
+"""Stands for a look back that conditions share, before the first of them has asked for it."""
+
 _Read = frozenset[str]
 """The locals that hold looked-up values for certain."""
 
@@ -153,6 +157,7 @@ def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping
     writer = _Writer(unreported)
     lines = ["def evaluate(c, v, s):", " found = []"]
     lines += [f" {local} = {code}" for local, code in writer.fetch_shared([root for _, root in roots]).items()]
+    lines += [f" {local} = U" for local in writer.share_looks([root for _, root in roots])]
     if any(messages_of(root) for _, root in roots):
         lines.append(" q = c.unheard")
     for place, root in roots:
@@ -164,17 +169,53 @@ def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping
             f"  if (a := a or c.absence) is not s[{place}]: found.append(({place}, None, a))",
             f" elif r is not s[{place}]: found.append(({place}, r, None))",
         )
-    return _defined("\n".join((*lines, " return found", "")), writer)
+    return _defined("\n".join((*lines, " return found", "")), writer.table)
 
 
 def _function(text: str, writer: _Writer) -> Evaluate:
-    return _defined(f"def evaluate(c, v):\n return {text}\n", writer)
+    """The same function for the same code: so what one rule found of members is known when another asks for it."""
+    held = tuple((name, type(value), value) for name, value in writer.table.items() if name not in _COMMON)
+    return _compiled(text, held)
 
 
-def _defined(text: str, writer: _Writer) -> Callable[..., Whatever]:
+@lru_cache(4096)
+def _compiled(text: str, held: tuple[tuple[str, type, object], ...]) -> Evaluate:
+    table = {**_COMMON, **{name: value for name, _, value in held}}
+    return _defined(f"def evaluate(c, v):\n return {text}\n", table)
+
+
+def _defined(text: str, table: dict[str, Whatever]) -> Callable[..., Whatever]:
     module = compile(text, "<rule>", "exec")
     body = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
-    return FunctionType(body, writer.table, "evaluate")
+    return FunctionType(body, table, "evaluate")
+
+
+_COMMON: Mapping[str, Whatever] = {
+    "__builtins__": {},
+    "N": NUMBERS,
+    "T": TEXTS,
+    "P": PRESENT,
+    "D": Absence.NOT_DECLARED,
+    "L": LEFT_OUT,
+    "U": _UNASKED,
+    "A": Absence,
+    "absolute": abs,
+    "least": EXTREMES["min"],
+    "greatest": EXTREMES["max"],
+    "rising": rising,
+    "any_member": any_member,
+    "any_named": any_named,
+    "any_called": any_called,
+    "tally": tally,
+    "seen": seen,
+    "elapsed": elapsed,
+    "is_open": is_open,
+    "times": times,
+    "latest": latest,
+    "latest_text": latest_text,
+    "unchanged": unchanged,
+}
+"""What written code calls by these names."""
 
 
 class _Writer:
@@ -188,29 +229,8 @@ class _Writer:
         self._unreported = unreported
         self._safe = safe
         self._fetched: frozenset[str] = frozenset()
-        self.table: dict[str, Whatever] = {
-            "__builtins__": {},
-            "N": NUMBERS,
-            "T": TEXTS,
-            "P": PRESENT,
-            "D": Absence.NOT_DECLARED,
-            "L": LEFT_OUT,
-            "A": Absence,
-            "absolute": abs,
-            "least": EXTREMES["min"],
-            "greatest": EXTREMES["max"],
-            "rising": rising,
-            "any_member": any_member,
-            "any_named": any_named,
-            "tally": tally,
-            "seen": seen,
-            "elapsed": elapsed,
-            "is_open": is_open,
-            "times": times,
-            "latest": latest,
-            "latest_text": latest_text,
-            "unchanged": unchanged,
-        }
+        self._looks: dict[tuple[object, ...], str] = {}
+        self.table: dict[str, Whatever] = dict(_COMMON)
         self._constants: dict[tuple[type, object], str] = {}
         self._metrics: dict[tuple[str, str, str], str] = {}
         self._locals = 0
@@ -230,15 +250,19 @@ class _Writer:
             case MembersKnown():
                 return _Code(f"(c.members({self._constant(node.kind)}).doubt is None)", leaves=False, read=read)
             case Rising():
-                text = f"rising({_whose(node.metric)}, {self._address(node.metric)}, {self._constant(node.rises)})"
+                call = f"rising({_whose(node.metric)}, {self._address(node.metric)}, {self._constant(node.rises)})"
+                shared = self._looks.get(_look_of(node))
+                text = call if shared is None else _once(shared, call)
                 return _Code(text, leaves=False, read=read)
             case AnyMember():
                 body, kind = self._held(compile_condition(node.body, safe=self._safe)), self._constant(node.kind)
-                named = _named_by(node.body)
-                if named is None:
-                    text = f"any_member(c, {kind}, {body}, {self._constant(node.alike)})"
-                else:
-                    text = f"any_named(c, {kind}, {body}, {self._address(named)})"
+                match _named_by(node.body):
+                    case None:
+                        text = f"any_member(c, {kind}, {body}, {self._constant(node.alike)})"
+                    case Constant(value=name):
+                        text = f"any_called(c, {kind}, {body}, {self._constant(name)})"
+                    case named:
+                        text = f"any_named(c, {kind}, {body}, {self._address(named)})"
                 return _Code(text, leaves=False, read=read)
             case Seen():
                 ids, window = self._constant(frozenset(node.messages)), self._constant(node.window_ms)
@@ -363,7 +387,12 @@ class _Writer:
         function = WINDOW_FUNCTIONS[node.function].look(node.metric.metric.type)
         look = self._held(_or(None, function) if self._safe else function)
         address = f"{_whose(node.metric)}, {self._address(node.metric)}"
-        return self._found(f"{look}({address}, {self._constant(node.window_ms)}{limit})", tests)
+        call = f"{look}({address}, {self._constant(node.window_ms)}{limit})"
+        shared = self._looks.get(_look_of(node))
+        if shared is None:
+            return self._found(call, tests)
+        tests.parts.append(f"{_once(shared, call)} is not None")
+        return shared
 
     def _unheard(self, node: Condition | Operand) -> str:
         """The code that tests whether there are no messages at all; what is needed for them is then noted as an absence."""
@@ -439,6 +468,15 @@ class _Writer:
         self._fetched = frozenset(local for local, count in uses.items() if count > 1)
         return {local: self._handed_out(metrics[local]) for local in metrics if local in self._fetched}
 
+    def share_looks(self, roots: Sequence[Condition]) -> Sequence[str]:
+        """The locals of looks back that several conditions share: the first that asks for one keeps its result."""
+        uses = Counter(
+            _look_of(each) for root in roots for each in walk_outside(root) if isinstance(each, Window | Rising)
+        )
+        shared = [look for look, count in uses.items() if look and count > 1]
+        self._looks = {look: f"w{place}" for place, look in enumerate(shared)}
+        return list(self._looks.values())
+
     # Names in the written code
 
     def _address(self, metric: MetricValue) -> str:
@@ -507,13 +545,44 @@ def _may_be_nan(node: Operand) -> bool:
     return False
 
 
-def _named_by(body: Condition) -> MetricValue | None:
-    """The metric of the evaluated object that names the member for which a condition can hold, which is then
-    ``name == this.metric``, or begins with that and ``and``.
+def _look_of(node: Window | Rising) -> tuple[object, ...]:
+    """What is the same of two looks back that have the same result; empty where that takes more than a comparison.
+
+    A share notes what is absent among all objects, for each condition anew.
+    """
+    metric = node.metric
+    if metric.of:
+        return ()
+    if isinstance(node, Rising):
+        return "rising", metric.kind, metric.metric.name, node.rises
+    limit: object
+    match node.limit:
+        case None:
+            limit = None
+        case Constant(value=value):
+            limit = value
+        case MetricValue(of="", kind=kind, metric=of):
+            limit = kind, of.name
+        case _:
+            return ()
+    return () if node.function == "share" else (node.function, metric.kind, metric.metric.name, node.window_ms, limit)
+
+
+def _once(local: str, call: str) -> str:
+    """The code of the result of a call that is made once."""
+    return f"({local} if {local} is not U else ({local} := {call}))"
+
+
+def _named_by(body: Condition) -> MetricValue | Constant | None:
+    """What names the member for which a condition can hold: a metric of the evaluated object, or a text.
+
+    The condition is then ``name == this.metric`` or ``name == "..."``, or begins with that and ``and``.
     """
     match body.operands[0] if isinstance(body, All) else body:
         case Comparison(operator="==", left=NameText(of=""), right=MetricValue() as named) if named.of == THIS:
             return None if named.optional else named
+        case Comparison(operator="==", left=NameText(of=""), right=Constant(value=str()) as named):
+            return named
     return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from mqvitals_rules.history import ObjectMessage, Point
@@ -105,7 +104,7 @@ Body = Callable[..., Any]
 
 def any_member(context: Context, kind: str, body: Body, alike: bool) -> bool | None:  # noqa: FBT001
     """Whether a condition holds for one member: True decides, else one that is unknown makes it unknown."""
-    found: bool | None = _of_members(context, kind, body, alike, _any)
+    found: bool | None = _of_members(context, kind, body, alike, "any")
     return found
 
 
@@ -117,31 +116,45 @@ def any_named(context: Context, kind: str, body: Body, of: str, metric: str) -> 
     name = context.value(of, metric)
     if not isinstance(name, str):
         return _any(members, body)
-    found = some(body(member, values.get) for member, values in members.named(name))
-    return None if found is False and members.unplaced else found
+    return _any_called(members, body, name)
+
+
+def any_called(context: Context, kind: str, body: Body, name: str) -> bool | None:
+    """As ``any_member`` for a condition that is false for every member of another name."""
+    members = context.members(kind)
+    return None if members.doubt is not None else _any_called(members, body, name)
 
 
 def tally(context: Context, kind: str, body: Body, function: str, alike: bool) -> float | None:  # noqa: FBT001
     """``count``, ``sum``, ``most`` or ``least`` of what the members come to."""
-    found: float | None = _of_members(context, kind, body, alike, partial(_tallied, TALLIES[function]))
+    found: float | None = _of_members(context, kind, body, alike, function)
     return found
 
 
-def _of_members(context: Context, kind: str, body: Body, alike: bool, join: Callable[[MemberSet, Body], Any]) -> Any:  # noqa: FBT001
+def _of_members(context: Context, kind: str, body: Body, alike: bool, function: str) -> Any:  # noqa: FBT001
     """The result about all members, cached where it is the same for every object that has them; None: unknown."""
     members = context.members(kind)
     if members.doubt is not None:
         return None
     if not alike:
-        return join(members, body)
-    notes = members.notes
-    if body not in notes:
-        notes[body] = join(members, body)
-    return notes[body]
+        return _joined(members, body, function)
+    notes, key = members.notes, (function, body)
+    if key not in notes:
+        notes[key] = _joined(members, body, function)
+    return notes[key]
+
+
+def _joined(members: MemberSet, body: Body, function: str) -> bool | float | None:
+    return _any(members, body) if function == "any" else _tallied(TALLIES[function], members, body)
 
 
 def _any(members: MemberSet, body: Body) -> bool | None:
     found = some(body(member, values.get) for member, values in members)
+    return None if found is False and members.unplaced else found
+
+
+def _any_called(members: MemberSet, body: Body, name: str) -> bool | None:
+    found = some(body(member, values.get) for member, values in members.named(name))
     return None if found is False and members.unplaced else found
 
 
