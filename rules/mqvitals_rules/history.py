@@ -15,7 +15,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar, overload
 
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.vocabulary.event import CONSOLE, EVENT_FAMILIES, are_followed, is_event
+from mqvitals_rules.vocabulary.event import CONSOLE, EVENT_CATEGORIES, are_followed, is_event
 from mqvitals_rules.vocabulary.metric import Absence, Value
 
 
@@ -346,7 +346,7 @@ class MemoryHistory:
 
     def add_message(self, owner: str, message: ObjectMessage) -> None:
         """Take in a message, in any order. From the first one on the owner's console, or all its events, are followed."""
-        self._followed.setdefault(owner, set()).update(EVENT_FAMILIES if is_event(message.id) else (CONSOLE,))
+        self._followed.setdefault(owner, set()).update(EVENT_CATEGORIES if is_event(message.id) else (CONSOLE,))
         insort(self._messages.setdefault(owner, []), message, key=lambda each: each.ts)
 
     def follow(self, owner: str) -> None:

@@ -13,7 +13,7 @@ from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
 from mqvitals_agent.doctor.remark import NewestTime, Remark, ReplyTimes
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_config.scalars import time_zone
-from mqvitals_rules.vocabulary.event import families_of
+from mqvitals_rules.vocabulary.event import categories_of
 
 _AUTHORITY_RECORDS: Final = (
     "This queue manager does not run on z/OS: its authority records decide. The user needs CONNECT and INQ on the"
@@ -186,11 +186,11 @@ def _events(examined: Examination) -> Iterator[DoctorFinding]:
     item = next(iter(asked.items), None) if asked is not None else None
     if not opened or item is None:
         return
-    families = frozenset[str]().union(*map(families_of, opened))
+    categories = frozenset[str]().union(*map(categories_of, opened))
     switches = {
         keyword: _integer(item.get(parameter))
-        for family, keywords in remark.EVENT_SWITCHES.items()
-        if family in families
+        for category, keywords in remark.EVENT_SWITCHES.items()
+        if category in categories
         for keyword, parameter in keywords
     }
     yield _remarked(examined.queue_manager, "event switches", remark.event_remarks(switches))

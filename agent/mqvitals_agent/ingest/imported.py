@@ -61,6 +61,8 @@ _TOTALS: Final = {
     "tcp_dup_acks": ("tcp_dup_acks_total", ("dupacks",)),
 }
 """Increase -> the total since the connections began, and the labels that count it: the greater one, as both count retransmissions."""
+_LONGEST_IDENTITY: Final = 4000
+"""Characters. Of very many connections the first ones show whether they are the same."""
 
 
 class ChannelAddresses(NamedTuple):
@@ -132,7 +134,7 @@ def _figures(connections: list[TcpConnection], before: Mapping[str, Reported]) -
         if each.figures.keys() >= {"maxsndwnd", "sndwnd"}
     ]
     values["tcp_window_lost"] = max(shrunk) if shrunk else Absence.NOT_RETURNED
-    same = "; ".join(sorted(each.identity for each in connections))[:_LONGEST]
+    same = "; ".join(sorted(each.identity for each in connections))[:_LONGEST_IDENTITY]
     for increase, (total, labels) in _TOTALS.items():
         counts = [
             max(each.figures[label] for label in labels if label in each.figures)
@@ -149,7 +151,3 @@ def _figures(connections: list[TcpConnection], before: Mapping[str, Reported]) -
             values[increase] = sum(counts) - earlier if sum(counts) >= earlier else Absence.RESET
     values["tcp_sockets"] = same
     return {metric: int(value) if isinstance(value, float) else value for metric, value in values.items()}
-
-
-_LONGEST: Final = 4000
-"""Of very many connections the first ones tell whether they are the same."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from mqvitals_agent.ingest.messages import NewestMessage
 from mqvitals_agent.store.older import PastReader
 from mqvitals_rules.releases import CD, LTS, Support, release_table, version_words
-from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.ruleset.facts import Facts, entries_of
 from mqvitals_rules.snapshot import Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported, Value
 from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND
@@ -25,7 +25,6 @@ _TYPES: Final = metric(_KIND, "release_type").values
 _STARTING: Final = "CSQY000I"
 _ANNOUNCED = re.compile(r"\bV(\d+\.\d+\.\d+)\S* (LTSR|CDR)\b")
 
-_CERTIFICATE = re.compile(r"(?P<label>.+?) (?P<until>\d{4}-\d\d-\d\d)(?:; |$)")
 _MOST_NAMED: Final = 3
 """So many certificates are named, those that expire first."""
 
@@ -63,26 +62,24 @@ class QueueManagerFigures:
             reason = level if isinstance(level, Absence) else Absence.OUT_OF_RANGE
             return dict.fromkeys(("release_type", "release_support_days_left", "release_support"), reason)
         zos = reading.values.get("platform") == _ZOS
-        said = self._said(reading.object.owner, reading.ts) if zos else None
-        announced = said[1] if said is not None and said[0] == version_words(level) else None
-        support = release_table().support(level, zos=zos, announced=announced)
+        support = self._table(reading, level, zos=zos)
         declared = facts.get("supported_until")
         if isinstance(declared, str):
-            known = support.type if support is not None else None
-            until = date.fromisoformat(declared)
-            words = f"{version_words(level)}{f' {known}' if known else ''}: supported until {until}, as declared"
-            support = Support(known, until, words)
+            support = _as_declared(declared, level, support)
         if support is None:
             support = Support(None, None, f"{version_words(level)}: not in the table of {release_table().as_of}")
+        lacking = Absence.NEEDS_CONSOLE if zos else Absence.NOT_DECLARED
         return {
-            "release_type": _TYPES[support.type]
-            if support.type
-            else Absence.NEEDS_CONSOLE
-            if zos
-            else Absence.NOT_DECLARED,
+            "release_type": _TYPES[support.type] if support.type else lacking,
             "release_support_days_left": (support.until - today).days if support.until else Absence.NOT_DECLARED,
             "release_support": support.words,
         }
+
+    def _table(self, reading: Reading, level: int, *, zos: bool) -> Support | None:
+        """What the table of releases says; on z/OS the newest start tells LTS and CD of one number apart."""
+        said = self._said(reading.object.owner, reading.ts) if zos else None
+        announced = said[1] if said is not None and said[0] == version_words(level) else None
+        return release_table().support(level, zos=zos, announced=announced)
 
     def _said(self, owner: str, now: int) -> tuple[str, str] | None:
         """Version and type as the newest CSQY000I has them, which comes at the start. Raises StoreError."""
@@ -90,19 +87,23 @@ class QueueManagerFigures:
         return None if found is None else (found[1], LTS if found[2] == "LTSR" else CD)
 
 
+def _as_declared(until: str, level: int, support: Support | None) -> Support:
+    known = None if support is None else support.type
+    day = date.fromisoformat(until)
+    release = f"{version_words(level)} {known}" if known else version_words(level)
+    return Support(known, day, f"{release}: supported until {day}, as declared")
+
+
 def certificate_figures(declared: object, today: date) -> Mapping[str, Reported]:
     """Of the declared certificates: days until the first of them expires, and which these are."""
-    found = sorted((date.fromisoformat(each["until"]), each["label"]) for each in _certificates(declared))
+    entries = entries_of(declared) if isinstance(declared, str) else ()
+    found = sorted((date.fromisoformat(until), label) for label, until in entries)
     if not found:
         return dict.fromkeys(("certificate_days_left", "certificate_next"), Absence.NOT_DECLARED)
     named = [f"{label} on {until}" for until, label in found[:_MOST_NAMED]]
     more = len(found) - len(named)
     words = ", ".join([*named, f"{more} later"] if more else named)
     return {"certificate_days_left": (found[0][0] - today).days, "certificate_next": words}
-
-
-def _certificates(declared: object) -> Iterable[re.Match[str]]:
-    return _CERTIFICATE.finditer(declared) if isinstance(declared, str) else ()
 
 
 def _has_attributes(reading: Reading) -> bool:

@@ -73,7 +73,7 @@ MQCFOP_NOT_LIKE: Final = 21
 MQCFOP_CONTAINS_GEN: Final = 26
 MQCFOP_EXCLUDES_GEN: Final = 29
 
-# Commands, and the families of event and statistics messages.
+# Commands, and the categories of event and statistics messages.
 MQCMD_INQUIRE_Q_MGR: Final = 2
 MQCMD_INQUIRE_Q: Final = 13
 MQCMD_RESET_Q_STATS: Final = 17

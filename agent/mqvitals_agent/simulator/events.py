@@ -18,7 +18,7 @@ from mqvitals_config.schema import Convert
 Length = Annotated[int, Convert(parse_duration, DURATION_FORM, raw=True)]
 """A duration, ms."""
 
-_FAMILIES: Final = {
+_CATEGORIES: Final = {
     **dict.fromkeys((2053, 2224, 2225, 2226, 2227), ("SYSTEM.ADMIN.PERFM.EVENT", mq.MQCMD_PERFM_EVENT)),
     **dict.fromkeys((2367, 2368, 2369, 2370), ("SYSTEM.ADMIN.CONFIG.EVENT", mq.MQCMD_CONFIG_EVENT)),
     **dict.fromkeys((2412, 2413), ("SYSTEM.ADMIN.COMMAND.EVENT", mq.MQCMD_COMMAND_EVENT)),
@@ -28,7 +28,7 @@ _FAMILIES: Final = {
     ),
 }
 _QMGR: Final = ("SYSTEM.ADMIN.QMGR.EVENT", mq.MQCMD_Q_MGR_EVENT)
-_QUEUES: Final = frozenset(queue for queue, _ in (*_FAMILIES.values(), _QMGR))
+_QUEUES: Final = frozenset(queue for queue, _ in (*_CATEGORIES.values(), _QMGR))
 _ROUNDS: Final = 20
 """Messages of so many rounds lie on a queue; the site removes those of earlier ones."""
 _ID_LENGTH: Final = 24
@@ -53,7 +53,7 @@ class ScenarioEvent:
     @property
     def queue(self) -> str:
         """The queue that it comes on."""
-        return _FAMILIES.get(self.reason, _QMGR)[0]
+        return _CATEGORIES.get(self.reason, _QMGR)[0]
 
     def messages(self) -> Iterator[bytes]:
         """Its messages: two for a change, before and after."""
@@ -68,18 +68,18 @@ class ScenarioEvent:
             yield self._message([*self._named(), *self._figures()])
 
     def _message(self, parameters: list[Parameter], control: int = mq.MQCFC_LAST) -> bytes:
-        _, family = _FAMILIES.get(self.reason, _QMGR)
+        _, category = _CATEGORIES.get(self.reason, _QMGR)
         return encode_message(
-            mq.MQCFT_EVENT, family, parameters, control=control, comp_code=1, reason=self.reason, ccsid=CCSID
+            mq.MQCFT_EVENT, category, parameters, control=control, comp_code=1, reason=self.reason, ccsid=CCSID
         )
 
     def _named(self) -> Iterator[Parameter]:
         owner, _, name = self.object.partition("/")
         yield string(mq.MQCA_Q_MGR_NAME, owner, 48)
-        _, family = _FAMILIES.get(self.reason, _QMGR)
-        if family == mq.MQCMD_PERFM_EVENT:
+        _, category = _CATEGORIES.get(self.reason, _QMGR)
+        if category == mq.MQCMD_PERFM_EVENT:
             yield string(mq.MQCA_BASE_Q_NAME, name, 48)
-        elif family == mq.MQCMD_CHANNEL_EVENT and name:
+        elif category == mq.MQCMD_CHANNEL_EVENT and name:
             yield string(mq.MQCACH_CHANNEL_NAME, name, 20)
             yield string(mq.MQCACH_CONNECTION_NAME, "192.0.2.17(1414)", 264)
         elif name:

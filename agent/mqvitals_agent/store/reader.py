@@ -50,7 +50,7 @@ from mqvitals_agent.store.rows.notifications import (
 from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, tables_of, text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.vocabulary.event import CONSOLE, families_of
+from mqvitals_rules.vocabulary.event import CONSOLE, categories_of
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -395,11 +395,11 @@ class StoreReader:
             return read_event_queues(connection)
 
     def sources_followed(self) -> Mapping[str, frozenset[str]]:
-        """Queue manager -> the sources of messages that are followed: its console, families of its events."""
+        """Queue manager -> the sources of messages that are followed: its console, categories of its events."""
         found = dict.fromkeys(self.consoles_followed(), frozenset((CONSOLE,)))
         for row in self.event_queues():
             if row.ts and not row.problem:
-                found[row.owner] = found.get(row.owner, frozenset()) | families_of(row.queue)
+                found[row.owner] = found.get(row.owner, frozenset()) | categories_of(row.queue)
         return found
 
     def consoles_failing(self) -> tuple[tuple[str, str], ...]:

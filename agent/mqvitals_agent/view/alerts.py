@@ -150,19 +150,19 @@ def _with_current_state(alert: Alert, text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
+class AlertAdvice:
     """What to do about an alert: the rule's advice and the MQSC command to type next; either may be empty."""
 
-    advice: str = ""
+    text: str = ""
     mqsc: str = ""
 
 
-def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
+def read_advice(reader: StoreReader, alert: Alert, rules: RuleSet) -> AlertAdvice:
     """What the alert's rule advises; empty when it is no longer in force. Raises StoreError."""
     rule = rules.rule(alert.key.rule)
     compiled = None if rule is None else rules.rule_for(rule, alert.scope)
     if compiled is None:
-        return Remedy()
+        return AlertAdvice()
     known: dict[ObjectName, Mapping[str, CurrentValue]] = {}
 
     def lookup(kind: str, metric: str) -> Reported:
@@ -173,4 +173,4 @@ def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
         return Absence.NOT_ASKED if latest is None else latest.value
 
     context = InstantContext(lookup, alert.updated, alert.scope.name)
-    return Remedy(compiled.advise(alert.scope, context), compiled.command(alert.scope, context))
+    return AlertAdvice(compiled.advise(alert.scope, context), compiled.command(alert.scope, context))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from mqvitals_agent.view.alerts import Remedy, read_remedy, worst_first
+from mqvitals_agent.view.alerts import AlertAdvice, read_advice, worst_first
 from mqvitals_agent.view.console import event_queue_words
 from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_history
 from mqvitals_agent.view.lists import read_items, read_store
@@ -31,7 +31,7 @@ MOST_ENDED = 500
 """Ended alerts that the alerts screen lists, the newest."""
 
 ADVISED = 3
-"""The number of alerts, the worst, for which the overview reads remedies."""
+"""The number of alerts, the worst, for which the overview reads the advice."""
 
 _HEADER_FIGURES: Mapping[str, tuple[str, ...]] = {"queue_manager": ("reachable", "reason")}
 
@@ -63,7 +63,7 @@ class Frame:
 
     Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``tasks`` (of
     the channel initiators), ``store`` (the agent's own), ``receivers``, ``consoles`` (files that cannot be followed,
-    and why), ``event_queues`` (what there is to say about them), ``detail``, ``history`` (the overview's figures over time), ``remedy`` (of the worst alert; ``further``:
+    and why), ``event_queues`` (what there is to say about them), ``detail``, ``history`` (the overview's figures over time), ``advice`` (of the worst alert; ``further``:
     of the next two) and ``alerts``: open and ended ones, advice included, with those in ``covered`` that another alert
     covers.
     """
@@ -84,8 +84,8 @@ class Frame:
     alerts: tuple[Alert, ...] = ()
     covered: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
     history: OverviewHistory = field(default_factory=OverviewHistory)
-    remedy: Remedy = field(default_factory=Remedy)
-    further: tuple[Remedy, ...] = ()
+    advice: AlertAdvice = field(default_factory=AlertAdvice)
+    further: tuple[AlertAdvice, ...] = ()
 
 
 def store_position(reader: StoreReader) -> StorePosition:
@@ -107,9 +107,9 @@ def read_frame(reader: StoreReader, clock_ms: int, request: FrameRequest, rules:
 
 def _with_overview(reader: StoreReader, frame: Frame, rules: RuleConfig) -> Frame:
     advised = frame.status.alerts[:ADVISED]
-    remedy, *further = [read_remedy(reader, alert, rules.rules) for alert in advised] or [Remedy()]
+    advice, *further = [read_advice(reader, alert, rules.rules) for alert in advised] or [AlertAdvice()]
     history = read_overview_history(reader, frame.data)
-    return replace(frame, history=history, remedy=remedy, further=tuple(further))
+    return replace(frame, history=history, advice=advice, further=tuple(further))
 
 
 def _with_list(reader: StoreReader, frame: Frame, _: RuleConfig) -> Frame:

@@ -11,7 +11,7 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.severity import Health, health_of
-from mqvitals_agent.view.alerts import Remedy, read_remedy
+from mqvitals_agent.view.alerts import AlertAdvice, read_advice
 from mqvitals_agent.view.changes import ObjectChanges, read_changes_of
 from mqvitals_agent.view.console import ConsoleExcerpt, read_console
 from mqvitals_agent.view.explanation import explain_object
@@ -94,7 +94,7 @@ class ObjectDetail:
     instances: tuple[Instance, ...] = ()
     alerts: tuple[Alert, ...] = ()
     below: tuple[Alert, ...] = ()
-    lead: tuple[Alert, Remedy] | None = None
+    lead: tuple[Alert, AlertAdvice] | None = None
     until: int | None = None
     rules: tuple[ObjectRule, ...] = ()
     related: tuple[RelatedObjects, ...] = ()
@@ -136,7 +136,7 @@ def read_object_detail(
     health = with_tasks([Item(name, health, values)], tasks)[0].health
     all_of_it = [alert for alert in status.firing if alert in firing or alert in below]
     lead = (
-        (all_of_it[0], read_remedy(reader, all_of_it[0], rules.rules)) if all_of_it and all_of_it[0] in below else None
+        (all_of_it[0], read_advice(reader, all_of_it[0], rules.rules)) if all_of_it and all_of_it[0] in below else None
     )
     begun = [alert.started for alert in all_of_it if alert.started is not None and health_of(alert.severity) is health]
     chartable = _chartable(name.kind, values)

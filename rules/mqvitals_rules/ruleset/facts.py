@@ -115,11 +115,20 @@ def _entry_values(entry: object) -> Iterator[tuple[str, str | float]]:
 
 
 def _as_value(value: Any) -> str | float:
-    """What a metric can hold: of a list its entries, of a mapping each key and its value."""
+    """What a metric can hold: of a list its entries, of a mapping each key and its value (``entries_of``)."""
     if isinstance(value, Mapping):
         return "; ".join(f"{key} {each}" for key, each in value.items())
     found: str | float = " ".join(value) if isinstance(value, tuple) else value
     return found
+
+
+def entries_of(declared: str) -> tuple[tuple[str, str], ...]:
+    """The keys of a declared mapping, each with its value, from the text that a metric holds of it.
+
+    No key holds a ``;``, and no value a blank.
+    """
+    parted = (each.rpartition(" ") for each in declared.split("; ") if each)
+    return tuple((key, value) for key, _, value in parted)
 
 
 def declared_value(kind: Kind, name: str, word: str | float) -> Value:

@@ -1,4 +1,4 @@
-"""Event messages: which queue the events of a family come on, and which family an id is of.
+"""Event messages: which queue the events of a category come on, and which category an id is of.
 
 The id of an event is ``event:REASON``, or ``event:REASON:QUALIFIER`` where its message has a reason qualifier.
 """
@@ -14,7 +14,7 @@ EVENT: Final = "event:"
 """What the id of an event begins with; no console message's does."""
 
 CONSOLE: Final = "console"
-"""The source of console messages, beside the families of events."""
+"""The source of console messages, beside the categories of events."""
 
 EVENT_QUEUES: Final[Mapping[str, str]] = {
     "SYSTEM.ADMIN.QMGR.EVENT": "queue manager",
@@ -23,17 +23,17 @@ EVENT_QUEUES: Final[Mapping[str, str]] = {
     "SYSTEM.ADMIN.CONFIG.EVENT": "configuration",
     "SYSTEM.ADMIN.COMMAND.EVENT": "command",
 }
-"""The family of the events that MQ puts on each of its queues."""
+"""The category of the events that MQ puts on each of its queues."""
 
-EVENT_FAMILIES: Final = frozenset(EVENT_QUEUES.values())
+EVENT_CATEGORIES: Final = frozenset(EVENT_QUEUES.values())
 
-_FAMILIES: Final[Mapping[int, str]] = {
+_CATEGORIES: Final[Mapping[int, str]] = {
     **dict.fromkeys((2053, 2224, 2225, 2226, 2227), "performance"),
     **dict.fromkeys((2125, 2126, 2233, 2234, 2279, 2282, 2283, 2284, 2295, 2296, 2371, 2552, 2577, 2578), "channel"),
     **dict.fromkeys((2367, 2368, 2369, 2370), "configuration"),
     **dict.fromkeys((2412, 2413), "command"),
 }
-"""Reason -> family; all others are of the queue manager."""
+"""Reason -> category; all others are of the queue manager."""
 
 
 CHANGE_IDS: Final = tuple(f"{EVENT}{reason}" for reason in (2367, 2368, 2369, 2370, 2412, 2413))
@@ -51,14 +51,14 @@ def event_reason(code: str) -> int:
 
 
 def source_of(code: str) -> str:
-    """Where messages with an id come from: ``CONSOLE``, or the family of an event."""
-    return _FAMILIES.get(event_reason(code), "queue manager") if is_event(code) else CONSOLE
+    """Where messages with an id come from: ``CONSOLE``, or the category of an event."""
+    return _CATEGORIES.get(event_reason(code), "queue manager") if is_event(code) else CONSOLE
 
 
-def families_of(queue: str) -> frozenset[str]:
-    """The families of events that come on a queue; on one with a name of the site any may."""
-    family = EVENT_QUEUES.get(queue)
-    return EVENT_FAMILIES if family is None else frozenset((family,))
+def categories_of(queue: str) -> frozenset[str]:
+    """The categories of events that come on a queue; on one with a name of the site any may."""
+    category = EVENT_QUEUES.get(queue)
+    return EVENT_CATEGORIES if category is None else frozenset((category,))
 
 
 def are_followed(sources: Collection[str], codes: Collection[str]) -> bool:

@@ -13,7 +13,7 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view import key_figures
-from mqvitals_agent.view.alerts import Remedy
+from mqvitals_agent.view.alerts import AlertAdvice
 from mqvitals_agent.view.screens.status import LEAST_ALERTS, MOST_ALERTS, MOST_STRUCTURES, status_screen, suggestions
 from mqvitals_agent.view.status import FIGURES, OwnerData, StatusData, status_json, status_of
 from mqvitals_agent.view.values import MAIN_METRIC
@@ -59,8 +59,8 @@ def test_healthy_golden(healthy: StatusData) -> None:
 
 def test_ill_golden(ill: StatusData) -> None:
     """What is wrong, where, since when, what to do."""
-    remedy = Remedy("Look at its job log.", "DISPLAY QMGR")
-    shown = printed(status_screen(status_of(ill), 80, remedy=remedy, options="--store prd.db"))
+    advice = AlertAdvice("Look at its job log.", "DISPLAY QMGR")
+    shown = printed(status_screen(status_of(ill), 80, advice=advice, options="--store prd.db"))
     assert "\n".join(shown) == ILL
 
 
@@ -256,9 +256,9 @@ def test_fitted_to_a_terminal(storm: StatusData) -> None:
 
 def test_what_is_given_up_first(ill: StatusData) -> None:
     """With less and less room: structures that are OK, advice, alerts, ends of summaries; never more lines than asked."""
-    view, remedy = status_of(ill), Remedy("Look at its job log.", "DISPLAY QMGR")
-    everything = printed(status_screen(view, 80, remedy=remedy))
-    assert printed(status_screen(view, 80, remedy=remedy, height=len(everything))) == everything
+    view, advice = status_of(ill), AlertAdvice("Look at its job log.", "DISPLAY QMGR")
+    everything = printed(status_screen(view, 80, advice=advice))
+    assert printed(status_screen(view, 80, advice=advice, height=len(everything))) == everything
     lost: list[str] = []
     marks = {
         "structures": "APPL1",
@@ -268,7 +268,7 @@ def test_what_is_given_up_first(ill: StatusData) -> None:
         "summary": "everyone waits for\n",
     }
     for height in range(len(everything), 19, -1):
-        shown = printed(status_screen(view, 80, remedy=remedy, height=height))
+        shown = printed(status_screen(view, 80, advice=advice, height=height))
         assert len(shown) <= height
         lost += [name for name, mark in marks.items() if name not in lost and mark not in "\n".join(shown)]
     assert lost == list(marks)

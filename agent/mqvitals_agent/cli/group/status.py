@@ -13,7 +13,7 @@ from mqvitals_agent.commandline.settings import family_ranks, readable_rules
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.view.alerts import Remedy
+    from mqvitals_agent.view.alerts import AlertAdvice
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.vocabulary.metric import Reported
 
@@ -41,18 +41,18 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print(json.dumps(status_json(view)))
             return view.exit.code
-        remedy = _remedy(reader, view.alerts[0], arguments) if view.alerts else None
+        advice = _advice(reader, view.alerts[0], arguments) if view.alerts else None
     options = " ".join(
         f"--{name} {shlex.quote(value)}" for name in ("store", "config") if (value := getattr(arguments, name))
     )
     height = None if arguments.full else screen_height() if arguments.lines is None else arguments.lines
-    show_lines(status_screen(view, line_width(), remedy=remedy, options=options, height=height))
+    show_lines(status_screen(view, line_width(), advice=advice, options=options, height=height))
     return view.exit.code
 
 
-def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) -> Remedy:
+def _advice(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) -> AlertAdvice:
     """What the alert's rule advises; empty where the rules cannot be read."""
-    from mqvitals_agent.view.alerts import Remedy
+    from mqvitals_agent.view.alerts import AlertAdvice
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.compiled_rule import compile_rule
     from mqvitals_rules.instant_context import InstantContext
@@ -62,11 +62,11 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
 
     rule = next((each for each in readable_rules(arguments) if each.id == alert.key.rule), None)
     if rule is None:
-        return Remedy()
+        return AlertAdvice()
     try:
         compiled = compile_rule(rule, KINDS)
     except ConfigError:
-        return Remedy(rule.advice)
+        return AlertAdvice(rule.advice)
 
     def lookup(kind: str, metric: str) -> Reported:
         name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
@@ -74,4 +74,4 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
         return Absence.NOT_ASKED if found is None else found.value
 
     context = InstantContext(lookup, alert.updated, alert.scope.name)
-    return Remedy(compiled.advise(alert.scope, context), compiled.command(alert.scope, context))
+    return AlertAdvice(compiled.advise(alert.scope, context), compiled.command(alert.scope, context))

@@ -155,13 +155,13 @@ def _below(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
 def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:
     """What to do about the worst firing rule, and the command to type next."""
     if detail.lead is not None:
-        lead, remedy = detail.lead
+        lead, advice = detail.lead
         yield heading(f"What to do about {object_words(lead.scope)}, {safe(lead.key.rule)}", width)
-        if remedy.advice:
-            yield from wrapped(safe(one_line(remedy.advice)), width, first=_INDENT, rest=_INDENT)
-        if remedy.mqsc:
+        if advice.text:
+            yield from wrapped(safe(one_line(advice.text)), width, first=_INDENT, rest=_INDENT)
+        if advice.mqsc:
             yield from wrapped(
-                safe(one_line(remedy.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2
+                safe(one_line(advice.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2
             )
         return
     worst = next((each for each in detail.rules if each.firing), None)

@@ -12,7 +12,7 @@ from mqvitals_agent.text.severity import WIDEST, Health, health_of, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import at_most, cells, cut, fit, safe, wrap
 from mqvitals_agent.view import key_figures
-from mqvitals_agent.view.alerts import Remedy, duration_words, object_key, short_summary
+from mqvitals_agent.view.alerts import AlertAdvice, duration_words, object_key, short_summary
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
 from mqvitals_agent.view.status import (
@@ -283,11 +283,11 @@ def overview_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         *member_rows(frame, width),
         *structure_rows(frame, width),
         heading("Alerts, worst first, as they were then" if stale else "Alerts, worst first", width),
-        *_alerts(view, (frame.remedy, *frame.further), width),
+        *_alerts(view, (frame.advice, *frame.further), width),
     )
 
 
-def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[Line]:
+def _alerts(view: GroupStatus, given: Sequence[AlertAdvice], width: int) -> list[Line]:
     if not view.alerts:
         well = view.health < Health.UNKNOWN
         sign = Health.OK if well else Health.UNKNOWN
@@ -303,10 +303,10 @@ def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[L
     lines = []
     for place, (alert, row) in enumerate(zip(view.alerts, rows, strict=True)):
         # For stale alerts there is no advice but that of the header.
-        if place >= min(advised, len(remedies)) or alert.key.object.owner in silent:
+        if place >= min(advised, len(given)) or alert.key.object.owner in silent:
             lines.append(row)
         else:
-            lines += _advised(alert, row, remedies[place], width)
+            lines += _advised(alert, row, given[place], width)
         lines += _effects(alert, effects.get(alert.key, ()), width)
     return [*lines, *_advice(view)]
 
@@ -321,10 +321,10 @@ def _effects(alert: Alert, effects: Sequence[Alert], width: int) -> list[Line]:
     return [line(cut(f"{lead}{label}{', '.join(found)}", width), Tone.FAINT) for label, found in parts if found]
 
 
-def _advised(alert: Alert, row: Line, remedy: Remedy, width: int) -> list[Line]:
+def _advised(alert: Alert, row: Line, advice: AlertAdvice, width: int) -> list[Line]:
     """An alert with advice and command; its summary is below its line where it does not fit beside it."""
     lead = " " * (WIDEST + 2)
-    summary, advice = safe(short_summary(alert)), safe(one_line(remedy.advice))
+    summary, to_do = safe(short_summary(alert)), safe(one_line(advice.text))
     lines = [row]
     if row.spans[-1].text != summary:
         # Then the whole name has room.
@@ -332,12 +332,12 @@ def _advised(alert: Alert, row: Line, remedy: Remedy, width: int) -> list[Line]:
         room = width - sum(cells(span.text) for span in before)
         lines = [row._replace(spans=(*before, Span(cut(object_words(alert.key.object), room), Tone.STRONG)))]
         lines += [line(each) for each in wrap(summary, width, first=lead, rest=lead)]
-    if advice:
+    if to_do:
         most = _MOST_ADVICE_NARROW if width < _NARROW else _MOST_ADVICE
-        shown = wrap(advice, width, first=f"{lead}to do: ", rest=f"{lead}       ")
+        shown = wrap(to_do, width, first=f"{lead}to do: ", rest=f"{lead}       ")
         lines += [line(each, Tone.STRONG) for each in at_most(shown, most, width)]
-    if remedy.mqsc:
-        lines.append(line(cut(f"{lead}MQSC: {safe(one_line(remedy.mqsc))}", width), Tone.FAINT))
+    if advice.mqsc:
+        lines.append(line(cut(f"{lead}MQSC: {safe(one_line(advice.mqsc))}", width), Tone.FAINT))
     return lines
 
 

@@ -13,7 +13,7 @@ from mqvitals_agent.text.severity import Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, safe, table
 from mqvitals_agent.view import key_figures
-from mqvitals_agent.view.alerts import Remedy
+from mqvitals_agent.view.alerts import AlertAdvice
 from mqvitals_agent.view.key_figures import as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
 from mqvitals_agent.view.screens.alerts import entry_lines
 from mqvitals_agent.view.screens.header import status_header
@@ -204,14 +204,14 @@ def _figure(values: Values, name: str) -> str:
     return figure_of(values, "cf_structure", name)
 
 
-def what_next(alert: Alert, width: int, remedy: Remedy, options: str) -> list[Line]:
+def what_next(alert: Alert, width: int, advice: AlertAdvice, options: str) -> list[Line]:
     """Advice and commands for an alert. ``options`` are added to each command."""
     name = f"{safe(alert.key.rule)} {safe(str(alert.key.object))}"
     lines = wrapped(f"What to do about {name}", width, Tone.STRONG, rest="  ")
-    if remedy.advice:
-        lines += wrapped(safe(remedy.advice), width, first="  ", rest="  ")
-    if remedy.mqsc:
-        lines += wrapped(safe(remedy.mqsc), width, first="  MQSC: ", rest="    ")
+    if advice.text:
+        lines += wrapped(safe(advice.text), width, first="  ", rest="  ")
+    if advice.mqsc:
+        lines += wrapped(safe(advice.mqsc), width, first="  MQSC: ", rest="    ")
     for command in suggestions(alert):
         lines += map(line, command_lines(command, width, options, first="  "))
     return lines
@@ -243,7 +243,7 @@ def status_screen(
     view: GroupStatus,
     width: int,
     *,
-    remedy: Remedy | None = None,
+    advice: AlertAdvice | None = None,
     options: str = "",
     height: int | None = None,
 ) -> list[Line]:
@@ -251,12 +251,12 @@ def status_screen(
 
     With a ``height`` it is fitted into that many lines of the terminal, as far as ``layouts`` goes; None: all of it.
     """
-    remedy = remedy or Remedy()
+    advice = advice or AlertAdvice()
     layout = StatusLayout()
     if height is not None:
 
         def rows(layout: StatusLayout) -> int:
-            return _rows(_draw(view, layout, width, remedy, options), width)
+            return _rows(_draw(view, layout, width, advice, options), width)
 
         # A tall terminal shows more alerts; each takes at least a line, so that halving finds how many fit.
         taller = [replace(layout, alerts=count) for count in range(MOST_ALERTS + 1, min(len(view.alerts), height) + 1)]
@@ -267,7 +267,7 @@ def status_screen(
             for layout in layouts(len(view.alerts)):
                 if rows(layout) <= height:
                     break
-    return _draw(view, layout, width, remedy, options)
+    return _draw(view, layout, width, advice, options)
 
 
 def _rows(lines: list[Line], width: int) -> int:
@@ -275,7 +275,7 @@ def _rows(lines: list[Line], width: int) -> int:
     return sum(max(-(-cells(each.text.rstrip()) // width), 1) for each in lines)
 
 
-def _draw(view: GroupStatus, layout: StatusLayout, width: int, remedy: Remedy, options: str) -> list[Line]:
+def _draw(view: GroupStatus, layout: StatusLayout, width: int, advice: AlertAdvice, options: str) -> list[Line]:
     parts = [
         status_header(view, width, lacking=layout.lacking),
         queue_manager_table(view, width, layout.most_ok),
@@ -283,7 +283,7 @@ def _draw(view: GroupStatus, layout: StatusLayout, width: int, remedy: Remedy, o
         _alerts(view, layout, width, options),
     ]
     if view.alerts and layout.advice:
-        shown = remedy if layout.advice is AdviceLevel.ALL else Remedy(mqsc=remedy.mqsc)
+        shown = advice if layout.advice is AdviceLevel.ALL else AlertAdvice(mqsc=advice.mqsc)
         parts.append(what_next(view.alerts[0], width, shown, options))
     lines: list[Line] = []
     for part in parts:
