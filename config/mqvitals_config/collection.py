@@ -80,6 +80,10 @@ GenericName = Annotated[
         "a name, or the beginning of names and a *",
     ),
 ]
+GenericNames = Annotated[
+    tuple[GenericName, ...],
+    Doc("Their names. A `*` at the end stands for any rest; each entry is a command of its own.", default="all"),
+]
 FilterText = Annotated[LocatedText, Convert(filter_text, FILTER_FORM)]
 CommandName = Annotated[
     LocatedText,
@@ -95,10 +99,7 @@ CommandName = Annotated[
 class QueueSelection:
     """Which queues are polled."""
 
-    names: Annotated[
-        tuple[GenericName, ...],
-        Doc("Their names. A `*` at the end stands for any rest; each entry is a command of its own.", default="all"),
-    ] = ("*",)  # type: ignore[assignment]
+    names: GenericNames = ("*",)  # type: ignore[assignment]
     where: Annotated[
         FilterText | None,
         Doc(
@@ -112,10 +113,7 @@ class QueueSelection:
 class ChannelSelection:
     """Which channels are polled."""
 
-    names: Annotated[
-        tuple[GenericName, ...],
-        Doc("Their names. A `*` at the end stands for any rest; each entry is a command of its own.", default="all"),
-    ] = ("*",)  # type: ignore[assignment]
+    names: GenericNames = ("*",)  # type: ignore[assignment]
     where: Annotated[
         FilterText | None,
         Doc("Only channels whose status this holds for, such as `STATUS NE RUNNING`, written as for queues."),

@@ -8,7 +8,7 @@ import os
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -253,11 +253,8 @@ def _record(data: bytes, kind: int, offset: int, counts: ReadCounts, clocks: _Cl
     if kind not in (STATISTICS, ACCOUNTING):
         counts.skipped[kind] += 1
         return None
-    try:
-        record = parse(data, offset)
-        clocks.check(record)
-    except SmfError as error:
-        counts.damaged(error)
+    record = _parsed(parse, data, offset, counts, clocks)
+    if record is None:
         return None
     key = record.type, record.subtype
     counts.records[key] += 1
@@ -271,13 +268,22 @@ def _record(data: bytes, kind: int, offset: int, counts: ReadCounts, clocks: _Cl
 
 def _measured(data: bytes, offset: int, counts: ReadCounts, clocks: _Clocks) -> Record | None:
     """A record of RMF, unless it is damaged."""
+    record = _parsed(parse_rmf, data, offset, counts, clocks)
+    if record is not None:
+        counts.measured[record.type, record.subtype] += 1
+    return record
+
+
+def _parsed(
+    parse_one: Callable[[bytes, int], Record], data: bytes, offset: int, counts: ReadCounts, clocks: _Clocks
+) -> Record | None:
+    """The record, unless it is damaged; then it is counted."""
     try:
-        record = parse_rmf(data, offset)
+        record = parse_one(data, offset)
         clocks.check(record)
     except SmfError as error:
         counts.damaged(error)
         return None
-    counts.measured[record.type, record.subtype] += 1
     return record
 
 
