@@ -22,9 +22,9 @@ from mqvitals_rules.lifecycle.causes import Partners, explained
 from mqvitals_rules.lifecycle.step import HoldPolicy, Measured, Verdict, begin, end, shifted, step
 from mqvitals_rules.rule_state import AT_ONCE, REVIEW_MS, RuleGroup, RuleState
 from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.ruleset.quantity import format_value
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.ruleset.ruleset import RuleSet
-from mqvitals_rules.ruleset.template import format_value
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, fresh_until
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 

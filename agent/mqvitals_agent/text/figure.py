@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
 
 from mqvitals_agent.text.terminal import safe
+from mqvitals_rules.ruleset.quantity import unit_of_one
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
@@ -20,6 +21,7 @@ _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _TIME_IN_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "minutes": 6e7, "days": 8.64e10}
 _SIZE_IN_BYTES = {"bytes": 1.0, "KB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3}
 _WORDS = {"messages": "msgs", "messages/s": "msgs/s", "per_s": "/s", "count": "", "number": ""}
+_WORD_OF_ONE = {"messages": "msg"}
 
 
 def figure(value: Reported, metric: Metric) -> str:
@@ -40,9 +42,9 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def number_of(count: int, noun: str) -> str:
+def number_of(count: int, noun: str, plural: str = "") -> str:
     """``counted`` for narrow places: ``1 handle``, ``1.2 k handles``."""
-    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+    return f"{number(count)} {noun if count == 1 else plural or noun + 's'}"
 
 
 def state(code: float, metric: Metric) -> str:
@@ -62,8 +64,10 @@ def quantity(value: float, unit: str) -> str:
         return f"{size(value)}/h"
     if unit in _SIZE_IN_BYTES:
         return size(value * _SIZE_IN_BYTES[unit])
-    word = "msg" if unit == "messages" and value == 1 else _WORDS.get(unit, unit)
-    return f"{number(value)} {word}" if word else number(value)
+    word, shown = _WORDS.get(unit, unit), number(value)
+    if shown == "1":
+        word = _WORD_OF_ONE.get(unit) or unit_of_one(word)
+    return f"{shown} {word}" if word else shown
 
 
 def number(value: float) -> str:

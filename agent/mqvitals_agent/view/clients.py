@@ -188,7 +188,7 @@ def _channel_lines(channel: ChannelClients, now: int, width: int, most: int) -> 
     if len(channel.clients) > most:
         rest = channel.clients[most:]
         held = sum(each.instances for each in rest)
-        yield line(f"{_INDENT}and {counted(len(rest), 'client')} with {whole(held)} instances in all", Tone.FAINT)
+        yield line(f"{_INDENT}and {counted(len(rest), 'client')} with {counted(held, 'instance')} in all", Tone.FAINT)
 
 
 def _of(word: str, limit: int | None, used: float | None) -> str:

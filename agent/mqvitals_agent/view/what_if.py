@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from mqvitals_agent.plan_inputs import KnownValue, ObjectValues, find_inputs
-from mqvitals_agent.text.figure import duration_us, number, whole
+from mqvitals_agent.text.figure import counted, duration_us, number, whole
 from mqvitals_agent.text.styled import Line, Tone, heading, line
 from mqvitals_agent.text.terminal import wrap
 from mqvitals_rules.plan.channel_initiator import chiadaps
@@ -129,8 +129,8 @@ def _initiator(inputs: WhatIfInputs) -> tuple[str, ...]:
         return ()
     return (
         (
-            f"CHIADAPS {number(most)} for persistent messages or AMS interception on {found['processors']} processors; "
-            f"{whole(float(inputs.beside))} adapters now"
+            f"CHIADAPS {number(most)} for persistent messages or AMS interception on"
+            f" {counted(round(float(found['processors'])), 'processor')}; {counted(round(float(inputs.beside)), 'adapter')} now"
         ),
         _source(chiadaps),
     )

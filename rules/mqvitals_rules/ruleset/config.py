@@ -19,9 +19,9 @@ from mqvitals_rules.history import ZoneOf, no_zone
 from mqvitals_rules.ruleset.facts import Facts, declared_facts
 from mqvitals_rules.ruleset.pack import read_rules
 from mqvitals_rules.ruleset.pattern import ObjectPattern, pattern_of
+from mqvitals_rules.ruleset.quantity import with_unit
 from mqvitals_rules.ruleset.rule import Rule, RuleParameter
 from mqvitals_rules.ruleset.ruleset import RuleSet, Threshold
-from mqvitals_rules.ruleset.template import with_unit
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 

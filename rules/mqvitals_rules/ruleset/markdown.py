@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mqvitals_config.scalars import format_duration
+from mqvitals_rules.ruleset.quantity import with_unit
 from mqvitals_rules.ruleset.rule import Rule
-from mqvitals_rules.ruleset.template import with_unit
 
 _INTRODUCTION = """\
 # Rules

@@ -1,10 +1,11 @@
-"""Templates of alert summaries and MQSC commands, and values as people read them.
+"""Templates of alert summaries and MQSC commands.
 
 ``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first that
 has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the parts of the object's name. ``[[...,
 {metric}]]`` is left out unless it shows a value that differs from those before it. ``{any channel: <name> is
 <status>|WORDS}`` shows the object's members of a kind, or WORDS where it has none; ``{any channel if status == STOPPED:
-...}`` only those that fulfil a condition on their values now. ``{CSQJ110E.pct}`` is what a console message names,
+...}`` only those that fulfil a condition on their values now. ``{one depth: waits|wait}`` is the first word where the
+number is 1, else the second. ``{CSQJ110E.pct}`` is what a console message names,
 ``{CSQJ032E.rba|CSQI047E.rba}`` what the first of several names. The result is plain text without control characters; in
 an MQSC command names are quoted where MQSC needs it.
 """
@@ -22,9 +23,10 @@ from mqvitals_rules.expression.syntax import ExpressionError
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.latest import relates
 from mqvitals_rules.members import has_members
+from mqvitals_rules.ruleset.quantity import digits, format_quantity, format_value
 from mqvitals_rules.ruleset.rule import RuleParameter
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 
@@ -47,15 +49,13 @@ _MEMBER_FIELD = re.compile(r"<(\w+)>")
 Inserts = Callable[[str, str], str | None]
 """(id of a console message, insert) -> what the newest such message behind the alert names; None: nothing."""
 
+_NUMBER = re.compile(r"one ([^:]+): ([^|]+)\|([^|]+)")
+"""``one depth: waits|wait``."""
+
 _INSERT = re.compile(rf"({MESSAGE_ID.pattern})\.({INSERT.pattern})")
 
 _MOST_MEMBERS = 3
 """Members that are shown; of more there is a number."""
-
-_TIMES = (("days", 86_400, 172_800), ("hours", 3_600, 7_200), ("min", 60, 600))
-"""Unit of time, its seconds, and the seconds from which it is used."""
-_MB_PER_GB = 1024
-_SIZES = {"TiB": 1024**4, "GiB": 1024**3, "MiB": 1024**2}
 
 _MARK = re.compile(r"\{([^{}]*)\}|\[\[|\]\]")
 """A field, or where an aside begins or ends."""
@@ -91,7 +91,22 @@ class _InsertField(NamedTuple):
         return next((found for each in self.inserts if (found := lookup(*each)) is not None), None)
 
 
-_Part = str | _MetricField | _MembersField | _InsertField
+class _NumberField(NamedTuple):
+    """A word that agrees with a number: ``one`` where it is 1, else ``more``."""
+
+    of: _MetricField | _InsertField
+    one: str
+    more: str
+
+    def word(self, lookup: Lookup, inserts: Inserts) -> str:
+        """The word for the value now; of an absent one ``more``."""
+        if isinstance(self.of, _InsertField):
+            return self.one if self.of.text(inserts) == "1" else self.more
+        value = _shown_value(self.of, lookup)[1]
+        return self.one if not isinstance(value, Absence | str) and digits(value) == "1" else self.more
+
+
+_Part = str | _MetricField | _MembersField | _InsertField | _NumberField
 
 
 class _Aside(NamedTuple):
@@ -110,7 +125,8 @@ class Template:
         self._mqsc = mqsc
         self._advice = advice
         every = [inner for part in parts for inner in (part.parts if isinstance(part, _Aside) else (part,))]
-        self._places = tuple(part for part in every if isinstance(part, _MetricField))
+        shown = [part.of if isinstance(part, _NumberField) else part for part in every]
+        self._places = tuple(part for part in shown if isinstance(part, _MetricField))
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -126,7 +142,8 @@ class Template:
     def inserts(self) -> frozenset[tuple[str, str]]:
         """The (id, insert) of the console messages that it shows."""
         inner = (each for part in self._parts for each in (part.parts if isinstance(part, _Aside) else (part,)))
-        return frozenset(pair for each in inner if isinstance(each, _InsertField) for pair in each.inserts)
+        shown = (each.of if isinstance(each, _NumberField) else each for each in inner)
+        return frozenset(pair for each in shown if isinstance(each, _InsertField) for pair in each.inserts)
 
     def fill(
         self,
@@ -150,6 +167,8 @@ class Template:
     def _word(self, part: _Part, name: ObjectName, lookup: Lookup, inserts: Inserts, seen: set[str]) -> str:
         if isinstance(part, _InsertField):
             return part.text(inserts) or "unknown"
+        if isinstance(part, _NumberField):
+            return part.word(lookup, inserts)
         if isinstance(part, _MetricField):
             if self._advice and isinstance(lookup(part.kind, part.metric.name), Absence):
                 return part.metric.name
@@ -224,7 +243,7 @@ def compile_template(
             if shown is None and begun is None and not mqsc:
                 shown = _members_field(field, scope, kinds)
             if shown is None and not mqsc:
-                shown = _insert_field(field)
+                shown = _insert_field(field) or _number_field(field, scope, kinds)
             if shown is not None:
                 parts.append(shown)
             else:
@@ -251,7 +270,8 @@ def compile_advice(
     parts: list[_Part | _Aside] = []
     end = 0
     for match in _FIELD.finditer(text):
-        field, shown = match[1], _metric_field(match[1], scope, kinds)
+        field = match[1]
+        shown = _metric_field(field, scope, kinds) or _number_field(field, scope, kinds)
         if match[0] not in _NAMES and field not in parameters and shown is None:
             continue
         parts.append(str(text[end : match.start()]))
@@ -270,11 +290,19 @@ def _insert_field(field: str) -> _InsertField | None:
     return _InsertField(tuple((each[1], each[2]) for each in found if each)) if all(found) else None
 
 
+def _number_field(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _NumberField | None:
+    match = _NUMBER.fullmatch(field)
+    of = (_metric_field(match[1], scope, kinds) or _insert_field(match[1])) if match else None
+    return None if match is None or of is None else _NumberField(of, match[2], match[3])
+
+
 def _unknown_field(field: str, scope: Kind, parameters: Mapping[str, RuleParameter]) -> str:
     if field.startswith("any "):
         return (
             f"{field!r} shows no members of a {scope.name}: write {{any KIND: <name> is <METRIC>|TEXT WITHOUT MEMBERS}}"
         )
+    if field.startswith("one "):
+        return f"{field!r} agrees with no number of a {scope.name}: write {{one METRIC: WORD FOR ONE|WORD FOR MORE}}"
     known = [*(metric.name for metric in scope.metrics), *parameters, "name", "owner"]
     meant = did_you_mean(field, known)
     return f"{field!r} is no metric of {scope.name} and no parameter of this rule{meant}"
@@ -353,53 +381,18 @@ def _member_text(place: _MembersField, of: ObjectName, name: ObjectName, values:
 
 
 def _field_text(place: _MetricField, lookup: Lookup) -> str:
+    return format_value(*_shown_value(place, lookup))
+
+
+def _shown_value(place: _MetricField, lookup: Lookup) -> tuple[Metric, Reported]:
+    """The metric that is shown, and its value: the first that has one."""
     value = lookup(place.kind, place.metric.name)
     if isinstance(value, Absence):
         for metric in place.others:
             other = lookup(place.kind, metric.name)
             if not isinstance(other, Absence):
-                return format_value(metric, other)
-    return format_value(place.metric, value)
-
-
-def format_value(metric: Metric, value: Reported) -> str:
-    """A value as people read it: state names, numbers with their unit, absent values with the reason."""
-    if isinstance(value, Absence):
-        return f"unknown ({value.value})"
-    if isinstance(value, str):
-        return value
-    if metric.type is MetricType.STATE:
-        return next((name for name, number in metric.values.items() if number == value), f"{value:g}")
-    return format_quantity(value, metric.unit)
-
-
-_UNITS = {"pct": " %", "per_s": "/s", "count": "", "number": "", "": ""}
-"""Units that are shown in another form, or not at all."""
-
-
-def with_unit(value: float, unit: str) -> str:
-    """A number in its own unit, as a file has it: ``4 %``, ``5000 us``, ``0.9``; at most two decimals."""
-    number = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-    return number + _UNITS.get(unit, f" {unit}")
-
-
-def format_quantity(value: float, unit: str) -> str:
-    """A number as people read it, in a larger unit where one fits: ``88.6 ms`` for ``88626 us``, ``16.3 min``, ``12 days``.
-
-    Counts keep all their digits, as MQ's own displays show them.
-    """
-    if unit == "us" and abs(value) >= 1000:
-        return f"{value / 1000:.1f}".removesuffix(".0") + " ms"
-    for name, size, least in _TIMES if unit == "s" else ():
-        if abs(value) >= least:
-            return f"{value / size:.1f}".removesuffix(".0") + f" {name}"
-    if unit == "MB" and abs(value) >= _MB_PER_GB:
-        return f"{value / _MB_PER_GB:.1f}".removesuffix(".0") + " GiB"
-    if unit == "bytes":
-        for name, size in _SIZES.items():
-            if abs(value) >= size:
-                return f"{value / size:.1f}".removesuffix(".0") + f" {name}"
-    return with_unit(value, unit)
+                return metric, other
+    return place.metric, value
 
 
 def mqsc_name(name: str) -> str:

@@ -7,8 +7,9 @@ import pytest
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_rules.compiled_rule import compile_rule
 from mqvitals_rules.ruleset.pack import load_rules
+from mqvitals_rules.ruleset.quantity import format_quantity, with_unit
 from mqvitals_rules.ruleset.rule import Origin, RuleParameter
-from mqvitals_rules.ruleset.template import compile_advice, compile_template, format_quantity, mqsc_name, with_unit
+from mqvitals_rules.ruleset.template import compile_advice, compile_template, mqsc_name
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import CHANNEL_STATUS, Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -272,3 +273,52 @@ def test_the_figure_of_each_shipped_rule_is_one_of_its_conditions() -> None:
             figures[str(rule.id)] = (form.figure.metric.name, form.figure.low_is_bad)
     assert {figures[rule] for rule in ("BP-01", "BP-02", "BP-03")} == {("worst_free_pct", True)}
     assert figures["PS-01"] == ("used_pct", False)
+
+
+@pytest.mark.parametrize(
+    ("depth", "words"),
+    [
+        (1, "queue X: 1 message waits"),
+        (1.0, "queue X: 1 message waits"),
+        (0, "queue X: 0 messages wait"),
+        (2, "queue X: 2 messages wait"),
+        (Absence.NOT_ASKED, "queue X: unknown (not asked) wait"),
+    ],
+)
+def test_words_agree_with_the_number_before_them(depth: Reported, words: str) -> None:
+    """Units by themselves, other words where the text gives one for 1 and one for the rest."""
+    text = LocatedText("queue {name}: {depth} {one depth: waits|wait}", Place("ours.yaml", 1, 1))
+    template, problems = compile_template(text, KINDS["queue"], KINDS, {}, {})
+    assert problems == []
+    assert template.fill(ObjectName("QM01", "queue", "X"), lambda _kind, _metric: depth) == words
+    assert {metric.name for _, metric in template.metrics} == {"depth"}
+
+
+def test_words_agree_with_what_a_message_names() -> None:
+    """Also within an aside, which they do not make worth showing."""
+    text = LocatedText("log[[ after {CSQJ161I.offloads} {one CSQJ161I.offloads: offload|offloads}]]", Place("x", 1, 1))
+    template, problems = compile_template(text, KINDS["log"], KINDS, {}, {})
+    assert problems == []
+    name = ObjectName("QM01", "log")
+
+    def shown(offloads: str | None) -> str:
+        return template.fill(name, lambda *_: Absence.NOT_ASKED, inserts=lambda *_: offloads)
+
+    assert [shown(each) for each in ("1", "3", None)] == ["log after 1 offload", "log after 3 offloads", "log"]
+    assert template.inserts == {("CSQJ161I", "offloads")}
+
+
+@pytest.mark.parametrize("field", ["one deph: waits|wait", "one depth: waits", "one depth waits|wait"])
+def test_words_that_agree_with_nothing_are_refused(field: str) -> None:
+    text = LocatedText(f"queue {{{field}}}", Place("ours.yaml", 3, 5))
+    _, [problem] = compile_template(text, KINDS["queue"], KINDS, {}, {})
+    assert "agrees with no number of a queue: write {one METRIC: WORD FOR ONE|WORD FOR MORE}" in problem.message
+    assert problem.place.column == 12
+
+
+@pytest.mark.parametrize(
+    ("unit", "text"),
+    [("messages", "1 message"), ("pages", "1 page"), ("days", "1 day"), ("us", "1 us"), ("MB/s", "1 MB/s")],
+)
+def test_one_of_a_unit(unit: str, text: str) -> None:
+    assert with_unit(1.0, unit) == text

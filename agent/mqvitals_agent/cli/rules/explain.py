@@ -130,7 +130,7 @@ def _grounds_lines(rule: Rule) -> Iterator[str]:
 
 
 def _parameter_lines(rule: Rule, settings: Settings) -> list[str]:
-    from mqvitals_rules.ruleset.template import with_unit
+    from mqvitals_rules.ruleset.quantity import with_unit
 
     lines = []
     for each in rule.parameters.values():

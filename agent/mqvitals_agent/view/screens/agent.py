@@ -196,7 +196,7 @@ def _counted(items: Iterable[Item]) -> str:
     )
     return (
         f"{number_of(len(items), 'command')}, {fine}; "
-        f"last replies: {number(replies)} messages, {size(data)}, {number(took / 1000)} s{_cost(items)}"
+        f"last replies: {number_of(replies, 'message')}, {size(data)}, {number(took / 1000)} s{_cost(items)}"
     )
 
 
@@ -211,7 +211,7 @@ def _cost(items: Iterable[Item]) -> str:
         return ""
     commands, replies, data = (sum(figures) for figures in zip(*known, strict=True))
     return (
-        f"; a minute: {number(round(commands))} commands, {number(round(replies))} replies, {size(round(data))},"
+        f"; a minute: {number_of(round(commands), 'command')}, {number_of(round(replies), 'reply', 'replies')}, {size(round(data))},"
         f" about {quantity(replies * REPLY_CPU_US, 'us')} of CPU"
     )
 
