@@ -196,7 +196,7 @@ def _counted(items: Iterable[Item]) -> str:
     )
     return (
         f"{number_of(len(items), 'command')}, {fine}; "
-        f"last replies: {number_of(replies, 'message')}, {size(data)}, {number(took / 1000)} s{_cost(items)}"
+        f"last replies: {number_of(round(replies), 'message')}, {size(data)}, {number(took / 1000)} s{_cost(items)}"
     )
 
 
