@@ -5,12 +5,20 @@ They are rows of the store (``store/rows/actions.py``); here is what they mean.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from hashlib import blake2b
 
 from mqvitals_config.matcher import Matcher, match
 from mqvitals_rules.lifecycle.alert import Alert, Severity
+
+
+def fingerprint(alert: Alert) -> str:
+    """Identifies an incident: a digest of the alert's key and its start, 16 hex digits."""
+    facts = json.dumps([alert.key.rule, *alert.key.object, alert.key.instance, alert.began_as])
+    return blake2b(facts.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

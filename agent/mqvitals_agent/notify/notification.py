@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 
+from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.routing import braced
 from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
@@ -132,12 +132,6 @@ def notification_of_one(alert: NotifiedAlert, receiver: str) -> Notification:
     """
     identity = {name: alert.labels[name] for name in _IDENTITY if name in alert.labels}
     return Notification(receiver, "{}:" + braced(identity), identity, (alert,))
-
-
-def fingerprint(alert: Alert) -> str:
-    """Identifies an incident: a digest of the alert's key and its start, 16 hex digits."""
-    facts = json.dumps([alert.key.rule, *alert.key.object, alert.key.instance, alert.began_as])
-    return blake2b(facts.encode(), digest_size=8).hexdigest()
 
 
 def notified_alert(alert: Alert, words: RuleText, labels: Labels) -> NotifiedAlert:

@@ -26,6 +26,7 @@ from mqvitals_agent.store.file.schema import (
     refuse_foreign_objects,
 )
 from mqvitals_agent.store.result import LIVE, CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
+from mqvitals_agent.store.rows.actions import NO_ACTIONS, Actions, AuditEntry, read_actions, read_audit
 from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
 from mqvitals_agent.store.rows.changes import Change, read_changes
 from mqvitals_agent.store.rows.current import CurrentQuery
@@ -368,6 +369,21 @@ class StoreReader:
         with self._query() as connection:
             found = tuple(read_alerts(connection, f"state IN ({', '.join('?' * len(states))})", tuple(states)))
         return tuple(each for each in found if review is None or (each.alert.kind_of_rule != OPERATIONAL) is review)
+
+    def alert(self, number: int) -> StoredAlert | None:
+        """The alert with this number in the store; None: there is none."""
+        with self._query() as connection:
+            return next(read_alerts(connection, "id = ?", (number,)), None)
+
+    def actions(self, known: Actions = NO_ACTIONS) -> Actions:
+        """What people did about alerts; ``known`` itself where nothing is new since."""
+        with self._query() as connection:
+            return read_actions(connection, known)
+
+    def audit(self, *, since: int = 0, until: int = LAST, limit: int) -> tuple[AuditEntry, ...]:
+        """The newest ``limit`` actions of people from ``since`` to ``until`` (ms UTC), oldest first."""
+        with self._query() as connection:
+            return read_audit(connection, since=since, until=until, limit=limit)
 
     def transitions(self, number: int) -> tuple[StoredTransition, ...]:
         """How an alert came to be what it is, oldest first."""

@@ -19,6 +19,7 @@ from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.file.store_file import is_store, verify
 from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.actions import Actions
 from mqvitals_agent.store.rows.alert_memory import AlertMemory
 from mqvitals_agent.store.rows.history import HourMean
 from mqvitals_agent.store.rows.notifications import BuildNotifications
@@ -281,6 +282,16 @@ class ResilientStore:
         self._since = None
         self._file.note_trouble("")
 
+    @property
+    def actions(self) -> Actions:
+        """What people did about alerts, as of the last ``read_actions``: also while there is no file."""
+        return self._memory.actions
+
+    def read_actions(self) -> Actions:
+        """Look for what people did since; the same object as before where nothing is new. Raises StoreError."""
+        self._memory.actions = self.file.actions.read(self._memory.actions)
+        return self._memory.actions
+
     def groups(self) -> frozenset[str]:
         """The owners that are the group."""
         return frozenset(self._groups)
@@ -453,7 +464,7 @@ class ResilientStore:
         self._file = file
         self._trouble = None
         # The first transaction brings everything that is open.
-        self._memory.all_unwritten()
+        self._memory.all_unwritten(self._now())
         self._settings_written = not self._settings_refused
 
     def _note(self, text: str) -> None:

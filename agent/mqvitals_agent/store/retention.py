@@ -2,8 +2,8 @@
 
 Deleted pages go to SQLite's list of free pages and are used again: the file stops growing, and never shrinks.
 
-Two bounds hold. By age: samples, snapshots, SMF bookkeeping, console messages and ended alerts that are older than
-``keep``, and objects that have been gone for longer and that nothing refers to. By size: while the store holds more
+Two bounds hold. By age: samples, snapshots, SMF bookkeeping, console messages, ended alerts with what people did about
+them and ended silences that are older than ``keep`` (the audit also a year), and objects that have been gone for longer and that nothing refers to. By size: while the store holds more
 than its limit, the oldest samples with their snapshots and SMF bookkeeping; once only the last hour of them is left,
 the oldest messages; then the oldest ended alerts. Never deleted are current state, open alerts, alerts with
 a pending notification, the hourly means of baselines (kept for their own time), and the last hour.
@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.file.integrity import OF_ALERTS
 from mqvitals_agent.store.file.schema import ALERTS_FROM, KEPT_FROM, write_meta
+from mqvitals_agent.store.rows.actions import AUDIT_KEPT_MS, MOST_AUDIT
 from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS, MOST_CHANGES
 from mqvitals_agent.store.rows.history import has_means
 from mqvitals_agent.store.rows.tables import integer, moment, numbered, text
@@ -253,6 +255,7 @@ class Retention:
             return
         yield from self._messages(cut)
         yield from self._alerts(cut)
+        yield from self._actions(cut, now)
         yield from self._changes(now - KEEP_CHANGES_MS)
         yield from self._records(bound)
         yield from self._objects(cut, now)
@@ -337,7 +340,8 @@ class Retention:
         )
 
     def _alerts(self, bound: int) -> Iterator[int]:
-        """Alerts that ended before ``bound``, with their transitions and notifications; not those with a pending notification.
+        """Alerts that ended before ``bound``, with transitions, notifications, acknowledgements and notes; not those with a
+        pending notification.
 
         The last one stays, so that no number is given twice.
         """
@@ -352,11 +356,30 @@ class Retention:
                 return
             keys = [(number,) for number, _ in numbers]
             deleted = 0
-            for table, key in (("notice", "alert_id"), ("alert_transition", "alert_id"), ("alert", "id")):
+            for table, key in (*((table, "alert_id") for table in OF_ALERTS), ("alert", "id")):
                 found = self._connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", keys)  # noqa: S608
                 deleted += found.rowcount
             self._note(ALERTS_FROM, moment(numbers[-1][1]) + 1)
             yield deleted
+
+    def _actions(self, bound: int, now: int) -> Iterator[int]:
+        """Silences that ended before ``bound``, and of the audit what is older, and older than a year.
+
+        The last one of each stays, so that no number is given twice.
+        """
+        yield from self._in_pieces(
+            "DELETE FROM silence WHERE id IN (SELECT id FROM silence WHERE ends_ts < ?1"
+            " AND id < (SELECT max(id) FROM silence) ORDER BY ends_ts LIMIT ?2)",
+            bound,
+        )
+        yield from self._in_pieces(
+            "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE ts < ?1"
+            " AND id < (SELECT max(id) FROM audit) ORDER BY ts LIMIT ?2)",
+            min(bound, now - AUDIT_KEPT_MS),
+        )
+        yield from self._in_pieces(
+            "DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY id DESC LIMIT ?2 OFFSET ?1)", MOST_AUDIT
+        )
 
     def _records(self, bound: int) -> Iterator[int]:
         """What is remembered of SMF records that ended before ``bound``, and of files that are there no more."""

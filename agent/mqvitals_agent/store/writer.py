@@ -30,6 +30,7 @@ from mqvitals_agent.store.file.schema import (
 )
 from mqvitals_agent.store.file.store_file import WatchedFile, WriterLock, set_aside
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
+from mqvitals_agent.store.rows.actions import ActionRepository
 from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import HourMean, write_means
@@ -88,6 +89,7 @@ class Store:
         self.alerts = AlertRepository(database)
         self.notifications = NotificationRepository(database)
         self.requests = RequestRepository(database)
+        self.actions = ActionRepository(database)
         self.smf = SmfRepository(database)
         self.messages = MessageRepository(database)
         self.snapshots = SnapshotWriter(connection, self.tables)

@@ -17,7 +17,8 @@ ELLIPSIS = "…"
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 
 # Control, format (bidirectional overrides, zero width), surrogate, private use, unassigned, line and paragraph ends.
-_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+UNSAFE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Categories of Unicode whose characters could control a terminal, or are not seen."""
 _MARKS = frozenset({"Mn", "Me"})
 
 # Characters that change the look or width of the one before, which terminals measure differently: variation selectors,
@@ -65,7 +66,7 @@ def safe(text: str) -> str:
         marks = 0
         if code in _PICTURES:
             out.append(_PICTURES[code])
-        elif kind in _UNSAFE or char in _JOINING:
+        elif kind in UNSAFE or char in _JOINING:
             out.append(f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
         elif kind == "Zs":
             out.append(" ")

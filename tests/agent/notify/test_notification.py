@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.notify.notification import (
     NOT_ENDED,
     NotifiedAlert,
     RuleText,
-    fingerprint,
     notification_of_one,
     notified_alert,
     notified_alert_from,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.notify.notification import fingerprint
+from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.service.cycle_clock import RECENT_MS, CycleClock, DatingReason
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.problem import LocatedText, Place

@@ -26,7 +26,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 FIRST_MOMENT = 1
 """Ms since 1970: the first time that a clock can show."""
 
-_QUICK = ("owner", "object", "reading", "alert", "request", "receiver")
+_QUICK = ("owner", "object", "reading", "alert", "request", "receiver", "acknowledgement", "note", "silence")
 """Tables of few rows, which are looked through at every start."""
 
 _TIMES = {
@@ -38,6 +38,10 @@ _TIMES = {
     "notice": ("made_ts", "done_ts", "refused_ts"),
     "receiver": ("since_ts", "accepted_ts", "failing_ts"),
     "request": ("asked_ts",),
+    "acknowledgement": ("made_ts", "undone_ts"),
+    "note": ("made_ts",),
+    "silence": ("made_ts",),
+    "audit": ("ts",),
     "message": ("ts", "last_ts"),
     "change": ("ts", "before_ts"),
     "smf_part": ("ts",),
@@ -47,6 +51,20 @@ _TIMES = {
 
 Samples and snapshots are found by their keys.
 """
+
+_PLANNED = {"acknowledgement": ("until_ts",), "silence": ("starts_ts", "ends_ts")}
+"""Times that may lie ahead of the clock."""
+
+OF_ALERTS = ("notice", "alert_transition", "acknowledgement", "note")
+"""Tables whose rows go with their alert."""
+
+_OF_PEOPLE = ("acknowledgement", "note", "silence", "audit")
+
+_DROPPED = (
+    *("reading", "alert", "alert_transition", "request", "message", "change", "smf_part", "record"),
+    *_OF_PEOPLE,
+)
+"""Tables whose rows are worth nothing without their times."""
 
 
 def valid_time(column: str) -> str:
@@ -62,7 +80,7 @@ def count_invalid_times(
     Where looking costs more than a few milliseconds, only with ``deep``. Raises sqlite3.Error.
     """
     found: Counter[str] = Counter()
-    bounds = {"first": FIRST_MOMENT, "latest": latest}
+    bounds = {"first": FIRST_MOMENT, "latest": latest, "last": LAST_MOMENT}
     for each in tables:
         for where in ("ts < :first", "ts > :latest"):
             found[each.history] += _count(connection, f"{each.history} WHERE {where}", bounds)
@@ -82,7 +100,7 @@ def drop_invalid_times(
 
     The caller owns the transaction. Raises sqlite3.Error.
     """
-    bounds = {"first": FIRST_MOMENT, "latest": latest}
+    bounds = {"first": FIRST_MOMENT, "latest": latest, "last": LAST_MOMENT}
     run = connection.execute
     every = list(tables)
     for each in every:
@@ -101,9 +119,9 @@ def drop_invalid_times(
         # The next answer brings the values again.
         run(f"DELETE FROM {each.current} WHERE (object_id, probe) IN ({wrong})", bounds)
         run(f"DELETE FROM {each.current} WHERE changed < :first OR changed > :latest", bounds)
-    run(f"DELETE FROM notice WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
-    run(f"DELETE FROM alert_transition WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
-    for table in ("reading", "alert", "alert_transition", "request", "message", "change", "smf_part", "record"):
+    for table in OF_ALERTS:
+        run(f"DELETE FROM {table} WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
+    for table in _DROPPED:
         run(f"DELETE FROM {table} WHERE {_wrong(table)}", bounds)
     # What is pending stays pending.
     run(
@@ -142,7 +160,9 @@ def _correct_owners(connection: sqlite3.Connection, bounds: Mapping[str, int]) -
 
 
 def _wrong(table: str) -> str:
-    return " OR ".join(f"{column} < :first OR {column} > :latest" for column in _TIMES[table])
+    wrong = [f"{column} < :first OR {column} > :latest" for column in _TIMES[table]]
+    wrong += [f"{column} < :first OR {column} > :last" for column in _PLANNED.get(table, ())]
+    return " OR ".join(wrong)
 
 
 def _count(connection: sqlite3.Connection, rows: str, bounds: Mapping[str, int]) -> int:
@@ -200,11 +220,15 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
 
 
 def _date_alerts_ahead(connection: sqlite3.Connection, ts: int, latest: int) -> None:
-    """Date alerts and notifications ``ts`` at most that lie further ahead than ``latest``, both ms UTC."""
+    """Date alerts, what people did about them and notifications ``ts`` at most that lie further ahead than ``latest``, both ms UTC."""
     bounds = {"ts": ts, "latest": latest, "last": LAST_MOMENT}
     ahead = f"max({', '.join(f'coalesce({column}, 0)' for column in _ALERT_TIMES)})"
     _date_alerts(connection, f"{ahead} BETWEEN :latest + 1 AND :last", bounds)
-    connection.execute("UPDATE notice SET made_ts = :ts WHERE made_ts BETWEEN :latest + 1 AND :last", bounds)
+    for table, column in (("notice", "made_ts"), *((table, _TIMES[table][0]) for table in _OF_PEOPLE)):
+        connection.execute(f"UPDATE {table} SET {column} = :ts WHERE {column} BETWEEN :latest + 1 AND :last", bounds)
+    connection.execute(
+        "UPDATE acknowledgement SET undone_ts = :ts WHERE undone_ts BETWEEN :latest + 1 AND :last", bounds
+    )
 
 
 def _date_alerts(connection: sqlite3.Connection, where: str, bounds: Mapping[str, str | int]) -> None:
@@ -288,7 +312,7 @@ def _look(path: Path, connection: sqlite3.Connection, now: int) -> IntegrityRepo
             # Something else in a table's place is not read.
             return IntegrityReport({}, damage, found)
         tables = _existing_tables(connection)
-        names = ("owner", "object", "snapshot", "alert", "notice", *(each.history for each in tables))
+        names = ("owner", "object", "snapshot", "alert", *_OF_PEOPLE, "notice", *(each.history for each in tables))
         rows = {name: int(connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]) for name in names}
         impossible = count_invalid_times(connection, tables, deep=True)
         late = count_invalid_times(connection, tables, latest=now + AHEAD_MS, deep=True)

@@ -138,6 +138,22 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE event_queue(owner TEXT NOT NULL, queue TEXT NOT NULL, via TEXT NOT NULL, state TEXT NOT NULL,
             problem TEXT NOT NULL, ts INTEGER NOT NULL, PRIMARY KEY(owner, queue, via)) STRICT, WITHOUT ROWID""",
     ),
+    # What people do about alerts, and who did what when.
+    (
+        """CREATE TABLE acknowledgement(id INTEGER PRIMARY KEY, alert_id INTEGER NOT NULL REFERENCES alert(id),
+            fingerprint TEXT NOT NULL, author TEXT NOT NULL, made_ts INTEGER NOT NULL, severity TEXT NOT NULL,
+            note TEXT NOT NULL, until_ts INTEGER, undone_ts INTEGER) STRICT""",
+        "CREATE INDEX acknowledgement_alert ON acknowledgement(alert_id)",
+        """CREATE TABLE note(id INTEGER PRIMARY KEY, alert_id INTEGER NOT NULL REFERENCES alert(id),
+            fingerprint TEXT NOT NULL, author TEXT NOT NULL, made_ts INTEGER NOT NULL, text TEXT NOT NULL) STRICT""",
+        "CREATE INDEX note_alert ON note(alert_id)",
+        """CREATE TABLE silence(id INTEGER PRIMARY KEY, matchers TEXT NOT NULL, author TEXT NOT NULL,
+            reason TEXT NOT NULL, made_ts INTEGER NOT NULL, starts_ts INTEGER NOT NULL, ends_ts INTEGER NOT NULL) STRICT""",
+        "CREATE INDEX silence_ends ON silence(ends_ts)",
+        """CREATE TABLE audit(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, author TEXT NOT NULL, action TEXT NOT NULL,
+            about TEXT NOT NULL, detail TEXT NOT NULL) STRICT""",
+        "CREATE INDEX audit_ts ON audit(ts)",
+    ),
 )
 """The statements of each structure."""
 

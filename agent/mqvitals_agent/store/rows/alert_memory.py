@@ -1,4 +1,5 @@
-"""Open alerts, pending notifications and receivers in memory: alerts are decided and sent whatever becomes of the file.
+"""Open alerts, what people did about them, pending notifications and receivers in memory: alerts are decided and sent
+whatever becomes of the file.
 
 ``write_to`` brings the file to the state of the memory. So a file that is full, locked or missing delays no alert,
 and a new file gets what is open.
@@ -14,6 +15,7 @@ from typing import Any
 
 from mqvitals_agent.store.file.database import StoreDatabase
 from mqvitals_agent.store.file.migration import make_tables
+from mqvitals_agent.store.rows.actions import NO_ACTIONS, carry_over, read_actions
 from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.notifications import (
     BuildForNewReceivers,
@@ -63,6 +65,9 @@ class AlertMemory:
         self._receivers = False
         self._rewrite = False
         """The file may hold what is out of date."""
+        self._began = 0
+        self.actions = NO_ACTIONS
+        """What people did about alerts, as it was last read."""
 
     def load(self, file: sqlite3.Connection) -> None:
         """Copy what is open and pending from a store's file. Raises sqlite3.Error."""
@@ -76,6 +81,7 @@ class AlertMemory:
         self.alerts.load()
         self.alerts.keep_numbers(file.execute(f"{_ALL} alert").fetchone()[0] or 0)
         self._transition = self._last_transition()
+        self.actions = read_actions(file)
 
     def take(
         self, transitions: Sequence[Transition], build: BuildNotifications | None
@@ -155,6 +161,8 @@ class AlertMemory:
             receivers = self._connection.execute("SELECT * FROM receiver ORDER BY name").fetchall()
             file.execute("DELETE FROM receiver")
             self._upsert(file, "receiver", receivers)
+        if self._rewrite:
+            carry_over(file, self.actions, self._began)
 
     def written(self) -> None:
         """The file has everything now: delete here what only the file has to keep."""
@@ -178,8 +186,9 @@ class AlertMemory:
         """Whether the file has everything, as after most snapshots, which change no alert."""
         return not self.unwritten and self._transition == self._last_transition()
 
-    def all_unwritten(self) -> None:
-        """The file is new, or has lost rows: write everything that is here."""
+    def all_unwritten(self, now: int) -> None:
+        """The file is new at ``now`` (ms UTC), or has lost rows: write everything that is here."""
+        self._began = now
         self._alerts.update(row[0] for row in self._connection.execute("SELECT id FROM alert"))
         known = "SELECT id FROM notice WHERE alert_id IN (SELECT id FROM alert)"
         self._notifications.update(row[0] for row in self._connection.execute(known))

@@ -42,6 +42,20 @@ class StoredRequest:
     asked: int
 
 
+def open_beside_agent(path: Path, past: str) -> sqlite3.Connection:
+    """Open the store at ``path`` for short transactions beside an agent; ``past`` says why no replay will do.
+
+    Raises StoreError: no store, no permission for writing, an older or newer structure, a replay, damaged.
+    """
+    with explained(path, "reading"), closed_on_error(open_beside(path)) as connection:
+        mode = read_meta(connection).get("mode", LIVE)
+        if mode != LIVE:
+            raise StoreError(
+                f"the store {path} holds {HOLDS.get(mode, mode)}: {past}", "name the store of a running agent"
+            )
+    return connection
+
+
 class RequestClient:
     """Puts requests into a store that an agent writes. ``close`` it, or leave a ``with`` block.
 
@@ -61,14 +75,7 @@ class RequestClient:
         does not check whether an agent runs.
         """
         path = Path(path).resolve()
-        with explained(path, "reading"), closed_on_error(open_beside(path)) as connection:
-            mode = read_meta(connection).get("mode", LIVE)
-            if mode != LIVE:
-                raise StoreError(
-                    f"the store {path} holds {HOLDS.get(mode, mode)}: it has no queue manager to ask",
-                    "name the store of a running agent",
-                )
-        return cls(StoreDatabase(path, connection))
+        return cls(StoreDatabase(path, open_beside_agent(path, "it has no queue manager to ask")))
 
     def ask(self, question: str, object: ObjectName, now: int) -> int:  # noqa: A002 - as StoredRequest calls it
         """Store a request about an object; returns its number.
