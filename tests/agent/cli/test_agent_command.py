@@ -440,7 +440,7 @@ def test_what_polling_asks_for_in_vain(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_the_group_has_a_name() -> None:
     """That of the settings, else that of the simulated site."""
-    group = simulated_group(SimulationOptions("quiet"), in_force().settings, None, BEGIN)
+    group = simulated_group(SimulationOptions("quiet", speed=None), in_force().settings, None, BEGIN)
     assert in_force().for_group(group).settings.name == "PRDQSG"
     own = in_force().for_group(replace(group, site="OWN"))
     assert own.for_group(group).settings.name == "OWN"
@@ -501,7 +501,7 @@ async def test_the_service_manager_hears_of_its_life(tmp_path: Path) -> None:
 )
 def test_what_a_scenario_is_about_is_browsed(scenario: str, browsed: set[str], tmp_path: Path) -> None:
     """Dead letters and events are off by default; a scenario with some shows them, and a named file still decides."""
-    group = simulated_group(SimulationOptions(scenario), in_force().settings, None, BEGIN)
+    group = simulated_group(SimulationOptions(scenario, speed=None), in_force().settings, None, BEGIN)
     polling = in_force().for_group(group).settings.polling
     assert {name for name in ("dead_letters", "events") if getattr(polling, name)} == browsed
     path = tmp_path / "x.yaml"
