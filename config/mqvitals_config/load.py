@@ -127,7 +127,7 @@ def load_settings(
     problems: list[Problem] = []
     settings = Settings()
     empty = False
-    origins: dict[str, str] = {}
+    places: Mapping[str, Place] = {}
     if path is not None:
         try:
             decoded = decode_located(path, read(path), Settings)
@@ -143,7 +143,8 @@ def load_settings(
         else:
             empty = not decoded.places
             settings = decoded.value
-            origins = {key: str(place) for key, place in decoded.places.items()}
+            places = decoded.places
+    origins = {key: str(place) for key, place in places.items()}
     for entry in settings_of(Settings):
         given = _given(entry, environ, flags)
         if given is None:
@@ -156,7 +157,7 @@ def load_settings(
         else:
             settings = _replaced(settings, entry.key.split("."), value)
             origins[entry.key] = origin
-    problems.extend(contradictions(settings))
+    problems.extend(contradictions(settings, places))
     if problems:
         raise ConfigError(problems)
     return LoadedSettings(settings, {key: origins.get(key, DEFAULT) for key, _ in walk(settings)}, path, empty)

@@ -194,10 +194,16 @@ def _entries(shape: Any, prefix: str, seen: set[Any]) -> Iterator[Setting]:
 
 def _split(hint: Any) -> tuple[Any, Doc]:
     """A field's type and its Doc."""
+    return _bare(hint), next(item for item in get_args(hint)[1:] if isinstance(item, Doc))
+
+
+def _bare(hint: Any) -> Any:
+    """A field's type without its Doc."""
+    if get_origin(hint) is not Annotated:
+        return hint
     base, *metadata = get_args(hint)
-    doc = next(item for item in metadata if isinstance(item, Doc))
     others = tuple(item for item in metadata if not isinstance(item, Doc))
-    return (Annotated[(base, *others)] if others else base), doc
+    return Annotated[(base, *others)] if others else base
 
 
 def _inside(hint: Any) -> tuple[Any, ...]:
@@ -247,7 +253,25 @@ def json_schema(root: Any) -> dict[str, Any]:
 
     It leaves open what only mqvitals can check, such as the form of a duration.
     """
-    return {"$schema": _DIALECT, "title": "Settings of mqvitals", **_schema(root)}
+    definitions = {shape.__name__: _object(shape) for shape in _all_inside(root) if _holds_itself(shape)}
+    return {"$schema": _DIALECT, "title": "Settings of mqvitals", **_schema(root), "$defs": definitions}
+
+
+@cache
+def _all_inside(shape: Any) -> tuple[Any, ...]:
+    """Every dataclass whose keys stand somewhere under those of ``shape``."""
+    found: dict[Any, None] = {}
+    ahead = [shape]
+    while ahead:
+        for hint in hints_of(ahead.pop()).values():
+            new = [inner for inner in _inside(_bare(hint)) if inner not in found]
+            found.update(dict.fromkeys(new))
+            ahead += new
+    return tuple(found)
+
+
+def _holds_itself(shape: Any) -> bool:
+    return shape in _all_inside(shape)
 
 
 def _schema(hint: Any) -> dict[str, Any]:
@@ -261,7 +285,7 @@ def _schema(hint: Any) -> dict[str, Any]:
     if origin is Literal:
         return {"enum": list(arguments)}
     if is_dataclass(hint) and isinstance(hint, type):
-        return _object(hint)
+        return {"$ref": f"#/$defs/{hint.__name__}"} if _holds_itself(hint) else _object(hint)
     if origin in (tuple, list, Sequence):
         # Left empty, a list or a mapping is one without entries.
         return {"type": ["array", "null"], "items": _schema(arguments[0])}
@@ -325,6 +349,8 @@ def _object_by_type(by_type: ByType) -> dict[str, Any]:
 
 
 def _any_of(members: list[dict[str, Any]], *, null: bool) -> dict[str, Any]:
+    if len(members) == 1 and "$ref" in members[0] and null:
+        return members[0]  # each of its keys is optional, so it may be left empty anyway
     if len(members) == 1 and "type" in members[0] and null:
         only = members[0]
         kinds = only["type"] if isinstance(only["type"], list) else [only["type"]]

@@ -7,10 +7,11 @@ their place, so that ``mqvitals_rules`` can report what is wrong with them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from mqvitals_config.alerting import LabelSettings, RouteNames, RouteSettings, known_labels, route_contradictions
 from mqvitals_config.collection import (
     ConsoleSettings,
     PollingSettings,
@@ -20,7 +21,7 @@ from mqvitals_config.collection import (
 )
 from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.facts import FactSettings
-from mqvitals_config.problem import LocatedNumber, LocatedText, Problem, repeated
+from mqvitals_config.problem import LocatedNumber, LocatedText, Place, Problem, repeated
 from mqvitals_config.receiver import AnyReceiver
 from mqvitals_config.scalars import (
     FILE_MODE_FORM,
@@ -273,6 +274,17 @@ class Settings:
     ] = ()
     polling: Annotated[PollingSettings, Doc("What is polled, and how often.")] = field(default_factory=PollingSettings)
     receivers: Annotated[tuple[AnyReceiver, ...], Doc("Receivers of alert notifications.")] = ()
+    labels: Annotated[
+        tuple[LabelSettings, ...],
+        Doc("Labels of your own, by object. Alerts carry them, and routes and silences can match them."),
+    ] = ()
+    route: Annotated[
+        RouteSettings | None,
+        Doc(
+            "The tree of routes that leads alerts to receivers, written as Alertmanager's. 'mqvitals alerts route' shows it.",
+            default="every receiver gets what its `min_severity` allows",
+        ),
+    ] = None
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
         default_factory=LogSettings
     )
@@ -301,8 +313,8 @@ class Settings:
         return next((zone for zone in own if zone), self.time_zone)
 
 
-def contradictions(settings: Settings) -> Iterator[Problem]:
-    """Settings that are valid by themselves and contradict each other."""
+def contradictions(settings: Settings, places: Mapping[str, Place] | None = None) -> Iterator[Problem]:
+    """Settings that are valid by themselves and contradict each other. ``places`` says where each key stands."""
     for key, named in (("queue_managers", settings.queue_managers), ("receivers", settings.receivers)):
         for index, name, first in repeated(entry.name for entry in named):
             message = f"{name} occurs twice, first on line {first.place.line}"
@@ -319,6 +331,9 @@ def contradictions(settings: Settings) -> Iterator[Problem]:
             yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
     yield from console_contradictions(settings.console)
     yield from event_contradictions(settings.polling.events)
+    if settings.route is not None:
+        receivers, labels = [str(each.name) for each in settings.receivers], known_labels(settings.labels)
+        yield from route_contradictions(settings.route, RouteNames(receivers, labels, (), places or {}))
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} gives the group {group} no access; set store.mode to 0660"

@@ -13,7 +13,8 @@ from jsonschema import Draft202012Validator
 from mqvitals_config.schema import json_schema, settings_of
 from mqvitals_config.settings import Settings
 
-VALIDATOR = Draft202012Validator(json_schema(Settings))
+SCHEMA = json_schema(Settings)
+VALIDATOR = Draft202012Validator(SCHEMA)
 
 
 def errors(text: str) -> list[str]:
@@ -23,6 +24,8 @@ def errors(text: str) -> list[str]:
 
 def objects(schema: Any) -> Iterator[Any]:
     """The schemas of a mapping: of several, or of several types, all of them."""
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]
     if "properties" in schema:
         yield schema
     for inner in (*schema.get("anyOf", ()), *(schema[word] for word in ("then", "else") if word in schema)):
@@ -31,9 +34,9 @@ def objects(schema: Any) -> Iterator[Any]:
 
 def test_it_is_a_schema_and_has_every_setting() -> None:
     """Every key of the reference page is a property, with its sentence."""
-    Draft202012Validator.check_schema(json_schema(Settings))
+    Draft202012Validator.check_schema(SCHEMA)
     for entry in settings_of(Settings):
-        found: Any = json_schema(Settings)
+        found: Any = SCHEMA
         for part in entry.key.split("."):
             word = part.removesuffix("[]")
             found = next(each["properties"][word] for each in objects(found) if word in each["properties"])
@@ -48,6 +51,7 @@ def test_good_files(example_settings: str) -> None:
         "",
         "connection:\nreceivers:\nstore:\n",
         "store: {mode: 0600}\npolling: {interval: 30s}\n",
+        "route: {receiver: x, routes: [{matchers: [a=b], routes: [{group_wait: 0s}]}]}",
     ):
         assert errors(text) == []
 
@@ -62,6 +66,8 @@ def test_good_files(example_settings: str) -> None:
         ("polling: {usage: 'yes please'}", "$.polling.usage"),
         ("receivers: {name: x}", "$.receivers"),
         ("connection: {password: hunter2}", "$.connection"),
+        ("route: {matchers: severity=critical}", "$.route.matchers"),
+        ("route: {routes: [{routes: [{continue: 2}]}]}", "$.route.routes[0].routes[0].continue"),
     ],
 )
 def test_mistakes_are_found(text: str, path: str) -> None:

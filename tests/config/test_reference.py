@@ -57,8 +57,12 @@ def test_the_example_tells_defaults_and_variables(example_settings: str) -> None
 
 
 def general(key: str) -> str:
-    """The key without the numbers of entries; what a queue manager says of its own connection counts as the group's."""
-    return re.sub(r"\[\d+\]", "[]", key).replace("queue_managers[].connection.", "connection.")
+    """The key without the numbers of entries.
+
+    What a queue manager says of its own connection counts as the group's, and a route's as those of the first.
+    """
+    key = re.sub(r"\[\d+\]", "[]", key).replace("queue_managers[].connection.", "connection.")
+    return re.sub(r"route(\.routes\[\])+\.", "route.", key)
 
 
 def comment_above(text: str, key: str, line: int) -> str:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from mqvitals_agent.alerting.labels import Labels
+from mqvitals_config.alerting import ALL_LABELS
 from mqvitals_config.matcher import Matcher, match
 from mqvitals_rules.lifecycle.alert import Severity
-
-ALL_LABELS: Final = "..."
-"""In ``group_by``: every alert is a group of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -349,12 +349,16 @@ def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, 
 
 def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:
     """What is wrong with the names that well-formed settings hold."""
+    from mqvitals_agent.alerting.configured import label_problems
     from mqvitals_agent.poll.queries import polling_problems
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.ruleset.config import check_settings
 
+    settings = loaded.settings
     try:
-        return tuple(sorted((*check_settings(loaded.settings), *polling_problems(loaded.settings.polling))))
+        return tuple(
+            sorted((*check_settings(settings), *polling_problems(settings.polling), *label_problems(settings.labels)))
+        )
     except ConfigError as error:
         return error.problems
 

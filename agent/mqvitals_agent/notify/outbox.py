@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from mqvitals_agent.alerting.labels import Labeller
+from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
 from mqvitals_agent.notify.decision import Decision, decide, inhibitions
 from mqvitals_agent.notify.notification import RuleText, notified_alert, pending_notification
 from mqvitals_agent.store.rows.notifications import (
@@ -35,6 +35,7 @@ class _OutboxSettings(NamedTuple):
     receivers: tuple[ReceiverSettings, ...]
     rules: RuleSet
     group: str
+    labels: tuple[ObjectLabels, ...]
 
 
 class Outbox:
@@ -52,18 +53,25 @@ class Outbox:
         receivers: Sequence[ReceiverSettings],
         rules: RuleSet,
         group: str = "",
+        labels: Sequence[ObjectLabels] = (),
     ) -> None:
         """``store`` returns the open store.
 
-        ``group`` is the name of the queue-sharing group; empty: as the store has it.
+        ``group`` is the name of the queue-sharing group; empty: as the store has it. ``labels`` are the site's.
         """
         self._store = store
         self._thread = thread
-        self.configure(receivers, rules, group)
+        self.configure(receivers, rules, group, labels)
 
-    def configure(self, receivers: Sequence[ReceiverSettings], rules: RuleSet, group: str = "") -> None:
+    def configure(
+        self,
+        receivers: Sequence[ReceiverSettings],
+        rules: RuleSet,
+        group: str = "",
+        labels: Sequence[ObjectLabels] = (),
+    ) -> None:
         """Use other settings from the next change on. May be called on any thread."""
-        self._settings = _OutboxSettings(tuple(receivers), rules, group)
+        self._settings = _OutboxSettings(tuple(receivers), rules, group, tuple(labels))
 
     @property
     def receivers(self) -> tuple[ReceiverSettings, ...]:
@@ -126,7 +134,8 @@ class Outbox:
 
     def _notifications(self, decisions: Iterable[Decision]) -> list[PendingNotification]:
         groups = self._store().groups()
-        labeller = Labeller(self._settings.group or next(iter(sorted(groups)), ""), groups)
+        settings = self._settings
+        labeller = Labeller(settings.group or next(iter(sorted(groups)), ""), groups, settings.labels)
         return [
             pending_notification(
                 notified_alert(each.alert, self._rule_text(each.alert), labeller.labels_of(each.alert)),

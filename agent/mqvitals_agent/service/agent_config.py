@@ -16,6 +16,8 @@ from mqvitals_config.collection import EventSettings
 from mqvitals_config.problem import LocatedText, Place
 
 if TYPE_CHECKING:
+    from mqvitals_agent.alerting.labels import ObjectLabels
+    from mqvitals_agent.alerting.routing import Route
     from mqvitals_agent.service.monitored_group import MonitoredGroup
     from mqvitals_config.problem import Problem
     from mqvitals_config.receiver import ReceiverSettings
@@ -28,11 +30,14 @@ if TYPE_CHECKING:
 class AgentConfig:
     """Valid settings and rules.
 
-    ``path`` is the settings' file, None without one; ``empty``: that file holds no settings.
+    ``route`` is the tree by which alerts come to receivers, ``labels`` are those that the site gives to objects. ``path``
+    is the settings' file, None without one; ``empty``: that file holds no settings.
     """
 
     settings: Settings
     rule_config: RuleConfig
+    route: Route
+    labels: tuple[ObjectLabels, ...]
     path: str | None
     empty: bool = False
 
@@ -64,6 +69,7 @@ def read_agent_config(
     For a simulated group (``scenario`` in ``flags``) only a named file is read: it is not the site's own group.
     Raises ConfigError with every problem, UnreadableError (a ConfigError) when the file cannot be read.
     """
+    from mqvitals_agent.alerting.configured import label_problems, route_tree, site_labels
     from mqvitals_agent.poll.queries import polling_problems
     from mqvitals_config.load import load_settings
     from mqvitals_config.problem import ConfigError
@@ -71,7 +77,7 @@ def read_agent_config(
 
     loaded = load_settings(config, os.environ, flags, search=flags.get("scenario") is None)
     settings = loaded.settings
-    problems = list(polling_problems(settings.polling))
+    problems = [*polling_problems(settings.polling), *label_problems(settings.labels)]
     try:
         rule_config = load_rule_config(settings)
     except ConfigError as error:
@@ -79,7 +85,9 @@ def read_agent_config(
     if problems:
         raise ConfigError(problems)
     receivers = with_webhooks(settings.receivers, webhooks)
-    return AgentConfig(replace(settings, receivers=receivers), rule_config, loaded.path, loaded.empty)
+    route = route_tree(settings.route, settings.receivers, receivers[len(settings.receivers) :])
+    labels = site_labels(settings.labels)
+    return AgentConfig(replace(settings, receivers=receivers), rule_config, route, labels, loaded.path, loaded.empty)
 
 
 def with_webhooks(

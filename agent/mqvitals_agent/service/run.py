@@ -152,6 +152,7 @@ class AgentRun:
             settings.receivers,
             self._config.rule_config.rules,
             settings.name or "",
+            self._config.labels,
         )
 
     async def run(self) -> int:
@@ -408,7 +409,7 @@ class AgentRun:
         self._service.reload(config.settings, config.rule_config, targets.connectors, targets.others)
         self._config = config
         settings = config.settings
-        self._outbox.configure(settings.receivers, config.rule_config.rules, settings.name or "")
+        self._outbox.configure(settings.receivers, config.rule_config.rules, settings.name or "", config.labels)
         self._group = replace(self._group, targets=targets)
         self._handler.configure(form=config.settings.log.format, level=config.settings.log.level)
         if self._notifier is not None:

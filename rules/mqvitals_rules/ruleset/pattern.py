@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS
 
+ALL_KINDS: Final = "*"
+"""The kind of a pattern that selects objects of any."""
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectPattern:
-    """Selects objects of one kind.
+    """Selects objects of one kind, or with ``*`` as kind of all kinds.
 
     In owner and name ``*`` stands for any text, ``?`` for one character; nothing else is special.
 
@@ -37,7 +42,9 @@ class ObjectPattern:
     def matches(self, name: ObjectName) -> bool:
         """Whether the pattern selects the object."""
         return (
-            name.kind == self.kind and bool(self.owner.fullmatch(name.owner)) and bool(self.name.fullmatch(name.name))
+            self.kind in (name.kind, ALL_KINDS)
+            and bool(self.owner.fullmatch(name.owner))
+            and bool(self.name.fullmatch(name.name))
         )
 
 
@@ -52,16 +59,25 @@ def _glob(text: str) -> re.Pattern[str]:
 
 def pattern_of(text: LocatedText, key: str, kind: str, who: str) -> tuple[ObjectPattern | None, list[Problem]]:
     """The pattern that a setting ``key`` gives for objects of ``kind``, or its problem; ``who`` begins the message."""
+    pattern, problems = _pattern(text, key, KINDS)
+    if pattern is not None and pattern.kind != kind:
+        message = f"{who} objects of kind {kind}, and this pattern selects {pattern.kind}"
+        return None, [Problem(text.place, key, message)]
+    return pattern, problems
+
+
+def any_pattern_of(text: LocatedText, key: str) -> tuple[ObjectPattern | None, list[Problem]]:
+    """The pattern that a setting ``key`` gives for objects of any kind, or of all (``QM01/*``); or its problem."""
+    return _pattern(text, key, (*KINDS, ALL_KINDS))
+
+
+def _pattern(text: LocatedText, key: str, kinds: Collection[str]) -> tuple[ObjectPattern | None, list[Problem]]:
     try:
         pattern = ObjectPattern.parse(text)
     except ValueError as error:
         return None, [Problem(text.place, key, str(error))]
-    if pattern.kind not in KINDS:
+    if pattern.kind not in kinds:
         offset = text.index("/") + 1
         message = f"there is no kind of object {pattern.kind!r}{did_you_mean(pattern.kind, KINDS)}"
         return None, [Problem(text.at(offset), key, message)]
-    if pattern.kind != kind:
-        return None, [
-            Problem(text.place, key, f"{who} objects of kind {kind}, and this pattern selects {pattern.kind}")
-        ]
     return pattern, []

@@ -1,0 +1,81 @@
+"""What the settings say of alerting, in the form in which alerts are judged: the tree of routes, the site's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from mqvitals_agent.alerting.labels import ObjectLabels
+from mqvitals_agent.alerting.routing import DEFAULT_GROUP_BY, Route, every_receiver
+from mqvitals_config.alerting import NEVER, LabelSettings, RouteSettings
+from mqvitals_config.matcher import parse_matcher
+from mqvitals_config.problem import Problem
+from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.ruleset.pattern import ObjectPattern, any_pattern_of
+
+_SEVERITY: Final = {severity.name.lower(): severity for severity in Severity}
+
+
+def label_problems(entries: Sequence[LabelSettings]) -> list[Problem]:
+    """The patterns among the site's labels that are none."""
+    return [problem for index, entry in enumerate(entries) for problem in _pattern_of(entry, index)[1]]
+
+
+def site_labels(entries: Sequence[LabelSettings]) -> tuple[ObjectLabels, ...]:
+    """The site's labels; an entry with a pattern that is none gives no label."""
+    patterns = [_pattern_of(entry, index)[0] for index, entry in enumerate(entries)]
+    return tuple(
+        ObjectLabels(pattern, dict(entry.set))
+        for entry, pattern in zip(entries, patterns, strict=True)
+        if pattern is not None
+    )
+
+
+def _pattern_of(entry: LabelSettings, index: int) -> tuple[ObjectPattern | None, list[Problem]]:
+    return any_pattern_of(entry.objects, f"labels[{index}].objects")
+
+
+def route_tree(
+    route: RouteSettings | None, receivers: Sequence[ReceiverSettings], beside: Sequence[ReceiverSettings] = ()
+) -> Route:
+    """The tree of routes that valid settings write, with what each route inherits filled in.
+
+    Without one every receiver gets what its ``min_severity`` allows. ``beside`` are receivers that stand in no settings
+    (``--webhook``): each gets that too, whatever the tree says.
+    """
+    least = {str(each.name): _SEVERITY[each.min_severity] for each in (*receivers, *beside)}
+    if route is None:
+        return every_receiver(list(least), least)
+    root = _route(route, Route("route", group_by=DEFAULT_GROUP_BY), None, least)
+    if not beside:
+        return root
+    others = every_receiver([str(each.name) for each in beside], least).routes
+    # Each of them goes on to the next, and at last to the tree; nothing arrives at the node above them.
+    return Route("", root.receiver, routes=(*(replace(each, path=each.receiver) for each in others), root))
+
+
+def _route(route: RouteSettings, above: Route, floor: Severity | None, least: Mapping[str, Severity]) -> Route:
+    """A route and those below it. ``above`` has its path and what it inherits; ``floor`` is the severity given above."""
+    receiver = above.receiver if route.receiver is None else str(route.receiver)
+    floor = floor if route.min_severity is None else _SEVERITY[route.min_severity]
+    repeat = None if route.repeat_interval == NEVER else route.repeat_interval
+    own = Route(
+        above.path,
+        receiver,
+        tuple(map(parse_matcher, route.matchers)),
+        above.group_by if route.group_by is None else tuple(map(str, route.group_by)),
+        above.wait if route.group_wait is None else route.group_wait,
+        above.interval if route.group_interval is None else route.group_interval,
+        above.repeat if route.repeat_interval is None else repeat,
+        least.get(receiver, Severity.WARNING) if floor is None else floor,
+        tuple(map(str, route.mute_time_intervals)),
+        tuple(map(str, route.active_time_intervals)),
+        route.goes_on,
+    )
+    below = tuple(
+        _route(child, replace(own, path=f"{own.path}.routes[{index}]"), floor, least)
+        for index, child in enumerate(route.routes)
+    )
+    return replace(own, routes=below)
