@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.routing import Route
 from mqvitals_rules.lifecycle.alert import Severity
 
@@ -12,6 +13,7 @@ from mqvitals_rules.lifecycle.alert import Severity
 class AlertGroup:
     """The state of a group at one receiver, which the store keeps. Times are ms UTC.
 
+    ``labels`` are what its alerts have in common by the route.
     ``waiting`` is since when something is to be told, ``urgent`` since when something critical is; None: nothing.
     ``told`` is the last notification; None: there was none, or all that it was about has ended.
     """
@@ -21,14 +23,20 @@ class AlertGroup:
     waiting: int | None = None
     urgent: int | None = None
     told: int | None = None
+    labels: Labels = field(default_factory=dict)
+
+    def as_of(self, now: int) -> AlertGroup:
+        """With no time after ``now``: a clock that was set back since must not delay anything."""
+        times = [None if ts is None else min(ts, now) for ts in (self.waiting, self.urgent, self.told)]
+        return replace(self, waiting=times[0], urgent=times[1], told=times[2])
 
     def with_news(self, now: int, worst: Severity, *, firing: bool) -> AlertGroup:
         """With something to tell since ``now``; ``worst`` is the worst severity of what is told, if it is ``firing``."""
         critical = firing and worst is Severity.CRITICAL
         return replace(
             self,
-            waiting=now if self.waiting is None else self.waiting,
-            urgent=now if critical and self.urgent is None else self.urgent,
+            waiting=now if self.waiting is None else min(now, self.waiting),
+            urgent=(now if self.urgent is None else min(now, self.urgent)) if critical else self.urgent,
         )
 
     def without_news(self) -> AlertGroup:

@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from mqvitals_agent.alerting.action import fingerprint
+from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.routing import braced
-from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
+from mqvitals_agent.store.rows.notifications import PendingNotification
 from mqvitals_agent.store.rows.tables import moment, moment_or_none
 from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
 from mqvitals_config.receiver import ReceiverSettings

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from mqvitals_agent.alerting.decision import Decision, decide, inhibitions
 from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
-from mqvitals_agent.notify.decision import Decision, decide, inhibitions
 from mqvitals_agent.notify.notification import RuleText, notified_alert, pending_notification
 from mqvitals_agent.store.rows.notifications import (
     NotificationRepository,

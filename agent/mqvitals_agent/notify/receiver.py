@@ -12,8 +12,8 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Protocol
 
+from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert, notification_of_one
-from mqvitals_agent.store.rows.notifications import NotificationStatus
 from mqvitals_config.receiver import ReceiverSettings
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from re import compile as compile_pattern
 from typing import Any
 
+from mqvitals_agent.alerting.decision import LastNotification
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.file.database import closed_on_error, explained
 from mqvitals_agent.store.file.integrity import count_invalid_times
@@ -42,12 +43,7 @@ from mqvitals_agent.store.rows.messages import (
     read_new_messages,
     read_newest_messages,
 )
-from mqvitals_agent.store.rows.notifications import (
-    LastNotification,
-    ReceiverRow,
-    read_last,
-    read_receivers,
-)
+from mqvitals_agent.store.rows.notifications import ReceiverRow, read_last, read_receivers
 from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, tables_of, text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source

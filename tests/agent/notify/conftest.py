@@ -26,9 +26,9 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.notifications import ReceiverRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_config.receiver import ReceiverSettings, WebhookSettings, webhook_of
+from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.engine import Evaluation
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
 from mqvitals_rules.ruleset.pack import read_rules
 from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -239,51 +239,6 @@ def site(tmp_path: Path) -> Iterator[Site]:
     with logging_to(found.lines):
         yield found
     store.close()
-
-
-@pytest.fixture
-def pool() -> Callable[..., Alert]:
-    """An alert about buffer pool 3 of QM01."""
-
-    def make(
-        rule: str = "BP-03",
-        state: AlertState = AlertState.FIRING,
-        severity: Severity = Severity.CRITICAL,
-        *,
-        kind_of_rule: str = "operational",
-        family: str = "bp_free",
-        summary: str = "4 % free",
-        started: int | None = None,
-        name: ObjectName = POOL,
-        instance: str = "",
-        cause: AlertKey | None = None,
-    ) -> Alert:
-        return Alert(
-            AlertKey(rule, name, instance),
-            name,
-            kind_of_rule,
-            family,
-            state,
-            severity,
-            severity,
-            START,
-            START,
-            summary,
-            started,
-            cause=cause,
-        )
-
-    return make
-
-
-@pytest.fixture
-def webhook() -> Callable[..., WebhookSettings]:
-    """A receiver at an address."""
-
-    def make(url: str = "http://127.0.0.1:1/", name: str = "ops", **settings: Any) -> WebhookSettings:
-        return replace(webhook_of(url, name=name), **settings)
-
-    return make
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.action import fingerprint
+from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.notify.notification import (
     NOT_ENDED,
@@ -25,7 +26,7 @@ from mqvitals_agent.notify.notification import (
 )
 from mqvitals_agent.notify.receiver import trial_alerts
 from mqvitals_agent.notify.webhook import webhook_payload
-from mqvitals_agent.store.rows.notifications import NotificationStatus, PendingNotification
+from mqvitals_agent.store.rows.notifications import PendingNotification
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.receiver import webhook_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why

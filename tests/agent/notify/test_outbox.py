@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.notify.decision import LATE_EFFECT_MS, DecisionReason, inhibitions
+from mqvitals_agent.alerting.decision import LATE_EFFECT_MS, DecisionReason, inhibitions
 from mqvitals_agent.store.error import StoreError
 from mqvitals_config.receiver import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity

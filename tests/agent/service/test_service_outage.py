@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store import resilient
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.notifications import NotificationOutcome, NotificationStatus, PendingNotification
+from mqvitals_agent.store.rows.notifications import NotificationOutcome, PendingNotification
 from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState

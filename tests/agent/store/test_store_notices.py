@@ -11,6 +11,7 @@ import pytest
 from sqlite_utils import Database
 
 from mqsamples.stored import stored_notifications
+from mqvitals_agent.alerting.decision import LastNotification, NotificationStatus
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.database import StoreDatabase
 from mqvitals_agent.store.file.migration import STRUCTURE, migrate, migrations
@@ -19,10 +20,8 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.notifications import (
     KEEP_MS,
     LONGEST_PAUSE_MS,
-    LastNotification,
     NotificationOutcome,
     NotificationRepository,
-    NotificationStatus,
     PendingNotification,
     ReceiverChanges,
     read_receivers,

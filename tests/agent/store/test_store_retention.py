@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from mqsamples.stored import stored_notifications
+from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import STEP_S, Retention, RetentionPolicy
 from mqvitals_agent.store.rows.history import HourMean
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
-from mqvitals_agent.store.rows.notifications import NotificationOutcome, NotificationStatus, PendingNotification
+from mqvitals_agent.store.rows.notifications import NotificationOutcome, PendingNotification
 from mqvitals_agent.store.rows.smf_records import SmfFile, SmfPart
 from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store

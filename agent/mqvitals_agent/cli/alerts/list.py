@@ -87,8 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _decisions(arguments: argparse.Namespace, reader: StoreReader, listed: Sequence[StoredAlert]) -> int:
     """Print for each alert what its receivers know or get, or why not."""
+    from mqvitals_agent.alerting.decision import decide, inhibitions
     from mqvitals_agent.commandline.settings import settings_in_force
-    from mqvitals_agent.notify.decision import decide, inhibitions
     from mqvitals_agent.text.terminal import safe
     from mqvitals_agent.view.alerts import at_least
     from mqvitals_rules.lifecycle.alert import Severity

@@ -6,8 +6,9 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
+from mqvitals_agent.alerting.decision import LastNotification, NotificationStatus
 from mqvitals_agent.store.error import store_error
 from mqvitals_agent.store.file.database import StoreDatabase
 from mqvitals_agent.store.file.schema import BELIEVED
@@ -37,13 +38,6 @@ _DUE = f"""{_SELECT} AS one WHERE receiver = :receiver AND done_ts IS NULL
         AND earlier.receiver = :receiver AND earlier.done_ts IS NULL AND earlier.refused_ts IS NOT NULL
         AND {_WAITS.format("earlier")})
     ORDER BY id LIMIT :limit"""  # noqa: S608
-
-
-class NotificationStatus(Enum):
-    """The state of the alert that a notification reports."""
-
-    FIRING = "firing"
-    RESOLVED = "resolved"
 
 
 class NotificationOutcome(Enum):
@@ -87,13 +81,6 @@ class StoredNotification:
     done_ts: int | None
     outcome: NotificationOutcome | None
     refused: int | None = None
-
-
-class LastNotification(NamedTuple):
-    """The last notification about an alert that a receiver got or will get."""
-
-    status: NotificationStatus
-    severity: Severity
 
 
 BuildNotifications = Callable[[Sequence[tuple[int, Transition]]], Sequence[PendingNotification]]

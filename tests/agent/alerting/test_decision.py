@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.notify.decision import DecisionReason, decide, exclusion, reason_for
-from mqvitals_agent.store.rows.notifications import LastNotification, NotificationStatus
+from mqvitals_agent.alerting.decision import (
+    DecisionReason,
+    LastNotification,
+    NotificationStatus,
+    decide,
+    exclusion,
+    reason_for,
+)
 from mqvitals_config.receiver import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 

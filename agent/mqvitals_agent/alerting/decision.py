@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
-from mqvitals_agent.store.rows.notifications import LastNotification, NotificationStatus
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, overshadowed
 
@@ -15,6 +15,27 @@ OPERATIONAL = "operational"
 
 LATE_EFFECT_MS = 1_800_000
 """An effect that begins later than this after its cause is notified: no one may be looking at the cause any more."""
+
+
+class NotificationStatus(Enum):
+    """The state of the alert that a notification reports."""
+
+    FIRING = "firing"
+    RESOLVED = "resolved"
+
+
+class LastNotification(NamedTuple):
+    """The last notification about an alert that a receiver got or will get.
+
+    ``number`` grows from one to the next, ``group`` is the key of the group with which it was told (empty: alone).
+    ``withheld``: someone muted the alert after an attempt that may have reached the receiver.
+    """
+
+    status: NotificationStatus
+    severity: Severity
+    number: int = 0
+    group: str = ""
+    withheld: bool = False
 
 
 class DecisionReason(Enum):
@@ -30,14 +51,36 @@ class DecisionReason(Enum):
     ALREADY_SENT = "the receiver knows it in this state and severity"
     NEVER_SENT = "it has ended and the receiver never knew it"
     RESOLVED_NOT_WANTED = "it has ended and the receiver does not want to know"
+    MAINTENANCE = "its object is in maintenance"
+    SILENCED = "a silence matches it"
+    ACKNOWLEDGED = "someone has acknowledged it"
+    NO_ROUTE = "no route leads to a receiver"
+    ROUTE_MUTED = "its route is muted at this time"
+    GROUP_WAITS = "it waits for its group"
+    UNMUTED = "it still fires and is no longer muted"
+    REPEATED = "it still fires and is repeated"
 
     @property
     def notifies(self) -> bool:
         """True when the receiver gets a notification."""
         return self in _NOTIFIES
 
+    @property
+    def mutes(self) -> bool:
+        """True when people asked not to be notified about the alert for a while."""
+        return self in _MUTES
 
-_NOTIFIES = frozenset({DecisionReason.STARTED, DecisionReason.SEVERITY_CHANGED, DecisionReason.ENDED})
+
+_NOTIFIES = frozenset(
+    {
+        DecisionReason.STARTED,
+        DecisionReason.SEVERITY_CHANGED,
+        DecisionReason.ENDED,
+        DecisionReason.UNMUTED,
+        DecisionReason.REPEATED,
+    }
+)
+_MUTES = frozenset({DecisionReason.MAINTENANCE, DecisionReason.SILENCED, DecisionReason.ACKNOWLEDGED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +105,7 @@ def decide(
     of the receiver) to the last notification that the receiver knows or will know.
     """
     decisions = []
-    wanted = any(map(_wants_advice, receivers))
+    wanted = any(map(wants_advice, receivers))
     for number, alert in alerts:
         reason = exclusion(alert, inhibited, advice=wanted)
         if reason is not None:
@@ -74,7 +117,8 @@ def decide(
     return decisions
 
 
-def _wants_advice(receiver: ReceiverSettings) -> bool:
+def wants_advice(receiver: ReceiverSettings) -> bool:
+    """Whether the receiver takes advice too."""
     return receiver.min_severity == "info"
 
 
@@ -106,11 +150,11 @@ def reason_for(alert: Alert, last: LastNotification | None, receiver: ReceiverSe
         return DecisionReason.ENDED if receiver.send_resolved else DecisionReason.RESOLVED_NOT_WANTED
     if alert.state is not AlertState.FIRING:
         return DecisionReason.NEVER_FIRED
-    if alert.kind_of_rule != OPERATIONAL and not _wants_advice(receiver):
+    if alert.kind_of_rule != OPERATIONAL and not wants_advice(receiver):
         return DecisionReason.ADVICE
     if alert.severity < Severity[receiver.min_severity.upper()]:
         return DecisionReason.TOO_MILD
-    if last is None:
+    if last is None or last.withheld:
         return DecisionReason.STARTED
     return DecisionReason.ALREADY_SENT if last.severity is alert.severity else DecisionReason.SEVERITY_CHANGED
 

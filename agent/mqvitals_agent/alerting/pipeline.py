@@ -1,0 +1,376 @@
+"""The way of alerts to receivers: stages in one order, each of which lets an alert pass or not, and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from mqvitals_agent.alerting.action import Acknowledgement, Silence, acknowledgement_of, silence_of
+from mqvitals_agent.alerting.decision import (
+    OPERATIONAL,
+    DecisionReason,
+    LastNotification,
+    NotificationStatus,
+    exclusion,
+    inhibitions,
+    reason_for,
+    wants_advice,
+)
+from mqvitals_agent.alerting.grouping import AlertGroup, due, repeats_at
+from mqvitals_agent.alerting.labels import Labeller, Labels
+from mqvitals_agent.alerting.routing import Destination, Route, destinations, group_key, group_labels
+from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, stages
+from mqvitals_rules.timestamps import iso
+
+MaintenanceReason = Callable[[Alert, Labels, int], str]
+"""(alert, its labels, now in ms UTC) -> why its object is in maintenance; empty when it is not."""
+WithinInterval = Callable[[str, int], bool]
+"""(name of a time interval, now in ms UTC) -> whether now lies in it."""
+
+_REMEMBERED: Final = 20_000
+"""Alerts whose way through the routes is remembered."""
+
+
+class Stage(Enum):
+    """The stages, in their order. Those from ``ROUTE`` on are of each receiver by itself."""
+
+    CAUSE = "cause"
+    FAMILY = "family"
+    MAINTENANCE = "maintenance"
+    SILENCE = "silence"
+    ACKNOWLEDGED = "acknowledged"
+    ROUTE = "route"
+    GROUP = "group"
+    DEDUP = "dedup"
+    REPEAT = "repeat"
+
+
+class StageResult(NamedTuple):
+    """Whether a stage lets an alert pass, and why."""
+
+    stage: Stage
+    passes: bool
+    text: str
+
+
+def _passed(stage: Stage, text: str) -> StageResult:
+    return StageResult(stage, passes=True, text=text)
+
+
+def _stopped(stage: Stage, text: str) -> StageResult:
+    return StageResult(stage, passes=False, text=text)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What a receiver gets of an alert, or why it gets nothing.
+
+    ``key`` and ``labels`` are those of the group with which it is told. ``since`` is when what is to be told happened
+    (ms UTC). ``results`` are those of the stages from the route on, up to the first that does not let it pass.
+    """
+
+    destination: Destination
+    key: str
+    labels: Labels
+    reason: DecisionReason
+    since: int
+    results: tuple[StageResult, ...] = ()
+
+    @property
+    def receiver(self) -> str:
+        """The receiver's name."""
+        return self.destination.receiver
+
+    @property
+    def route(self) -> Route:
+        """The route by which it goes."""
+        return self.destination.route
+
+    @property
+    def is_news(self) -> bool:
+        """True when the receiver is to be told something that it does not know, now or with its group."""
+        return self.reason is DecisionReason.GROUP_WAITS or (
+            self.reason.notifies and self.reason is not DecisionReason.REPEATED
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Disposition:
+    """What becomes of an alert (``number`` in the store): results of the stages, and what each receiver gets.
+
+    ``excluded`` is why no receiver is notified while it fires; the results then end with the stage that says so.
+    """
+
+    number: int
+    alert: Alert
+    labels: Labels
+    results: tuple[StageResult, ...]
+    excluded: DecisionReason | None
+    deliveries: tuple[Delivery, ...]
+
+
+def _nothing() -> Mapping[Any, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineState:
+    """What is known beside the alerts, mostly by their numbers in the store.
+
+    ``last`` maps (number, receiver) to the last notification; ``groups`` (receiver, key) to the state of a group;
+    ``unmuted`` maps the number of an alert that was muted to the number of the newest notification when that ended.
+    """
+
+    last: Mapping[tuple[int, str], LastNotification] = field(default_factory=_nothing)
+    acknowledgements: Mapping[int, Sequence[Acknowledgement]] = field(default_factory=_nothing)
+    silences: Sequence[Silence] = ()
+    groups: Mapping[tuple[str, str], AlertGroup] = field(default_factory=_nothing)
+    unmuted: Mapping[int, int] = field(default_factory=_nothing)
+
+
+def _in_no_maintenance(_alert: Alert, _labels: Labels, _now: int) -> str:
+    return ""
+
+
+def _in_no_interval(_name: str, _now: int) -> bool:
+    return False
+
+
+class _Way(NamedTuple):
+    """Where an alert arrives: one destination for each receiver, with key and labels of its group there."""
+
+    labels: Labels
+    arrivals: tuple[tuple[Destination, str, Labels], ...]
+
+
+_ENDED = tuple(
+    _passed(stage, "it has ended")
+    for stage in (Stage.CAUSE, Stage.FAMILY, Stage.MAINTENANCE, Stage.SILENCE, Stage.ACKNOWLEDGED)
+)
+_NO_CAUSE = _passed(Stage.CAUSE, "no other alert explains it")
+_OWN_CAUSE = _passed(Stage.CAUSE, "the alert that explains it has ended, is milder, or began long before it")
+_WORST = _passed(Stage.FAMILY, "no worse alert of its family is about its object")
+_NO_MAINTENANCE = _passed(Stage.MAINTENANCE, "its object is not in maintenance")
+_NO_SILENCE = _passed(Stage.SILENCE, "no silence matches it")
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Decides about alerts, by the settings of a site.
+
+    ``receivers`` are by name, ``ranks`` map the id of a rule to its rank in its family.
+    """
+
+    labeller: Labeller
+    root: Route
+    receivers: Mapping[str, ReceiverSettings]
+    ranks: Mapping[str, int]
+    maintenance: MaintenanceReason = _in_no_maintenance
+    within: WithinInterval = _in_no_interval
+    _ways: dict[tuple[AlertKey, Severity], _Way] = field(default_factory=dict, repr=False, compare=False)
+
+    def dispositions(
+        self, alerts: Iterable[tuple[int, Alert]], firing: Sequence[Alert], state: PipelineState, now: int
+    ) -> list[Disposition]:
+        """What becomes of each numbered alert at ``now`` (ms UTC). ``firing`` are all alerts that fire."""
+        standing = inhibitions(firing, self.ranks)
+        families = stages(firing, self.ranks) if standing else {}
+        silences = [each for each in state.silences if each.active(now)]
+        advice = any(map(wants_advice, self.receivers.values()))
+        found = []
+        for number, alert in alerts:
+            way = self._way(alert)
+            excluded = exclusion(alert, standing, advice=advice)
+            results: tuple[StageResult, ...] = ()
+            if excluded in (None, DecisionReason.INHIBITED):
+                results = tuple(self._results(number, alert, way.labels, standing, families, silences, state, now))
+                excluded = _EXCLUSIONS.get(results[-1].stage) if not results[-1].passes else None
+            if excluded is None and not way.arrivals:
+                results = (*results, _stopped(Stage.ROUTE, DecisionReason.NO_ROUTE.value))
+            deliveries = tuple(self._deliveries(number, alert, way, excluded, state, now))
+            if excluded is None and not way.arrivals and not deliveries:
+                excluded = DecisionReason.NO_ROUTE
+            found.append(Disposition(number, alert, way.labels, results, excluded, deliveries))
+        return found
+
+    def muted_now(self, route: Route, now: int) -> str:
+        """Why a route does not notify at ``now`` (ms UTC); empty when it does."""
+        for name in route.muted:
+            if self.within(name, now):
+                return f"{route.path} is muted during {name}"
+        if route.active and not any(self.within(name, now) for name in route.active):
+            return f"{route.path} is active only during {' and '.join(route.active)}"
+        return ""
+
+    def _way(self, alert: Alert) -> _Way:
+        key = alert.key, alert.severity
+        way = self._ways.get(key)
+        if way is None:
+            if len(self._ways) >= _REMEMBERED:
+                self._ways.clear()
+            labels = self.labeller.labels_of(alert)
+            arrivals: dict[str, tuple[Destination, str, Labels]] = {}
+            for each in destinations(self.root, labels):
+                # An alert that arrives at a receiver on several ways is told once, by the first.
+                if each.receiver in self.receivers and each.receiver not in arrivals:
+                    arrivals[each.receiver] = each, group_key(each.route, labels), group_labels(each.route, labels)
+            way = self._ways[key] = _Way(labels, tuple(arrivals.values()))
+        return way
+
+    def _results(
+        self,
+        number: int,
+        alert: Alert,
+        labels: Labels,
+        standing: Mapping[AlertKey, AlertKey],
+        families: Mapping[AlertKey, AlertKey],
+        silences: Sequence[Silence],
+        state: PipelineState,
+        now: int,
+    ) -> Iterator[StageResult]:
+        """The results of the stages that are the same for all receivers, up to the first that does not pass."""
+        if alert.ended is not None or alert.state is AlertState.RESOLVED:
+            yield from _ENDED
+            return
+        stands = standing.get(alert.key)
+        if stands is not None and alert.key not in families:
+            yield _stopped(Stage.CAUSE, f"{stands.rule} {stands.object} explains it")
+            return
+        yield _NO_CAUSE if alert.cause is None else _OWN_CAUSE
+        if stands is not None:
+            yield _stopped(Stage.FAMILY, f"{stands.rule} {stands.object} is worse and stands for it")
+            return
+        yield _WORST
+        if reason := self.maintenance(alert, labels, now):
+            yield _stopped(Stage.MAINTENANCE, reason)
+            return
+        yield _NO_MAINTENANCE
+        silence = silence_of(labels, silences, now) if silences else None
+        if silence is not None:
+            why = f": {silence.reason}" if silence.reason else ""
+            text = f"silence {silence.id} of {silence.author} until {iso(silence.ends)}{why}"
+            yield _stopped(Stage.SILENCE, text)
+            return
+        yield _NO_SILENCE
+        acknowledged = acknowledgement_of(alert, state.acknowledgements.get(number, ()), now)
+        made = acknowledged.by
+        if acknowledged.state.asks or made is None:
+            yield _passed(Stage.ACKNOWLEDGED, acknowledged.state.value)
+            return
+        until = "" if made.until is None else f" until {iso(made.until)}"
+        note = f": {made.note}" if made.note else ""
+        yield _stopped(Stage.ACKNOWLEDGED, f"{made.author} has acknowledged it{until}{note}")
+
+    def _deliveries(
+        self, number: int, alert: Alert, way: _Way, excluded: DecisionReason | None, state: PipelineState, now: int
+    ) -> Iterator[Delivery]:
+        arrived = set()
+        for destination, key, labels in way.arrivals:
+            name = destination.receiver
+            arrived.add(name)
+            last = state.last.get((number, name))
+            if last is not None and last.status is NotificationStatus.FIRING:
+                # What a receiver knows stays in the group with which it was told, so that its end belongs to its beginning.
+                known = state.groups.get((name, last.group))
+                if known is not None:
+                    key, labels = known.key, known.labels
+            if excluded is not None:
+                yield Delivery(destination, key, labels, excluded, now)
+            else:
+                yield self._delivery(
+                    number, alert, Delivery(destination, key, labels, _UNDECIDED, now), last, state, now
+                )
+        if alert.state is not AlertState.RESOLVED or excluded is not None:
+            return
+        for name, receiver in self.receivers.items():
+            # A receiver to which no way leads any more is told the end of what it knows.
+            last = None if name in arrived else state.last.get((number, name))
+            if last is not None and reason_for(alert, last, receiver) is DecisionReason.ENDED:
+                destination = Destination(replace(self.root, receiver=name, routes=()), ())
+                known = state.groups.get((name, last.group))
+                key, labels = (last.group, way.labels) if known is None else (known.key, known.labels)
+                yield self._delivery(
+                    number, alert, Delivery(destination, key, labels, _UNDECIDED, now), last, state, now
+                )
+
+    def _delivery(
+        self, number: int, alert: Alert, at: Delivery, last: LastNotification | None, state: PipelineState, now: int
+    ) -> Delivery:
+        receiver = self.receivers[at.receiver]
+        reason = reason_for(alert, last, receiver)
+        firing = alert.state is AlertState.FIRING
+        blocked, text = self._blocked(alert, at.route, receiver, now) if firing else (None, "")
+        if blocked is not None:
+            return replace(at, reason=blocked, results=(_stopped(Stage.ROUTE, text),))
+        path = " > ".join(each.path for each in at.destination.way) or "it knows the alert"
+        results = [_passed(Stage.ROUTE, path)]
+        if reason is DecisionReason.ALREADY_SENT and firing and last is not None:
+            before = state.unmuted.get(number)
+            if before is not None and last.number <= before:
+                reason = DecisionReason.UNMUTED
+        group = state.groups.get((at.receiver, at.key), AlertGroup(at.receiver, at.key)).as_of(now)
+        since = _since(alert, reason, now)
+        if reason.notifies:
+            told = group.with_news(since, alert.severity, firing=firing)
+            at_ts = due(told, at.route)
+            if at_ts is not None and at_ts > now:
+                text = f"{at.key} is notified at {iso(at_ts)}"
+                return replace(
+                    at,
+                    reason=DecisionReason.GROUP_WAITS,
+                    since=since,
+                    results=(*results, _stopped(Stage.GROUP, text)),
+                )
+        results.append(_passed(Stage.GROUP, at.key))
+        results.append(StageResult(Stage.DEDUP, passes=reason.notifies, text=reason.value))
+        if reason is DecisionReason.ALREADY_SENT and firing:
+            again = repeats_at(group, at.route)
+            if again is None:
+                results.append(_stopped(Stage.REPEAT, "it is not repeated"))
+            elif again > now:
+                results.append(_stopped(Stage.REPEAT, f"it is repeated at {iso(again)}"))
+            else:
+                reason = DecisionReason.REPEATED
+                results.append(_passed(Stage.REPEAT, reason.value))
+        return replace(at, reason=reason, since=since, results=tuple(results))
+
+    def _blocked(
+        self, alert: Alert, route: Route, receiver: ReceiverSettings, now: int
+    ) -> tuple[DecisionReason | None, str]:
+        """Why a route does not lead a firing alert to its receiver."""
+        if alert.kind_of_rule != OPERATIONAL:
+            if not wants_advice(receiver):
+                return DecisionReason.ADVICE, DecisionReason.ADVICE.value
+        elif alert.severity < max(route.min_severity, Severity[receiver.min_severity.upper()]):
+            return DecisionReason.TOO_MILD, f"it is milder than the min_severity of {receiver.name} or of {route.path}"
+        if text := self.muted_now(route, now):
+            return DecisionReason.ROUTE_MUTED, text
+        return None, ""
+
+
+_UNDECIDED: Final = DecisionReason.ALREADY_SENT
+_EXCLUSIONS: Final = {
+    Stage.CAUSE: DecisionReason.INHIBITED,
+    Stage.FAMILY: DecisionReason.INHIBITED,
+    Stage.MAINTENANCE: DecisionReason.MAINTENANCE,
+    Stage.SILENCE: DecisionReason.SILENCED,
+    Stage.ACKNOWLEDGED: DecisionReason.ACKNOWLEDGED,
+}
+
+
+def _since(alert: Alert, reason: DecisionReason, now: int) -> int:
+    """When what is to be told about an alert happened, not later than ``now``, ms UTC."""
+    match reason:
+        case DecisionReason.STARTED:
+            since = alert.started
+        case DecisionReason.ENDED:
+            since = alert.ended
+        case DecisionReason.SEVERITY_CHANGED:
+            since = alert.updated
+        case _:
+            since = None
+    return now if since is None else min(since, now)
