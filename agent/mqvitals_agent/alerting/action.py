@@ -10,9 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
+from typing import Final
 
 from mqvitals_config.matcher import Matcher, match
 from mqvitals_rules.lifecycle.alert import Alert, Severity
+
+_NOTES: Final = 3
 
 
 def fingerprint(alert: Alert) -> str:
@@ -121,3 +124,20 @@ def silence_of(labels: Mapping[str, str], silences: Iterable[Silence], now: int)
     """The silence in force at ``now`` (ms UTC) that matches and ends last; None without one."""
     found = (each for each in silences if each.active(now) and each.matches(labels))
     return max(found, key=lambda each: (each.ends, each.id), default=None)
+
+
+def action_annotations(
+    acknowledged: Acknowledged, made: Sequence[Acknowledgement], notes: Sequence[Note]
+) -> dict[str, str]:
+    """What payloads say of people: ``acknowledged_by`` while it is, and ``note``, the last three, as ``anna: looking``.
+
+    ``made`` and ``notes`` are all of the alert; the note of an acknowledgement is one, too.
+    """
+    found: dict[str, str] = {}
+    if acknowledged.by is not None and not acknowledged.state.asks:
+        found["acknowledged_by"] = acknowledged.by.author
+    words = [(each.made, f"{each.author}: {each.note}") for each in made if each.note]
+    words += [(each.made, f"{each.author}: {each.text}") for each in notes]
+    if words:
+        found["note"] = "; ".join(text for _, text in sorted(words, key=lambda each: each[0])[-_NOTES:])
+    return found

@@ -1,6 +1,7 @@
-"""Requests that programs put into the store, answered while the cycles go on: sent on demand, never polled.
+"""What others put into the store while the agent runs: requests, which are answered, and what people do about alerts.
 
-Equal requests are answered together, also those that arrive while the first one is under way.
+Both are looked for each second by the machine's clock. Requests are sent on demand, never polled; equal ones are answered
+together, also those that arrive while the first one is under way.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from collections.abc import Callable, Sequence
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.connection.answer import NO_REPLY
 from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
-from mqvitals_agent.log import as_change, as_recovery
+from mqvitals_agent.log import as_change, as_event, as_recovery
 from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.resilient import ResilientStore
+from mqvitals_agent.store.rows.actions import Actions, AuditEntry
 from mqvitals_agent.store.rows.requests import ANSWER_WAIT_MS, UNITS, WHO, StoredRequest
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
@@ -206,3 +209,63 @@ class OnDemandRequests:
             _LOG.error(f"requests cannot be {what}: {problem}", extra=as_change(key, "questions.failed"))
         else:
             _LOG.info(f"requests can be {what} again", extra=as_recovery(key, "questions.recovered"))
+
+
+class ActionWatch:
+    """Looks for what people do about alerts, in ``run``: logs it, and calls ``changed`` with all that is in the store.
+
+    ``changed`` is called on the event loop, first with what the store holds at the start. ``clock`` is the machine's.
+    """
+
+    def __init__(
+        self,
+        store: Callable[[], ResilientStore],
+        thread: ThreadWorker,
+        clock: Clock,
+        changed: Callable[[Actions], None] = lambda _: None,
+        *,
+        look_ms: int = LOOK_MS,
+    ) -> None:
+        self._store = store
+        self._thread = thread
+        self._clock = clock
+        self._changed = changed
+        self._look_ms = look_ms
+        self._known: Actions | None = None
+
+    async def run(self) -> None:
+        """Look until cancelled. While the store cannot be read, what is known stays."""
+        while True:
+            try:
+                actions, entries = await self._thread.run(self._look)
+            except StoreError as error:
+                _LOG.error(
+                    f"what people do about alerts cannot be read: {error}",
+                    extra=as_change("actions read", "actions.failed"),
+                )
+            else:
+                _LOG.info(
+                    "what people do about alerts can be read again",
+                    extra=as_recovery("actions read", "actions.recovered"),
+                )
+                for each in entries:
+                    _log_action(each)
+                if actions is not self._known:
+                    self._known = actions
+                    self._changed(actions)
+            await self._clock.sleep(self._look_ms)
+
+    def _look(self) -> tuple[Actions, Sequence[AuditEntry]]:
+        """Everything, and what was done since the last look."""
+        store = self._store()
+        actions = store.read_actions()
+        if self._known is None or actions is self._known:
+            return actions, ()
+        return actions, store.file.actions.audit(self._known.last)
+
+
+def _log_action(entry: AuditEntry) -> None:
+    facts = {"author": entry.author, "action": entry.action, "about": entry.about}
+    if entry.detail:
+        facts["detail"] = entry.detail
+    _LOG.info(f"{entry.author}: {entry.action}, {entry.about}", extra=as_event("alert.action", **facts))

@@ -21,7 +21,7 @@ from mqvitals_agent.notify.alert_log import log_alerts
 from mqvitals_agent.poll.queries import USAGE_FLOOR_MS, ScheduledQuery
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock, DatingReason
 from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter, ExchangeTap, StoredCycle, in_order
-from mqvitals_agent.service.on_demand import OnDemandRequests
+from mqvitals_agent.service.on_demand import ActionWatch, OnDemandRequests
 from mqvitals_agent.service.poller import Poller, Uniform
 from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.service.watched_folder import WatchedFolder
@@ -29,6 +29,7 @@ from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.store.deletion_clock import DeletionDecision
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.resilient import ResilientStore, StoreState
+from mqvitals_agent.store.rows.actions import Actions
 from mqvitals_agent.store.rows.notifications import BuildNotifications
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
@@ -53,7 +54,8 @@ class Service:
     connector, polled through one that has one. ``before_close`` is called when everything is stored, before the store
     is closed. ``uniform`` returns random numbers between two limits. ``usage_floor_ms`` is the least time between two
     DISPLAY USAGE. ``requests_clock`` is the clock by which people put requests into the store, the machine's; None:
-    ``clock`` is that.
+    ``clock`` is that. ``acted`` is called with all that people did about alerts, at the start and within a second of
+    each action.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Service:
         before_close: Callable[[], Awaitable[None]] | None = None,
         others: Sequence[str] = (),
         requests_clock: Clock | None = None,
+        acted: Callable[[Actions], None] = lambda _: None,
     ) -> None:
         """Raises ValueError for settings that ``poll.queries.polling_problems`` finds fault with."""
         self._settings = settings
@@ -81,6 +84,7 @@ class Service:
         self._stored = stored
         self._worker = worker or ThreadWorker(clock=clock)
         self._requests_clock = requests_clock or clock
+        self._acted = acted
         self._before_close = before_close
         self._cycle_clock = CycleClock(settings.polling.interval)
         self._writer = CycleWriter(
@@ -195,6 +199,7 @@ class Service:
         group = settings.name or ""
         requests = OnDemandRequests(self._pool, lambda: self.store, worker, group, self._requests_clock, clock)
         yield "requests", requests.run()
+        yield "actions", ActionWatch(lambda: self.resilient_store, worker, self._requests_clock, self._acted).run()
         if settings.smf.watch is not None:
             groups = GroupNames(dict.fromkeys(self._queue_managers, group) if group else {})
             yield "SMF records", WatchedFolder(Path(settings.smf.watch), self._writer, worker, groups, clock).run()

@@ -28,6 +28,8 @@ MOST_AUDIT: Final = 100_000
 AGENT: Final = "mqvitals"
 """The author of what the agent itself writes into the audit."""
 
+_MOST_NEW: Final = 1_000
+"""Rows of the audit that are read at once."""
 _T = TypeVar("_T", Acknowledgement, Note)
 
 
@@ -82,12 +84,16 @@ def read_actions(connection: sqlite3.Connection, known: Actions = NO_ACTIONS) ->
 
 
 def read_audit(
-    connection: sqlite3.Connection, *, since: int, until: int = LAST_MOMENT, limit: int
+    connection: sqlite3.Connection, *, since: int = 0, until: int = LAST_MOMENT, after: int = 0, limit: int
 ) -> tuple[AuditEntry, ...]:
-    """The newest ``limit`` rows of the audit from ``since`` to ``until`` (ms UTC), oldest first. Raises sqlite3.Error."""
+    """The newest ``limit`` rows of the audit from ``since`` to ``until`` (ms UTC), oldest first. Raises sqlite3.Error.
+
+    Only those with a number above ``after``.
+    """
     rows = connection.execute(
-        "SELECT id, ts, author, action, about, detail FROM audit WHERE ts BETWEEN ? AND ? ORDER BY id DESC LIMIT ?",
-        (since, until, limit),
+        "SELECT id, ts, author, action, about, detail FROM audit WHERE ts BETWEEN ? AND ? AND id > ?"
+        " ORDER BY id DESC LIMIT ?",
+        (since, until, after, limit),
     ).fetchall()
     return tuple(AuditEntry(integer(row[0]), moment(row[1]), *map(text, row[2:])) for row in reversed(rows))
 
@@ -125,6 +131,11 @@ class ActionRepository:
         """What people did; ``known`` itself where nothing is new since."""
         with self._database.reading() as connection:
             return read_actions(connection, known)
+
+    def audit(self, after: int) -> tuple[AuditEntry, ...]:
+        """The rows of the audit after the number ``after``, oldest first; the newest where there are very many."""
+        with self._database.reading() as connection:
+            return read_audit(connection, after=after, limit=_MOST_NEW)
 
 
 def acknowledgements_where(connection: sqlite3.Connection, where: str, *parameters: int) -> tuple[Acknowledgement, ...]:
