@@ -10,11 +10,11 @@ import tempfile
 import threading
 import time
 from asyncio import AbstractEventLoop
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,13 +28,22 @@ from mqvitals_agent.clock import VirtualLoop  # noqa: E402
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "config" / "mqvitals.example.yaml"
 RENEW = "--renew-goldens"
-SWITCHES = {"MQVITALS_INSTALLED", "MQVITALS_PROMTOOL", "MQVITALS_REQUIRE_STANDIN", "MQVITALS_STANDIN_CACHE"}
+REQUIRE_ALL = "MQVITALS_REQUIRE_ALL"
+"""Set in the environment, as CI does, a test that is skipped fails, unless it is one of ``EXPECTED_SKIPS``."""
+SWITCHES = {"MQVITALS_INSTALLED", "MQVITALS_PROMTOOL", REQUIRE_ALL, "MQVITALS_STANDIN_CACHE"}
 """Variables that steer the tests, not the programs under test."""
+EXPECTED_SKIPS = {
+    "tests/e2e/test_imports.py::test_the_wheel_is_what_is_tested": "it runs in .ci/wheel, where the sources are away",
+    "tests/rules/lifecycle/test_prometheus.py::test_the_same_times_as_prometheus": "promtool is built with Go",
+    "tests/rules/lifecycle/test_prometheus.py::test_prometheus_would_tell": "promtool is built with Go",
+}
+"""The tests that CI need not run, and why."""
 FOREIGN = (
     "CLICOLOR", "COLORTERM", "FORCE_COLOR", "LANGUAGE", "LC_", "MQ", "NO_COLOR", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING",
     "PYTHONUTF8", "TEXTUAL",
 )  # fmt: skip
 """How the names of variables begin that no test inherits."""
+_Report = TypeVar("_Report", pytest.TestReport, pytest.CollectReport)
 ENVIRONMENT = {"COLUMNS": "80", "LINES": "24", "TERM": "xterm-256color", "TZ": "UTC", "LANG": "C.UTF-8"}
 # No configuration file is looked for: the developer's own must not decide a test.
 ENVIRONMENT["MQVITALS_CONFIG_PATH"] = ""
@@ -74,6 +83,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         items[:] = [item for item in items if not item.get_closest_marker("soak")]
         config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that is skipped fails where all must run."""
+    return _without_skip((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """So does a module."""
+    return _without_skip((yield))
+
+
+def _without_skip(report: _Report) -> _Report:
+    """The report, as of a failure where a skip is not expected: what a machine lacks must not go unnoticed in CI."""
+    expected = hasattr(report, "wasxfail") or report.nodeid in EXPECTED_SKIPS
+    if report.skipped and not expected and os.environ.get(REQUIRE_ALL):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome, report.longrepr = "failed", f"{REQUIRE_ALL} is set, and this cannot run: {reason}"
+    return report
 
 
 def pytest_collection_finish() -> None:

@@ -41,10 +41,7 @@ class Bindings:
     missing: Mapping[str, str]
 
     def require(self, binding: str) -> None:
-        """Skip the test that asks where the binding could not be installed, as on a machine that reaches no package index.
-
-        Where these tests are required the fixture ``bindings`` has failed before.
-        """
+        """Skip the test that asks where the binding could not be installed, as on a machine that reaches no package index."""
         if binding in self.missing:
             import pytest  # a benchmark uses this module, too
 
