@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.agent.service.test_incident_scenarios import LONG_CYCLE_MS, played
+from tests.agent.service.test_incident_scenarios import played
 
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_config.facts import FactSettings, LogFact
@@ -33,7 +33,7 @@ async def test_the_end_of_the_log_range(house: Any) -> None:
     place = Place("test")
     fact = LogFact(LocatedText("QM01/log", place), rba_bytes=6)
     house.settings = replace(house.settings, facts=FactSettings(logs=(fact,)))
-    found = await played(house, load_scenario("rba-end"), 11, LONG_CYCLE_MS, WATCHED)
+    found = await played(house, load_scenario("rba-end"), 11, watched=WATCHED)
     ending = "OPS-131 QM01/log"
     assert [each for each in found.told("firing") if each.startswith("OPS-131")] == [f"{ending} critical"]
     words = found.words(ending)
@@ -56,7 +56,7 @@ async def test_units_of_work_that_stay_open(house: Any) -> None:
 
     The unit of work in doubt of another queue manager is an incident of its own, and ends when it is resolved.
     """
-    found = await played(house, load_scenario("long-uow"), 36, LONG_CYCLE_MS, WATCHED)
+    found = await played(house, load_scenario("long-uow"), 36, watched=WATCHED)
     span, doubt = "OPS-141 QM01/log", "OPS-142 QM02/queue_manager"
     told = [each for each in found.told("firing") if each.startswith(("OPS-141", "OPS-142"))]
     assert [each for each in told if each.startswith(span)] == [f"{span} warning", f"{span} critical"]
