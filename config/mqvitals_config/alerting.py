@@ -124,7 +124,7 @@ class RouteSettings:
     min_severity: Annotated[
         LeastSeverity | None,
         Doc(
-            "The least severity of the alerts that are notified from here. It counts instead of the receiver's own.",
+            "The least severity of the alerts that are notified from here. The receiver's own `min_severity` holds too.",
             default="that of the route above, else that of the receiver",
         ),
     ] = None

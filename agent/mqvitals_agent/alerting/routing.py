@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_config.alerting import ALL_LABELS
-from mqvitals_config.matcher import Matcher, match
+from mqvitals_config.matcher import Matcher
 from mqvitals_rules.lifecycle.alert import Severity
 
 
@@ -37,6 +38,32 @@ class Route:
     routes: tuple[Route, ...] = ()
 
 
+class Outcome(Enum):
+    """What a route did with an alert."""
+
+    ARRIVES = "the alert arrives here"
+    LEADS_ON = "it takes the alert on to a route below"
+    NO_MATCH = "a matcher does not match"
+    NOT_TRIED = "a route before it took the alert, and has no continue"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A route on the way of an alert. ``way`` are the routes to it, the root first and itself last.
+
+    ``failed`` is the first matcher that does not match, None where all do or where it was not tried.
+    """
+
+    way: tuple[Route, ...]
+    outcome: Outcome
+    failed: Matcher | None = None
+
+    @property
+    def route(self) -> Route:
+        """The route itself."""
+        return self.way[-1]
+
+
 @dataclass(frozen=True, slots=True)
 class Destination:
     """A route at which an alert arrives. ``way`` are the routes that it took, the root first."""
@@ -56,20 +83,26 @@ def destinations(root: Route, labels: Labels) -> tuple[Destination, ...]:
     At each node the first route below whose matchers all match takes it; with ``continue`` the next ones are tried too.
     Where none does, the node itself takes it. Severity and time are decided about later: they do not change the way.
     """
-    return tuple(_arrivals(root, labels, ()))
+    return tuple(Destination(each.route, each.way) for each in steps(root, labels) if each.outcome is Outcome.ARRIVES)
 
 
-def _arrivals(node: Route, labels: Labels, way: tuple[Route, ...]) -> Iterator[Destination]:
-    way = (*way, node)
-    taken = False
-    for child in node.routes:
-        if match(child.matchers, labels):
-            taken = True
-            yield from _arrivals(child, labels, way)
-            if not child.goes_on:
-                return
-    if not taken:
-        yield Destination(node, way)
+def steps(root: Route, labels: Labels) -> tuple[Step, ...]:
+    """Every route that was tried with an alert, those beside them that were not, and why; each before those below it."""
+    return tuple(_steps((root,), labels))
+
+
+def _steps(way: tuple[Route, ...], labels: Labels) -> list[Step]:
+    below: list[Step] = []
+    taken = ended = False
+    for child in way[-1].routes:
+        failed = None if ended else next((each for each in child.matchers if not each.matches(labels)), None)
+        if ended or failed is not None:
+            below.append(Step((*way, child), Outcome.NOT_TRIED if ended else Outcome.NO_MATCH, failed))
+            continue
+        below += _steps((*way, child), labels)
+        taken = True
+        ended = not child.goes_on
+    return [Step(way, Outcome.LEADS_ON if taken else Outcome.ARRIVES), *below]
 
 
 def group_labels(route: Route, labels: Labels) -> Labels:

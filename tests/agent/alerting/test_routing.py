@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.routing import (
     DEFAULT_GROUP_BY,
+    Outcome,
     Route,
     braced,
     destinations,
     every_receiver,
     group_key,
     group_labels,
+    steps,
 )
 from mqvitals_config.matcher import Matcher, Operator, parse_matcher
 from mqvitals_rules.lifecycle.alert import Severity
@@ -117,6 +119,33 @@ def test_the_way_is_that_of_alertmanager(tree: Route, labels: dict[str, str]) ->
     for each in found:
         for node, child in zip(each.way, each.way[1:], strict=False):
             assert any(child is one for one in node.routes)
+
+
+def test_every_step_says_why() -> None:
+    """Which routes were tried, which matcher failed, which were not tried any more."""
+    found = steps(TREE, {"team": "payments", "kind": "queue"})
+    assert [(each.route.path, each.outcome.name, each.failed and str(each.failed)) for each in found] == [
+        ("root", "LEADS_ON", None),
+        ("audit", "ARRIVES", None),
+        ("payments", "LEADS_ON", None),
+        ("pager", "NO_MATCH", "severity=critical"),
+        ("desk", "ARRIVES", None),
+        ("storage", "NOT_TRIED", None),
+        ("pools", "NOT_TRIED", None),
+    ]
+    assert [each.path for each in found[4].way] == ["root", "payments", "desk"]
+
+
+@given(TREES, LABELS)
+def test_every_route_below_the_way_has_a_step(tree: Route, labels: dict[str, str]) -> None:
+    """The one who reads them misses none."""
+    found = steps(tree, labels)
+    assert [each.route for each in found if len(each.way) == 2] == list(tree.routes)
+    below = sum(len(each.route.routes) for each in found if each.outcome in (Outcome.ARRIVES, Outcome.LEADS_ON))
+    assert len(found) == 1 + below
+    for each in found:
+        assert (each.failed is not None) is (each.outcome is Outcome.NO_MATCH)
+        assert each.failed is None or not alike(each.failed, labels)
 
 
 def test_a_group_is_what_group_by_names() -> None:

@@ -8,6 +8,7 @@ from mqvitals_agent.commandline.actions import Action, add_actions, run_action
 
 ACTIONS = (
     Action("list", "list alerts, worst first", "mqvitals_agent.cli.alerts.list"),
+    Action("route", "the tree of routes, and the way of an alert through it", "mqvitals_agent.cli.alerts.route"),
     Action("test", "post a test alert to a receiver", "mqvitals_agent.cli.alerts.test"),
 )
 
