@@ -33,6 +33,11 @@ class Labeller:
     groups: Collection[str] = ()
     site: Sequence[ObjectLabels] = ()
 
+    @classmethod
+    def of_store(cls, name: str | None, groups: Collection[str], site: Sequence[ObjectLabels] = ()) -> Labeller:
+        """For the alerts of a store with these ``groups``. ``name`` is the group's in the settings, else it is the store's."""
+        return cls(name or min(groups, default=""), groups, site)
+
     def labels_of(self, alert: Alert) -> Labels:
         """The labels of an alert. The site's never hide one of the alert's own."""
         about = alert.key.object

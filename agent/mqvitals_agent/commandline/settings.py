@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
+    from mqvitals_agent.alerting.labels import Labeller
     from mqvitals_config.load import LoadedSettings
     from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
@@ -113,6 +114,18 @@ def readable_rules(arguments: argparse.Namespace) -> tuple[Rule, ...]:
     except Failure:
         files = ()
     return read_rules(KINDS, files)[0]
+
+
+def labeller_for(arguments: argparse.Namespace, groups: Collection[str]) -> Labeller:
+    """Gives the alerts of a store with these groups their labels; without the site's where the settings cannot be used."""
+    from mqvitals_agent.alerting.configured import site_labels
+    from mqvitals_agent.alerting.labels import Labeller
+
+    try:
+        settings = loaded_settings(arguments).settings
+    except Failure:
+        return Labeller.of_store(None, groups)
+    return Labeller.of_store(settings.name, groups, site_labels(settings.labels))
 
 
 def family_ranks(arguments: argparse.Namespace, alerts: Iterable[Alert]) -> Mapping[str, int]:

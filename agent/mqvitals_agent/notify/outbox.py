@@ -135,7 +135,7 @@ class Outbox:
     def _notifications(self, decisions: Iterable[Decision]) -> list[PendingNotification]:
         groups = self._store().groups()
         settings = self._settings
-        labeller = Labeller(settings.group or next(iter(sorted(groups)), ""), groups, settings.labels)
+        labeller = Labeller.of_store(settings.group, groups, settings.labels)
         return [
             pending_notification(
                 notified_alert(each.alert, self._rule_text(each.alert), labeller.labels_of(each.alert)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.store.result import CurrentValue
@@ -16,8 +17,11 @@ from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 if TYPE_CHECKING:
+    from mqvitals_agent.alerting.labels import Labels
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_rules.ruleset.ruleset import RuleSet
+
+_NO_LABELS: Labels = MappingProxyType({})
 
 
 def worst_first(alerts: Iterable[Alert]) -> list[Alert]:
@@ -73,20 +77,21 @@ def ended_words(alert: Alert) -> str:
     return f"ended after {lasting}, {alert.why.value}; it was: {summary_with_owner(alert)}"
 
 
-def full_json(alert: Alert) -> dict[str, Any]:
+def full_json(alert: Alert, labels: Labels = _NO_LABELS) -> dict[str, Any]:
     """The object of ``mqvitals alerts list --json --full``: ``alert_json``, and the rule's figure at its worst and
     as it is since the condition no longer holds."""
     return {
-        **alert_json(alert),
+        **alert_json(alert, labels),
         "worst_value": alert.worst_value or None,
         "value_now": alert.value_now or None,
     }
 
 
-def alert_json(alert: Alert) -> dict[str, Any]:
+def alert_json(alert: Alert, labels: Labels = _NO_LABELS) -> dict[str, Any]:
     """An alert in ``mqvitals status --json`` and ``alerts list --json``.
 
-    Severity is the worst while it was open, times ISO 8601 in UTC.
+    Severity is the worst while it was open, times ISO 8601 in UTC. ``labels`` are those that routes and silences match,
+    with the severity as it is now.
     """
     name = alert.key.object
     return {
@@ -99,6 +104,7 @@ def alert_json(alert: Alert) -> dict[str, Any]:
         "started": iso(began_ts(alert)),
         "ended": None if alert.ended is None else iso(alert.ended),
         "summary": summary(alert),
+        "labels": dict(labels),
     }
 
 

@@ -22,6 +22,7 @@ from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
+    from mqvitals_agent.alerting.labels import Labeller
     from mqvitals_agent.store.reader import StoreReader
 
 
@@ -265,7 +266,7 @@ def counts(alerts: Iterable[Alert]) -> tuple[tuple[Severity, int], ...]:
     return tuple((severity, counted[severity]) for severity in sorted(Severity, reverse=True))
 
 
-def status_json(view: GroupStatus) -> dict[str, Any]:
+def status_json(view: GroupStatus, labeller: Labeller) -> dict[str, Any]:
     """The object of ``mqvitals status --json``.
 
     ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store.
@@ -290,7 +291,7 @@ def status_json(view: GroupStatus) -> dict[str, Any]:
             {"name": member.name, "severity": member.health.word, "age_s": round(member.age_ms / 1000, 3)}
             for member in view.groups
         ],
-        "alerts": [alert_json(alert) for alert in view.firing],
+        "alerts": [alert_json(alert, labeller.labels_of(alert)) for alert in view.firing],
         **({"refused": data.refused} if data.refused else {}),
         **({"unstored": data.unstored} if data.unstored else {}),
     }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.alerting.configured import label_problems, route_tree, site_labels
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.alerting.routing import DEFAULT_GROUP_BY, Route, destinations
-from mqvitals_config.alerting import RouteSettings, matcher_text
+from mqvitals_config.alerting import RouteNames, RouteSettings, known_labels, matcher_text, route_contradictions
 from mqvitals_config.decoder import decode
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import LocatedText, Place
@@ -164,6 +164,31 @@ def test_what_arrives_is_told_as_the_way_says(root: RouteSettings, labels: dict[
             (one.group_wait for one in reversed(written) if one.group_wait is not None), 30_000
         )
         assert each.route.goes_on is written[-1].goes_on
+
+
+@given(
+    st.recursive(
+        route_settings(st.just(())), lambda below: route_settings(st.lists(below, max_size=4).map(tuple)), max_leaves=12
+    ),
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "kind": st.sampled_from(["queue", "log"]),
+                "owner": st.sampled_from(["QM01", "PRDQSG"]),
+                "severity": st.sampled_from(["info", "critical"]),
+            }
+        ),
+        min_size=4,
+        max_size=8,
+    ),
+)
+def test_no_alert_comes_to_a_route_that_is_refused_for_it(root: RouteSettings, alerts: list[dict[str, str]]) -> None:
+    """What the check says of a tree is true of its ways."""
+    names = RouteNames(["desk", "pager", "audit"], known_labels(()), ())
+    refused = {each.key for each in route_contradictions(root, names) if "no alert comes here" in each.message}
+    tree = route_tree(root, settings_of("").receivers)
+    for labels in alerts:
+        assert refused.isdisjoint(node.path for each in destinations(tree, labels) for node in each.way)
 
 
 def test_the_labels_of_a_site() -> None:

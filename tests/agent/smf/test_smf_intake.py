@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqsamples.examples import COSTLY
+from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
 from mqvitals_agent.smf.partial_sample import GroupNames
@@ -340,7 +341,7 @@ def test_two_groups_in_one_store(smf: Any, tmp_path: Path, capsys: pytest.Captur
         view = status_of(read_status_data(reader, smf.NOON_US // 1000))
     assert [each.name for each in view.groups] == ["QSGA", "QSGB"]
     assert [each.name for each in view.owners] == ["MQ01", "MQ11", "QSGA", "QSGB"]
-    assert [each["name"] for each in status_json(view)["groups"]] == ["QSGA", "QSGB"]
+    assert [each["name"] for each in status_json(view, Labeller())["groups"]] == ["QSGA", "QSGB"]
     assert main(["status", "--store", str(path)]) == 3
     words = capsys.readouterr().out
     assert "QSGA/APPL1" in words

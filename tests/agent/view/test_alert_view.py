@@ -43,6 +43,7 @@ def test_json() -> None:
         "started": "2026-11-20T12:04:50.000Z",
         "ended": None,
         "summary": "4 % free",
+        "labels": {},
     }
 
 

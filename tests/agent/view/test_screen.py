@@ -9,6 +9,7 @@ from unicodedata import category
 import pytest
 
 from mqsamples.printed import printed
+from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.terminal import cells
@@ -322,7 +323,7 @@ def test_one_of_a_family_stands_for_the_others(ill: StatusData, group: Any) -> N
     view = status_of(replace(ill, alerts=family))
     assert [alert.key.rule for alert in view.alerts] == ["BP-03"]
     assert view.queue_managers[0].alerts == ((Severity.CRITICAL, 1), (Severity.WARNING, 0), (Severity.INFO, 0))
-    assert [alert["rule"] for alert in status_json(view)["alerts"]] == ["BP-03"]
+    assert [alert["rule"] for alert in status_json(view, Labeller())["alerts"]] == ["BP-03"]
     view = status_of(replace(ill, alerts=family[:2]), {"BP-01": 2, "BP-02": 1})
     assert [alert.key.rule for alert in view.alerts] == ["BP-01"]
     assert view.health is Health.WARNING

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.status import (
@@ -75,7 +76,7 @@ def test_advice_does_not_count(healthy: StatusData) -> None:
     """Advice on the configuration leaves severity, counts and exit code alone."""
     view = status_of(replace(healthy, alerts=(alert(POOL, Severity.WARNING, healthy.now, "review"),)))
     assert (view.health, view.alerts, view.advice) == (Health.OK, (), 1)
-    assert status_json(view)["queue_managers"][0]["alerts"] == {"critical": 0, "warning": 0, "info": 0}
+    assert status_json(view, Labeller())["queue_managers"][0]["alerts"] == {"critical": 0, "warning": 0, "info": 0}
 
 
 @pytest.mark.parametrize("reason", [Absence.NEEDS_SMF, Absence.NOT_DECLARED, Absence.NOT_COLLECTED])
@@ -121,12 +122,12 @@ def test_nothing_seen_is_unknown(healthy: StatusData) -> None:
     """An empty store does not look well."""
     view = status_of(StatusData(healthy.now, False, "", "", ()))
     assert view.exit.code == 3
-    assert status_json(view)["queue_managers"] == []
+    assert status_json(view, Labeller())["queue_managers"] == []
 
 
 def test_json(ill: StatusData) -> None:
     """The JSON has the promised keys, words and numbers."""
-    shown = json.loads(json.dumps(status_json(status_of(ill))))
+    shown = json.loads(json.dumps(status_json(status_of(ill), Labeller())))
     assert list(shown) == ["at", "source", "group", "severity", "queue_managers", "groups", "alerts"]
     assert (shown["at"], shown["source"]) == ("2026-11-20T12:09:50.000Z", "replay of recording.jsonl.gz")
     assert (shown["group"], shown["severity"]) == ("PRDQSG", "critical")
@@ -147,7 +148,7 @@ def test_json(ill: StatusData) -> None:
         },
     ]
     assert [each["rule"] for each in shown["alerts"]] == ["AGENT-01", "BP-03", "CHL-16", "AGENT-03"]
-    assert status_json(status_of(replace(ill, past=False, origin="live")))["source"] == "live"
+    assert status_json(status_of(replace(ill, past=False, origin="live")), Labeller())["source"] == "live"
 
 
 def test_a_clock_behind_the_store(healthy: StatusData) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, show_lines
-from mqvitals_agent.commandline.settings import family_ranks
+from mqvitals_agent.commandline.settings import family_ranks, labeller_for
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
         alerts = at_least(alerts, Severity[arguments.severity.upper()])
     if arguments.json:
         oldest_first = sorted(alerts, key=lambda alert: (alert.started or 0, alert.key))
-        print(json.dumps([(full_json if arguments.full else alert_json)(alert) for alert in oldest_first], indent=1))
+        labels_of = labeller_for(arguments, [member.name for member in view.groups]).labels_of
+        form = full_json if arguments.full else alert_json
+        print(json.dumps([form(alert, labels_of(alert)) for alert in oldest_first], indent=1))
         return ExitCode.DONE
     covered = overshadowed(listed, family_ranks(arguments, listed))
     lines = alert_list_lines(alerts, view.data.now, line_width(), covered, last_known(view))

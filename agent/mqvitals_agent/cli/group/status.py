@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, screen_height, show_lines
-from mqvitals_agent.commandline.settings import family_ranks, readable_rules
+from mqvitals_agent.commandline.settings import family_ranks, labeller_for, readable_rules
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -39,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         data = read_status_data(reader, now_ms())
         view = status_of(data, family_ranks(arguments, data.alerts))
         if arguments.json:
-            print(json.dumps(status_json(view)))
+            labeller = labeller_for(arguments, [member.name for member in view.groups])
+            print(json.dumps(status_json(view, labeller)))
             return view.exit.code
         advice = _advice(reader, view.alerts[0], arguments) if view.alerts else None
     options = " ".join(

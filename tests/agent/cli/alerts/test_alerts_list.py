@@ -19,7 +19,7 @@ from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 
 MakeStore = Callable[..., Path]
-KEYS = ["rule", "severity", "state", "queue_manager", "kind", "object", "started", "ended", "summary"]
+KEYS = ["rule", "severity", "state", "queue_manager", "kind", "object", "started", "ended", "summary", "labels"]
 
 
 def fired(rule: str, severity: Severity, worst: Severity, family: str = "") -> Transition:
@@ -74,8 +74,38 @@ def test_what_receivers_get(make_store: MakeStore, tmp_path: Path, capsys: pytes
     assert "names no receiver" in capsys.readouterr().err
 
 
+def test_the_labels_of_an_alert(
+    make_store: MakeStore, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that routes and silences see, the site's with them, in 'status' as in 'alerts list'; the severity is that of now."""
+    config = tmp_path / "own.yaml"
+    config.write_text("name: MYQSG\nlabels: [{objects: 'QM01/*', set: {team: mq}}]\n")
+    store = make_store(transitions=(fired("BP-02", Severity.WARNING, Severity.CRITICAL, "bp_free"),))
+    (alert,) = listed(capsys, store, "--config", str(config))
+    assert alert["labels"] == {
+        "alertname": "BP-02",
+        "rule": "BP-02",
+        "family": "bp_free",
+        "severity": "warning",
+        "owner": "QM01",
+        "queue_manager": "QM01",
+        "kind": "buffer_pool",
+        "object": "QM01/buffer_pool/3",
+        "name": "3",
+        "group": "MYQSG",
+        "team": "mq",
+    }
+    main(["status", "--store", str(store), "--config", str(config), "--json"])
+    assert json.loads(capsys.readouterr().out)["alerts"] == [alert]
+    # A mistake in the settings keeps no one from looking at alerts.
+    config.write_text("labels: broken")
+    monkeypatch.setenv("MQVITALS_CONFIG", str(config))
+    (same,) = listed(capsys, store)
+    assert same["labels"]["group"] == "PRDQSG"
+
+
 def test_json(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
-    """Open operational alerts that fired, each with nine keys; those that wait for their hold are not listed."""
+    """Open operational alerts that fired, each with ten keys; those that wait for their hold are not listed."""
     alerts = listed(capsys, make_store())
     assert all(list(alert) == KEYS for alert in alerts)
     assert [(alert["rule"], alert["object"]) for alert in alerts] == [
