@@ -7,13 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from mqsamples.once import Once
-
-Recordings = Callable[[str], Path]
+Stores = Callable[[str], Path]
 PROGRAM = [sys.executable, "-P", "-m", "mqvitals_tui.main"]
 
 
@@ -40,26 +37,17 @@ def mqvitals() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture(scope="session")
-def incident(
-    mqvitals: Callable[..., Any], recordings: Recordings, built_once: Once, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def incident(replayed: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the whole recording of an incident."""
-    return _replayed("incident", mqvitals, recordings, built_once, tmp_path_factory)
+    return _own(replayed("incident"), tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
-def quiet(
-    mqvitals: Callable[..., Any], recordings: Recordings, built_once: Once, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def quiet(replayed: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the whole recording of quiet minutes."""
-    return _replayed("quiet", mqvitals, recordings, built_once, tmp_path_factory)
+    return _own(replayed("quiet"), tmp_path_factory)
 
 
-def _replayed(
-    name: str, run: Callable[..., Any], recordings: Recordings, built_once: Once, factory: pytest.TempPathFactory
-) -> Path:
-    def build(path: Path) -> None:
-        run("replay", recordings(name), "--speed", "max", "--store", path)
-
+def _own(store: Path, factory: pytest.TempPathFactory) -> Path:
     # Readers leave files beside a store: each worker has its own.
-    return Path(shutil.copy(built_once.built(f"e2e-{name}.db", build), factory.mktemp(name) / f"{name}.db"))
+    return Path(shutil.copy(store, factory.mktemp("replayed") / store.name))
