@@ -149,8 +149,6 @@ def _selects(pattern: ObjectPattern | None, name: ObjectName) -> bool:
     return pattern is None or pattern.matches(name)
 
 
-def doubts(rules: Iterable[Rule], kinds: Mapping[str, Kind]) -> list[Problem]:
+def doubts(rules: Iterable[CompiledRule]) -> list[Problem]:
     """Conditions that are valid but probably not meant: comparisons that always or never hold."""
-    return [
-        doubt for rule in rules for expression in compile_rule(rule, kinds).expressions for doubt in expression.doubts()
-    ]
+    return [doubt for rule in rules for expression in rule.expressions for doubt in expression.doubts()]

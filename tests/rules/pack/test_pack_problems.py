@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_config.problem import ConfigError, Problem
-from mqvitals_rules.compiled_rule import compile_rule
+from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.ruleset.pack import decode_pack, decode_packs, load_rules, read_rules
 from mqvitals_rules.ruleset.ruleset import doubts
@@ -190,18 +190,20 @@ def test_advice_ends_at_its_first_good_judgement() -> None:
 
 def test_an_idle_comparison_is_doubted() -> None:
     """A comparison that a percentage can never fulfil is no mistake of form, but is told when a file is checked."""
-    rules, problems = decode_packs([("ours.yaml", GOOD.replace("value: 30", "value: -1"))], KINDS)
+    compiled: dict[str, CompiledRule] = {}
+    _, problems = decode_packs([("ours.yaml", GOOD.replace("value: 30", "value: -1"))], KINDS, compiled)
     assert problems == []
-    assert ["can never hold" in doubt.message for doubt in doubts(rules, KINDS)] == [True]
+    assert ["can never hold" in doubt.message for doubt in doubts(compiled.values())] == [True]
 
 
 @pytest.mark.parametrize("divisor", ["0", "0.0", "-0", "limit_pct"])
 def test_a_division_by_zero_is_doubted(divisor: str) -> None:
     """A literal zero, or a parameter that is zero, below the line can never be known: told at its place when a file is checked."""
     text = GOOD.replace("worst_free_pct <= limit_pct", f"total / {divisor} > 1").replace("value: 30", "value: 0")
-    rules, problems = decode_packs([("ours.yaml", text)], KINDS)
+    compiled: dict[str, CompiledRule] = {}
+    _, problems = decode_packs([("ours.yaml", text)], KINDS, compiled)
     assert problems == []
-    [doubt] = doubts(rules, KINDS)
+    [doubt] = doubts(compiled.values())
     assert (doubt.place.line, doubt.place.column) == (8, 19)
     assert "divides by 0, so the result can never be known" in doubt.message
 

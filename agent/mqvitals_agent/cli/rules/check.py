@@ -14,6 +14,7 @@ from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem
+    from mqvitals_rules.compiled_rule import CompiledRule
     from mqvitals_rules.ruleset.rule import Rule
     from mqvitals_rules.ruleset.ruleset import RuleSet
 
@@ -41,26 +42,27 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_rules.vocabulary.tables import KINDS
 
     warnings: list[Problem] = []
+    compiled: dict[str, CompiledRule] = {}
     if arguments.files:
         # A file of a site with the name of a shipped pack is another file.
         packs = {name for name, _ in shipped_packs()}
         files = tuple(f".{os.sep}{path}" if path in packs else path for path in arguments.files)
         _readable(files)
-        rules, problems = read_rules(KINDS, files)
+        rules, problems = read_rules(KINDS, files, compiled)
         where = f"{len(files)} file{'s' * (len(files) > 1)}"
     else:
         settings = settings_of(arguments)
         files = tuple(map(str, settings.rules.files))
-        rules, _ = read_rules(KINDS, settings.rules.files)
+        rules, _ = read_rules(KINDS, settings.rules.files, compiled)
         problems = list(check_settings(settings))
         where = "the shipped rules" if not files else "the shipped rules and those of the configuration"
         if not problems:
             warnings += ineffective_thresholds(settings)
-    problems += doubts(rules, KINDS) if not problems else []
+    problems += doubts(compiled.values()) if not problems else []
     if problems:
         print(explained(sorted(problems)))
         return ExitCode.FOUND
-    ruleset = RuleSet(rules, KINDS)
+    ruleset = RuleSet(rules, KINDS, compiled=compiled)
     for path in files:
         warnings += _idle_parameters(path, rules)
         warnings += _unknown_inserts(path, rules)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mqsamples.site_rules import RULES
+from mqvitals_rules.ruleset import pack
 from mqvitals_rules.ruleset.pack import load_rules
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -54,6 +55,18 @@ def test_check_tells_line_column_and_spot(said: Said, tmp_path: Path) -> None:
     assert f"{file}:6:11: " in out
     assert "    6 |     when: fre_pct < 30\n                  ^" in out
     assert "did you mean 'free_pct'?" in out
+
+
+def test_check_of_a_shipped_pack_with_mistakes(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mistakes in expressions of several packs, each at its place; what only lists the rules does not look for them."""
+    packs = dict(pack.shipped_packs())
+    for name in ("logs.yaml", "queues.yaml"):
+        packs[name] = packs[name].replace("when: ", "when: nonsense + ", 1)
+    monkeypatch.setattr(pack, "shipped_packs", lambda: tuple(packs.items()))
+    out = said("check", code=1)
+    assert "logs.yaml:11:11: log has no metric 'nonsense'" in out
+    assert "queues.yaml:12:22: cannot be read: invalid syntax" in out
+    assert "LOG-01" in {str(rule.id) for rule in load_rules(KINDS)}
 
 
 def test_check_of_a_file_that_is_not_there(said: Said, tmp_path: Path) -> None:
