@@ -205,7 +205,13 @@ def check_files(settings: Settings, origins: Mapping[str, str]) -> FileCheck:
     """
     found = [
         (Problem(_place(finding.key, origins), finding.key, finding.message), finding.warning)
-        for finding in (*_secrets(settings), *_store(settings), *_inputs(settings), *_connections(settings))
+        for finding in (
+            *_secrets(settings),
+            *_store(settings),
+            *_inputs(settings),
+            *_connections(settings),
+            *_certificates(settings),
+        )
     ]
     return FileCheck(
         tuple(sorted(problem for problem, warning in found if not warning)),
@@ -237,9 +243,7 @@ def _secrets(settings: Settings) -> Iterator[_FileProblem]:
         path = Path(secret.origin.removeprefix("file "))
         with suppress(OSError):
             if path.is_absolute() and path.stat().st_mode & stat.S_IROTH:
-                yield _FileProblem(
-                    key, f"every user can read {path}; take that right away: chmod o-r {path}", warning=True
-                )
+                yield _open_to_all(key, path)
 
 
 def _store(settings: Settings) -> Iterator[_FileProblem]:
@@ -288,6 +292,24 @@ def _connections(settings: Settings) -> Iterator[_FileProblem]:
             why = _unreadable(Path(str(value).removeprefix("file://")))
             if why is not None:
                 yield _FileProblem(key, f"the client channel definition table {why}", warning=True)
+
+
+def _certificates(settings: Settings) -> Iterator[_FileProblem]:
+    """Certificates and keys of receivers that cannot be read, and keys that every user of the machine can read."""
+    for index, receiver in enumerate(settings.receivers):
+        for word in ("ca_file", "client_certificate", "client_key_file"):
+            name = getattr(receiver, word, None)
+            if name is None:
+                continue
+            key, path = f"receivers[{index}].{word}", Path(name)
+            if (why := _unreadable(path)) is not None:
+                yield _FileProblem(key, why)
+            elif word == "client_key_file" and path.stat().st_mode & stat.S_IROTH:
+                yield _open_to_all(key, path)
+
+
+def _open_to_all(key: str, path: Path) -> _FileProblem:
+    return _FileProblem(key, f"every user can read {path}; take that right away: chmod o-r {path}", warning=True)
 
 
 def _unreadable(path: Path) -> str | None:

@@ -1,4 +1,8 @@
-"""Receivers of alert notifications. A new type is a subclass of ReceiverSettings, a word and a line in RECEIVER_TYPES."""
+"""What the settings of all receivers of alert notifications have in common.
+
+A new type is a subclass of ReceiverSettings in ``receivers/``, a word in ReceiverType and a line in
+``receivers.types.RECEIVER_TYPES``.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.problem import LocatedText
 from mqvitals_config.scalars import display_name
-from mqvitals_config.schema import ByType, Convert, Doc, SecretFile, duration_within
-from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
+from mqvitals_config.schema import Convert, Doc, duration_within
 
 OWN_LABELS = (
     "alertname", "rule", "family", "severity", "owner", "queue_manager", "kind", "object", "name", "instance", "group",
@@ -66,53 +69,3 @@ class ReceiverSettings:
         Mapping[Annotated[str, label_name], Annotated[str, label_value]],
         Doc("Labels of your own that every alert to this receiver carries."),
     ] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookSettings(ReceiverSettings):
-    """A webhook. Its address is written in the file, or in a file of its own."""
-
-    url: Annotated[
-        Annotated[WebAddress, Convert(WebAddress, WEB_ADDRESS_FORM)] | None,
-        Doc("Where alerts are posted to. Shown nowhere but for its host.", default="the address in `url_file`"),
-    ] = None
-    url_file: Annotated[
-        SecretFile | None,
-        Doc(
-            "A file that holds the address and nothing else, for an address that is a secret. Either this or `url` is"
-            " required."
-        ),
-    ] = None
-    token_file: Annotated[
-        SecretFile | None,
-        Doc("A file that holds the token that is sent as `Authorization: Bearer`, and nothing else."),
-    ] = None
-
-    def __post_init__(self) -> None:
-        if self.url is None and self.url_file is None:
-            raise ValueError("this receiver has no address; give url, or url_file when the address is a secret")
-        if self.url is not None and self.url_file is not None:
-            raise ValueError("this receiver has two addresses; give either url or url_file")
-
-    @property
-    def address(self) -> Secret:
-        """Where alerts are posted to. The form of an address in a file is only checked when it is revealed."""
-        address = self.url or self.url_file
-        assert address is not None
-        return address
-
-
-RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {"webhook": WebhookSettings}
-AnyReceiver = Annotated[ReceiverSettings, ByType(RECEIVER_TYPES)]
-"""A receiver of any type. Without the key ``type`` it is a webhook."""
-
-
-def webhook_of(url: str | Secret, *, name: str = "webhook") -> WebhookSettings:
-    """A webhook from the command line, with every other setting at its default.
-
-    ``url`` is its address, or the file that holds it. Raises ValueError when it is no http or https address.
-    """
-    located = LocatedText(name, Place("flag --webhook"))
-    if isinstance(url, Secret):
-        return WebhookSettings(located, url_file=url)
-    return WebhookSettings(located, url=WebAddress(url))

@@ -22,7 +22,7 @@ from mqvitals_config.collection import (
 from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import LocatedNumber, LocatedText, Place, Problem, repeated
-from mqvitals_config.receiver import AnyReceiver
+from mqvitals_config.receivers.types import AnyReceiver
 from mqvitals_config.scalars import (
     FILE_MODE_FORM,
     TIME_ZONE_FORM,

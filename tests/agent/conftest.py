@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_config.receiver import WebhookSettings, webhook_of
+from mqvitals_config.receivers.http import WebhookSettings, webhook_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 

@@ -11,14 +11,9 @@ import pytest
 
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError
-from mqvitals_config.receiver import (
-    OWN_LABELS,
-    RECEIVER_TYPES,
-    ReceiverSettings,
-    ReceiverType,
-    WebhookSettings,
-    webhook_of,
-)
+from mqvitals_config.receiver import OWN_LABELS, ReceiverSettings, ReceiverType
+from mqvitals_config.receivers.http import WebhookSettings, webhook_of
+from mqvitals_config.receivers.types import RECEIVER_TYPES
 from mqvitals_config.secret import Secret, WebAddress, checked_address
 from mqvitals_config.source import explained
 
@@ -91,6 +86,35 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
         ("{name: a, url: [x]}", "receivers[0].url: expected an address such as"),
         ("{name: a, url: 'http://h/', token: x}", "receivers[0].token: a secret is never written in this file"),
         ("{name: a, url_file: 'http://h/Tpath'}", "receivers[0].url_file: expected the path of a file that holds"),
+        ("{name: a, url: 'http://h/', headers: {a b: x}}", "receivers[0].headers.a b: a header's name has letters"),
+        (
+            "{name: a, url: 'http://h/', headers: {Host: x}}",
+            "receivers[0].headers.Host: Host is a header that mqvitals",
+        ),
+        ("{name: a, url: 'http://h/', headers: {X-A: ''}}", "receivers[0].headers.X-A: a header's value is not empty"),
+        (
+            "{name: a, url: 'http://h/', headers: {Authorization: x}}",
+            "receivers[0].headers.Authorization: Authorization is a secret, which is never written in this file",
+        ),
+        (
+            "{name: a, url: 'http://h/', headers: {X-A: x}, headers_files: {x-a: f}}",
+            "receivers[0]: the header x-a stands in headers and in headers_files",
+        ),
+        (
+            "{name: a, url: 'http://h/', token_file: f, headers_files: {Authorization: f}}",
+            "receivers[0]: token_file and headers_files both give the header Authorization",
+        ),
+        ("{name: a, url: 'http://h/', proxy: 'http://u:p@h/'}", "receivers[0].proxy: a password is never written"),
+        ("{name: a, url: 'http://h/', proxy: 'http://h/x'}", "receivers[0].proxy: expected an address such as"),
+        ("{name: a, url: 'http://h/', proxy: 'socks://h'}", "receivers[0].proxy: expected an address such as"),
+        (
+            "{name: a, url: 'http://h/', proxy_credentials_file: f}",
+            "receivers[0]: proxy_credentials_file is for a proxy, which is missing",
+        ),
+        (
+            "{name: a, url: 'http://h/', client_key_file: f}",
+            "receivers[0]: client_key_file is the key of a client_certificate, which is missing",
+        ),
         ("{name: a, url: 'http://h/', timeout: 0s}", "receivers[0].timeout: must be longer than 0"),
         ("{name: a, url: 'http://h/', timeout: 6m}", "receivers[0].timeout: must be longer than 0"),
         ("{name: a, url: 'http://h/', timeout: 10}", "receivers[0].timeout: a duration needs a unit"),

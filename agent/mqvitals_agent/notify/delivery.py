@@ -23,7 +23,8 @@ from mqvitals_agent.store.rows.notifications import (
     ReceiverChanges,
     StoredNotification,
 )
-from mqvitals_config.receiver import ReceiverSettings, ReceiverType, WebhookSettings
+from mqvitals_config.receiver import ReceiverSettings, ReceiverType
+from mqvitals_config.receivers.http import WebhookSettings
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ MakeReceiver = Callable[[Any, Callable[[], int]], NotificationReceiver]
 
 def _webhook(settings: WebhookSettings, now: Callable[[], int]) -> NotificationReceiver:
     # Its HTTP client is a third of what an agent imports: one that notifies nobody starts without it.
-    from mqvitals_agent.notify.webhook import WebhookReceiver
+    from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
 
     return WebhookReceiver(settings, now)
 

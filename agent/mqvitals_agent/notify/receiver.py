@@ -1,7 +1,7 @@
 """What every receiver of notifications implements, and the test alert of ``mqvitals alerts test``.
 
-A new type of receiver is one module with a class like ``NotificationReceiver`` and a line in ``delivery.RECEIVERS``,
-and its settings in ``mqvitals_config.receiver``.
+A new type of receiver is one module in ``receivers/`` with a class like ``NotificationReceiver`` and a line in
+``delivery.RECEIVERS``, and its settings in ``mqvitals_config.receivers``.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ class NotificationReceiver(Protocol):
         """Make one attempt. Raises nothing that the receiver or the network can cause."""
         ...
 
+    def shown(self, notification: Notification, /) -> str:
+        """What ``send`` would send, for people, on several lines. It reads no secret, so it shows none."""
+        ...
+
     async def aclose(self) -> None:
         """Release connections."""
         ...
@@ -60,6 +64,19 @@ def trial_alerts(now: int) -> tuple[NotifiedAlert, NotifiedAlert]:
     return firing, replace(firing, ends=now)
 
 
+def trial_notifications(settings: ReceiverSettings, now: int) -> tuple[Notification, Notification]:
+    """The test alert as the receiver of ``settings`` gets it, firing and then resolved, at ``now`` (ms UTC)."""
+    firing, resolved = (
+        notification_of_one(alert.with_labels(settings.labels), str(settings.name)) for alert in trial_alerts(now)
+    )
+    return firing, resolved
+
+
+def shown_test_alert(receiver: NotificationReceiver, settings: ReceiverSettings, now: int) -> list[str]:
+    """What ``send_test_alert`` would send, for people. Nothing is sent."""
+    return [receiver.shown(notification) for notification in trial_notifications(settings, now)]
+
+
 async def send_test_alert(
     receiver: NotificationReceiver, settings: ReceiverSettings, now: int
 ) -> Sequence[tuple[NotificationStatus, DeliveryOutcome]]:
@@ -69,8 +86,7 @@ async def send_test_alert(
     """
     outcomes: list[tuple[NotificationStatus, DeliveryOutcome]] = []
     try:
-        for alert in trial_alerts(now):
-            notification = notification_of_one(alert.with_labels(settings.labels), str(settings.name))
+        for notification in trial_notifications(settings, now):
             outcome = await receiver.send(notification)
             outcomes.append((notification.status, outcome))
             if outcome.status is not DeliveryStatus.ACCEPTED:

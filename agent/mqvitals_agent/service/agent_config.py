@@ -97,7 +97,7 @@ def with_webhooks(
 
     The same receivers have the same names at every start: the store knows them by their names.
     """
-    from mqvitals_config.receiver import webhook_of
+    from mqvitals_config.receivers.http import webhook_of
 
     taken = {str(receiver.name) for receiver in receivers}
     free = (name for number in range(1, 1_000_000) if (name := f"webhook-{number}") not in taken)

@@ -15,7 +15,7 @@ from mqvitals_config.alerting import RouteNames, RouteSettings, known_labels, ma
 from mqvitals_config.decoder import decode
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import webhook_of
+from mqvitals_config.receivers.http import webhook_of
 from mqvitals_config.settings import Settings, contradictions
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.snapshot import ObjectName

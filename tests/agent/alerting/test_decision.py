@@ -16,7 +16,7 @@ from mqvitals_agent.alerting.decision import (
     exclusion,
     reason_for,
 )
-from mqvitals_config.receiver import WebhookSettings
+from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
 PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED

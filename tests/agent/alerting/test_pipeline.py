@@ -17,7 +17,7 @@ from mqvitals_agent.alerting.pipeline import Disposition, Pipeline, PipelineStat
 from mqvitals_agent.alerting.plan import plan_notifications
 from mqvitals_agent.alerting.routing import Route, every_receiver, group_key
 from mqvitals_config.matcher import parse_matcher
-from mqvitals_config.receiver import WebhookSettings, webhook_of
+from mqvitals_config.receivers.http import WebhookSettings, webhook_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 

@@ -37,7 +37,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.screens.status import status_screen
 from mqvitals_agent.view.status import read_status_data, status_of
 from mqvitals_config.problem import ConfigError
-from mqvitals_config.receiver import webhook_of
+from mqvitals_config.receivers.http import webhook_of
 
 BEGIN = 1_763_640_000_000
 

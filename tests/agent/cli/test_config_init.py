@@ -11,7 +11,7 @@ from mqvitals_agent.cli.config import Ask, add_init_arguments, run_init
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.errors import Failure
 from mqvitals_config.load import load_settings
-from mqvitals_config.receiver import WebhookSettings
+from mqvitals_config.receivers.http import WebhookSettings
 
 
 def init(*words: str, ask: Ask | None = None) -> int:

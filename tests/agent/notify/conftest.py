@@ -21,12 +21,13 @@ from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.outbox import Outbox
-from mqvitals_agent.notify.webhook import WebhookReceiver
+from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.notifications import ReceiverRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_config.secret import Secret
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
 from mqvitals_rules.ruleset.pack import read_rules
@@ -189,12 +190,12 @@ class Site:
             Snapshot("QM01", False, self.cycle, ts, ()), Evaluation(tuple(changes), ()), build or self.outbox().pending
         )
 
-    def notifier(self, secrets_of: Any = None) -> Notifier:
+    def notifier(self, reveal: Any = Secret.reveal) -> Notifier:
         return Notifier(
             self.outbox(),
             self.clock,
             chance_of=lambda _: lambda: 1.0,
-            make=lambda settings, now: WebhookReceiver(settings, now, secrets_of),
+            make=lambda settings, now: WebhookReceiver(settings, now, reveal),
         )
 
     @asynccontextmanager

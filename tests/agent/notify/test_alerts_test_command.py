@@ -48,6 +48,18 @@ async def test_a_receiver_that_works(config: str, hook: Any, capsys: pytest.Capt
     assert err == ""
 
 
+async def test_what_would_be_sent(config: str, hook: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Shown firing and resolved, without secrets; nothing is sent."""
+    assert await run("ops", "--show", "--config", config) == 0
+    out, err = capsys.readouterr()
+    assert hook.requests == []
+    assert out.count("POST (hidden) address in file ") == 2
+    assert out.count("Authorization: (hidden)\n") == 2
+    assert '\n  "status": "firing",\n' in out
+    assert '\n  "status": "resolved",\n' in out
+    assert "Btoken-secret" not in out + err
+
+
 @pytest.mark.parametrize(
     ("status", "hint"), [(400, "for a day"), (404, "would go on trying"), (500, "would go on trying")]
 )

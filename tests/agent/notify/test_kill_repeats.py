@@ -16,7 +16,7 @@ from aiohttp import web
 from mqsamples.stored import stored_notifications
 from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.receiver import WebhookSettings
+from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 

@@ -25,10 +25,10 @@ from mqvitals_agent.notify.notification import (
     pending_notification,
 )
 from mqvitals_agent.notify.receiver import trial_alerts
-from mqvitals_agent.notify.webhook import webhook_payload
+from mqvitals_agent.notify.receivers.webhook import webhook_payload
 from mqvitals_agent.store.rows.notifications import PendingNotification
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import webhook_of
+from mqvitals_config.receivers.http import webhook_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why
 from mqvitals_rules.snapshot import ObjectName
 

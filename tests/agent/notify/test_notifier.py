@@ -19,7 +19,7 @@ from aiohttp import web
 from mqvitals_agent import __version__
 from mqvitals_agent.store.error import StoreError
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import WebhookSettings
+from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_config.secret import Secret
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
@@ -32,9 +32,9 @@ INCIDENT = [("firing", "critical"), ("resolved", "critical")]
 
 
 @asynccontextmanager
-async def running(site: Any, secrets_of: Any = None) -> Any:
+async def running(site: Any, reveal: Any = Secret.reveal) -> Any:
     """A notifier at work."""
-    notifier = site.notifier(secrets_of)
+    notifier = site.notifier(reveal)
     task = asyncio.create_task(notifier.run())
     try:
         yield notifier
@@ -119,15 +119,21 @@ async def test_a_token_file_that_hangs_delays_nobody(
     """As on a network file system that does not answer: the other is notified, and this one when it answers again."""
     release, asked = threading.Event(), []
 
-    def secrets_of(receiver: WebhookSettings) -> tuple[str, str]:
-        if receiver.name == "slow":
-            asked.append(receiver.name)
-            release.wait(60)
-        return receiver.address.reveal(), ""
+    token = Secret.in_file(LocatedText("token", Place("/slow/x.yaml")))
 
-    site.receivers = [webhook(hook.url, name="slow", timeout=500), webhook(hook.url, name="chat")]
+    def reveal(secret: Secret) -> str:
+        if secret == token:
+            asked.append("slow")
+            release.wait(60)
+            return "t"
+        return secret.reveal()
+
+    site.receivers = [
+        webhook(hook.url, name="slow", timeout=500, token_file=token),
+        webhook(hook.url, name="chat"),
+    ]
     incident(site, pool)
-    async with running(site, secrets_of):
+    async with running(site, reveal):
         await hook.until(2)
         await site.until(lambda: len(site.clock.slept) >= 3)
         assert asked == ["slow"], "while one hangs no other is begun"
@@ -136,7 +142,8 @@ async def test_a_token_file_that_hangs_delays_nobody(
         await settled(site)
     assert sorted(hook.received) == sorted(INCIDENT * 2)
     assert site.lines.said[0].startswith(
-        f"error receiver.failing receiver slow: {hook.url.partition('/hook')[0]} could not be read within 500ms"
+        f"error receiver.failing receiver slow: {hook.url.partition('/hook')[0]} or file /slow/token could not be read"
+        " within 500ms: check its file system"
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from mqvitals_agent.alerting.decision import LATE_EFFECT_MS, DecisionReason, inhibitions
 from mqvitals_agent.store.error import StoreError
-from mqvitals_config.receiver import WebhookSettings
+from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
 PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED

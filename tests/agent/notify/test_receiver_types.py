@@ -13,9 +13,10 @@ from mqvitals_agent.notify import delivery
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, send_test_alert
-from mqvitals_agent.notify.webhook import WebhookReceiver
+from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
 from mqvitals_agent.store.rows.notifications import LONGEST_PAUSE_MS
-from mqvitals_config.receiver import ReceiverSettings, WebhookSettings
+from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 
 Pool = Callable[..., Alert]
@@ -47,6 +48,9 @@ class ListReceiver:
             return self.outcomes.pop(0)
         self.sent.append(notification)
         return DeliveryOutcome(DeliveryStatus.ACCEPTED, "kept")
+
+    def shown(self, notification: Notification, /) -> str:
+        return str(notification.key)
 
     async def aclose(self) -> None:
         self.closed += 1

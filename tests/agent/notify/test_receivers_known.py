@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.store.error import StoreError
-from mqvitals_config.receiver import WebhookSettings
+from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
 RESOLVED = AlertState.RESOLVED

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from mqvitals_agent.notify.delivery import GIVE_UP_MS
 from mqvitals_agent.store.rows.notifications import LONGEST_PAUSE_MS
-from mqvitals_config.receiver import WebhookSettings
+from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 
 RESOLVED = AlertState.RESOLVED

@@ -11,7 +11,7 @@ import pytest
 
 from mqvitals_agent.notify.notification import notification_of_one, notified_alert_from
 from mqvitals_agent.notify.outbox import Outbox
-from mqvitals_agent.notify.webhook import webhook_payload
+from mqvitals_agent.notify.receivers.webhook import webhook_payload
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.incidents import flood
 from mqvitals_agent.simulator.model import SimulatedGroup
@@ -21,7 +21,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.notifications import NotificationOutcome
 from mqvitals_config.collection import EventSettings
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import webhook_of
+from mqvitals_config.receivers.http import webhook_of
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.ruleset.config import load_rule_config
 

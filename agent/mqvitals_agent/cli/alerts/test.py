@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Posts a test alert to a receiver of the configuration, firing and then resolved, and shows the responses. The alert
 is marked as a test: its name is MQVITALS-TEST, its label test is true. Exit code 0 when both were accepted, else 2.
-The command does not retry and needs no store.
+The command does not retry and needs no store. --show prints what would be sent, without secrets, and sends nothing.
 """
 
 
@@ -22,6 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``alerts test``."""
     parser.description = _DESCRIPTION
     parser.add_argument("receiver", metavar="RECEIVER", nargs="?", help="the receiver's name in the configuration")
+    parser.add_argument(
+        "--show", action="store_true", help="print the request, firing and resolved, without secrets; send nothing"
+    )
     parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
     parser.add_argument(
         "--webhook", metavar="URL", help="post to this address instead of to a receiver of the configuration"
@@ -37,12 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
     Raises Failure when there is no such receiver, or it did not take it.
     """
     from mqvitals_agent.notify.delivery import make_receiver
-    from mqvitals_agent.notify.receiver import DeliveryStatus, send_test_alert
+    from mqvitals_agent.notify.receiver import DeliveryStatus, send_test_alert, shown_test_alert
     from mqvitals_agent.text.terminal import safe
     from mqvitals_agent.threads import run_in_loop
 
     settings, now = _receiver(arguments), now_ms()
     receiver = make_receiver(settings, lambda: now)
+    if arguments.show:
+        for index, text in enumerate(shown_test_alert(receiver, settings, now)):
+            print("\n" * (index > 0) + "\n".join(safe(line) for line in text.split("\n")))
+        return ExitCode.DONE
     for status, outcome in run_in_loop(send_test_alert(receiver, settings, now)):
         if outcome.status is not DeliveryStatus.ACCEPTED:
             raise Failure(
@@ -57,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _receiver(arguments: argparse.Namespace) -> ReceiverSettings:
     from mqvitals_agent.commandline.settings import settings_in_force
-    from mqvitals_config.receiver import webhook_of
+    from mqvitals_config.receivers.http import webhook_of
 
     if arguments.webhook is not None:
         try:

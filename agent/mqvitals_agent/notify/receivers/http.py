@@ -1,0 +1,361 @@
+"""What all receivers over HTTP have in common: one attempt, what its answer means, and that no secret is ever shown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import ssl
+from abc import ABC, abstractmethod
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Final
+from urllib.parse import unquote
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from mqvitals_agent import __version__
+from mqvitals_agent.notify.notification import Notification
+from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
+from mqvitals_agent.text.terminal import cut, safe
+from mqvitals_agent.threads import BoundedCall, NoAnswerError
+from mqvitals_config.receivers.http import HttpSettings
+from mqvitals_config.scalars import format_duration
+from mqvitals_config.secret import Secret, SecretError, WebAddress, checked_address, shown_address
+
+HIDDEN: Final = "(hidden)"
+"""What stands for a secret where something is shown."""
+
+_BODY_BYTES = 4096
+_EXCERPT_CELLS = 160
+_SECRET_PART = re.compile(r"[^/?&=#:@]{6,}")
+_TRY_AGAIN = frozenset({408, 425, 429})
+_WRONG_TOKEN = frozenset({401, 403, 407})
+_WRONG_ADDRESS = frozenset({404, 405, 410})
+_LONGEST_RETRY_S = 86_400
+
+Revealed = Callable[[Secret], str]
+"""The text of a secret, without blanks around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request with a body. ``hidden`` names those of ``headers`` that hold a secret."""
+
+    address: str
+    body: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
+    content_type: str = "application/json"
+    method: str = "POST"
+
+
+BuildRequest = Callable[[Revealed], HttpRequest]
+
+
+class HttpClient:
+    """Makes single requests. Order, retries and pauses are not its business.
+
+    Secrets and certificates are read for every attempt, so a changed file works without a restart. ``now`` returns the time
+    in ms UTC. No text of an outcome holds a secret. ``reveal`` returns the text of a secret and raises SecretError; it may
+    hang, so it runs in a thread.
+    """
+
+    def __init__(
+        self, settings: HttpSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
+    ) -> None:
+        self._settings = settings
+        self._now = now
+        self._reveal = reveal
+        self._reading = BoundedCall()
+        self._session: aiohttp.ClientSession | None = None
+
+    async def attempt(self, build: BuildRequest) -> DeliveryOutcome:
+        """Send the request that ``build`` makes, once. Raises nothing that the receiver or the network can cause.
+
+        Reading the secrets and waiting for the answer may each take the receiver's timeout.
+        """
+        settings = self._settings
+        try:
+            texts, tls = await self._reading.run(self._read, settings.timeout / 1000)
+        except NoAnswerError:
+            files = " or ".join(dict.fromkeys(each.origin for each in settings.secrets)) or "ca_file"
+            within = format_duration(settings.timeout)
+            return _failed(f"{files} could not be read within {within}: check its file system")
+        except SecretError as error:
+            return _failed(str(error))
+        except _CertificateError as error:
+            return _failed(str(error))
+        try:
+            request = build(lambda secret: texts[secret])
+            headers = self._headers(request, lambda secret: texts[secret])
+        except ValueError as error:
+            return _failed(str(error))
+        try:
+            return await self._send(request, headers, tls, texts)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            # Their own texts may hold the address.
+            return _failed(f"{shown_address(request.address)} {_failure_text(error, settings)}")
+
+    def shown(self, build: BuildRequest) -> str:
+        """The request that ``build`` makes, for people: no secret is read for it, so none is in it."""
+        request = build(_masked)
+        address = request.address if HIDDEN in request.address else shown_address(request.address)
+        lines = [f"{request.method} {address}"]
+        for name, value in self._headers(request, _masked).items():
+            lines.append(f"{name}: {HIDDEN if name in request.hidden else value}")
+        return "\n".join([*lines, "", _readable(request.body)])
+
+    async def aclose(self) -> None:
+        """Close the session; the next attempt opens another one."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    def _read(self) -> tuple[Mapping[Secret, str], ssl.SSLContext | None]:
+        texts = {secret: self._reveal(secret).strip() for secret in self._settings.secrets}
+        return texts, _tls(self._settings)
+
+    def _headers(self, request: HttpRequest, revealed: Revealed) -> CIMultiDict[str]:
+        """All headers of a request. Raises ValueError when a secret cannot be the value of one."""
+        headers = CIMultiDict({"Content-Type": request.content_type, "User-Agent": f"mqvitals/{__version__}"})
+        headers.update(self._settings.headers)
+        headers.update(
+            {name: header_text(revealed(secret), secret) for name, secret in self._settings.headers_files.items()}
+        )
+        headers.update(request.headers)
+        return headers
+
+    async def _send(
+        self,
+        request: HttpRequest,
+        headers: CIMultiDict[str],
+        tls: ssl.SSLContext | None,
+        texts: Mapping[Secret, str],
+    ) -> DeliveryOutcome:
+        """Send a request. Raises aiohttp.ClientError, OSError and ValueError."""
+        settings = self._settings
+        url = URL(request.address)
+        if "Authorization" in headers:
+            url = url.with_user(None)  # aiohttp refuses credentials in both places
+        if self._session is None:
+            # Notifications are rare, and a kept connection that the other side has closed would make one be sent twice.
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=1, force_close=True), cookie_jar=aiohttp.DummyCookieJar()
+            )
+        async with self._session.request(
+            request.method,
+            url,
+            data=request.body.encode(),
+            headers=headers,
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(total=settings.timeout / 1000),
+            ssl=tls or True,
+            proxy=settings.proxy,
+            proxy_headers=_proxy_headers(settings, texts),
+        ) as response:
+            status = delivery_status(response.status)
+            text = f"{shown_address(request.address)} answered {response.status}"
+            if status is DeliveryStatus.ACCEPTED:
+                return DeliveryOutcome(status, text)
+            excerpt = body_excerpt(await _body_start(response), _secret_parts(request.address, texts.values()))
+            if details := "; ".join(filter(None, (excerpt, settings_hint(response.status)))):
+                text += f": {details}"
+            return DeliveryOutcome(status, text, retry_after_ms(response.headers.get("Retry-After"), self._now()))
+
+
+class HttpReceiver(ABC):
+    """A receiver that gets each notification in one request."""
+
+    def __init__(
+        self, settings: HttpSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
+    ) -> None:
+        self._now = now
+        self._http = HttpClient(settings, now, reveal)
+
+    @abstractmethod
+    def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
+        """The request for a notification. Raises ValueError, without a secret in it, when a secret cannot be used."""
+
+    async def send(self, notification: Notification, /) -> DeliveryOutcome:
+        """Make one attempt."""
+        return await self._http.attempt(lambda revealed: self.request(notification, revealed))
+
+    def shown(self, notification: Notification, /) -> str:
+        """The request for a notification, without secrets."""
+        return self._http.shown(lambda revealed: self.request(notification, revealed))
+
+    async def aclose(self) -> None:
+        """Close the session."""
+        await self._http.aclose()
+
+
+def revealed_address(address: Secret, revealed: Revealed) -> str:
+    """The address that a secret holds. Raises ValueError, which names the secret, when it is none."""
+    text = revealed(address)
+    if text == HIDDEN:
+        return address.origin if isinstance(address, WebAddress) else f"{HIDDEN} address in {address.origin}"
+    try:
+        return checked_address(text)
+    except ValueError as error:
+        raise ValueError(f"{address.origin}: {error}") from None
+
+
+def header_text(text: str, secret: Secret, what: str = "value") -> str:
+    """``text`` of ``secret`` as the value of a header. Raises ValueError, without the text, when it cannot be one."""
+    if not (text.isascii() and text.isprintable()):
+        raise ValueError(f"the {what} in {secret.origin} holds characters that a header cannot")
+    return text
+
+
+def delivery_status(status: int) -> DeliveryStatus:
+    """The meaning of an HTTP status.
+
+    A redirect is not followed: the notification would go to an address that no setting names. A redirect, a wrong
+    token or a wrong address says nothing about the notification itself, so it is tried again.
+    """
+    if 200 <= status < 300:
+        return DeliveryStatus.ACCEPTED
+    if 400 <= status < 500 and status not in _TRY_AGAIN | _WRONG_TOKEN | _WRONG_ADDRESS:
+        return DeliveryStatus.REFUSED
+    return DeliveryStatus.AGAIN
+
+
+def settings_hint(status: int) -> str:
+    """The setting to check after an HTTP status; empty when the status says nothing about the settings."""
+    if status == 407:
+        return "check proxy and proxy_credentials_file: the proxy refuses the token or password"
+    if status in _WRONG_TOKEN:
+        return "check its token, or the name and password in its address"
+    if status in _WRONG_ADDRESS or 300 <= status < 400:
+        return "check its address"
+    return ""
+
+
+def retry_after_ms(header: str | None, now: int) -> int | None:
+    """``Retry-After`` as ms from ``now`` (ms UTC): seconds or a date; None when it is missing or unreadable."""
+    if not header:
+        return None
+    header = header.strip()
+    if header.isascii() and header.isdigit():
+        return min(int(header[:9]), _LONGEST_RETRY_S) * 1000
+    try:
+        when = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return min(max(int(when.timestamp() * 1000) - now, 0), _LONGEST_RETRY_S * 1000)
+
+
+def body_excerpt(body: bytes, secrets: Iterable[str]) -> str:
+    """The beginning of an answer's body on one line, without those of ``secrets`` that it repeats."""
+    text = body.decode("utf-8", "replace")
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return cut(safe(" ".join(text.split())), _EXCERPT_CELLS)
+
+
+class _CertificateError(Exception):
+    """A file of certificates cannot be used; the message names it."""
+
+
+def _tls(settings: HttpSettings) -> ssl.SSLContext | None:
+    """How the receiver's certificate is checked; None: as the operating system does it. Raises _CertificateError."""
+    if settings.ca_file is None and settings.client_certificate is None:
+        return None
+    try:
+        context = ssl.create_default_context(cafile=settings.ca_file)
+    except (OSError, ssl.SSLError) as error:
+        raise _CertificateError(f"ca_file {settings.ca_file} {_file_trouble(error)}") from None
+    if settings.client_certificate is not None:
+        try:
+            # A key with a password would ask for it at the terminal.
+            context.load_cert_chain(settings.client_certificate, settings.client_key_file, password=lambda: "")
+        except (OSError, ssl.SSLError) as error:
+            files = " or client_key_file ".join(filter(None, (settings.client_certificate, settings.client_key_file)))
+            raise _CertificateError(f"client_certificate {files} {_file_trouble(error)}") from None
+    return context
+
+
+def _file_trouble(error: OSError) -> str:
+    if isinstance(error, ssl.SSLError) or not error.errno:
+        return "holds no certificate and key in PEM that fit together and need no password"
+    return f"cannot be read: {os.strerror(error.errno)}"
+
+
+def _proxy_headers(settings: HttpSettings, texts: Mapping[Secret, str]) -> Mapping[str, str] | None:
+    if settings.proxy_credentials_file is None:
+        return None
+    user, _, password = texts[settings.proxy_credentials_file].partition(":")
+    # aiohttp sends it to the proxy alone, as Proxy-Authorization.
+    return {"Authorization": aiohttp.encode_basic_auth(user, password)}
+
+
+def _readable(body: str) -> str:
+    """A body of JSON with a line for each value; another as it is."""
+    try:
+        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except ValueError:
+        return body
+
+
+def _failed(text: str) -> DeliveryOutcome:
+    return DeliveryOutcome(DeliveryStatus.AGAIN, text)
+
+
+def _masked(_: Secret) -> str:
+    return HIDDEN
+
+
+async def _body_start(response: aiohttp.ClientResponse) -> bytes:
+    """At most a few KB of a body. The status is what counts, so a body that fails counts as ended."""
+    body = b""
+    try:
+        while len(body) < _BODY_BYTES and (chunk := await response.content.read(_BODY_BYTES - len(body))):
+            body += chunk
+    except (aiohttp.ClientError, OSError):
+        return body
+    return body
+
+
+def _secret_parts(address: str, texts: Iterable[str]) -> set[str]:
+    """Every text that may be a secret and that an answer may repeat: ``texts``, and what an address holds."""
+    tail = address.partition("://")[2].partition("/")[2]
+    userinfo = address.partition("://")[2].rpartition("@")[0]
+    found = {address, *texts, *_SECRET_PART.findall(tail), *_SECRET_PART.findall(userinfo)}
+    found |= {unquote(part) for part in found}
+    # The form of the Authorization header, of an address and of a user with a password.
+    found |= {b64encode(unquote(text).encode()).decode() for text in (userinfo, *texts) if ":" in text}
+    return {part for part in found if part}
+
+
+def _failure_text(error: Exception, settings: HttpSettings) -> str:
+    match error:
+        case TimeoutError() | asyncio.TimeoutError():
+            return f"did not answer within {format_duration(settings.timeout)}"
+        case aiohttp.ClientHttpProxyError():
+            hint = settings_hint(error.status) if error.status == 407 else ""
+            return f"cannot be reached: the proxy answered {error.status}" + (f"; {hint}" if hint else "")
+        case aiohttp.ClientProxyConnectionError():
+            return f"cannot be reached: the proxy does not answer ({_os_error_text(error.os_error)})"
+        case aiohttp.ClientConnectorDNSError():
+            return "cannot be found: its name is not known"
+        case aiohttp.ClientSSLError():
+            return "cannot be trusted: the TLS handshake failed, or its certificate is not accepted"
+        case aiohttp.ClientConnectorError():
+            return f"cannot be reached ({_os_error_text(error.os_error)})"
+        case aiohttp.ServerDisconnectedError() | ConnectionError():
+            return "closed the connection without an answer"
+        case _:
+            return f"cannot be posted to ({type(error).__name__})"
+
+
+def _os_error_text(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else type(error).__name__

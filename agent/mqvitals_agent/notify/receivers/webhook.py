@@ -1,0 +1,82 @@
+"""A receiver that takes Alertmanager's webhook payload by HTTP POST."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable
+from typing import Final
+
+from mqvitals_agent.notify.notification import NOT_ENDED, Notification, without_lone_surrogates
+from mqvitals_agent.notify.receivers.http import (
+    HttpReceiver,
+    HttpRequest,
+    Revealed,
+    header_text,
+    revealed_address,
+)
+from mqvitals_config.receivers.http import WebhookSettings
+from mqvitals_config.secret import Secret
+from mqvitals_rules.timestamps import iso
+
+SIGNATURE: Final = "X-Mqvitals-Signature"
+
+
+class WebhookReceiver(HttpReceiver):
+    """Posts notifications to an address of the site's own, with a token and a signature where there are some."""
+
+    def __init__(
+        self, settings: WebhookSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
+    ) -> None:
+        super().__init__(settings, now, reveal)
+        self._settings = settings
+
+    def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
+        """The request for a notification. Raises ValueError when the address or the token cannot be used."""
+        settings = self._settings
+        body = webhook_payload(notification)
+        headers = {}
+        if settings.token_file is not None:
+            token = header_text(revealed(settings.token_file), settings.token_file, "token")
+            headers["Authorization"] = f"Bearer {token}"
+        if settings.hmac_secret_file is not None:
+            headers[SIGNATURE] = signature(body, revealed(settings.hmac_secret_file), self._now() // 1000)
+        return HttpRequest(revealed_address(settings.address, revealed), body, headers, frozenset(headers))
+
+
+def signature(body: str, secret: str, now_s: int) -> str:
+    """The header that signs a body at ``now_s`` (seconds UTC): ``t=1795176000,v1=`` and 64 hex digits.
+
+    They are the HMAC with SHA-256 of the time, a full stop and the body, so an old request cannot be sent again later.
+    """
+    digest = hmac.digest(secret.encode(), f"{now_s}.{body}".encode(), "sha256").hex()
+    return f"t={now_s},v1={digest}"
+
+
+def webhook_payload(notification: Notification) -> str:
+    """The JSON of a notification, in ASCII: version 4 of Alertmanager's webhooks."""
+    return json.dumps(
+        {
+            "version": "4",
+            "groupKey": notification.key,
+            "truncatedAlerts": notification.truncated,
+            "status": notification.status.value,
+            "receiver": without_lone_surrogates(notification.receiver),
+            "groupLabels": dict(notification.labels),
+            "commonLabels": dict(notification.common_labels),
+            "commonAnnotations": dict(notification.common_annotations),
+            "externalURL": "",
+            "alerts": [
+                {
+                    "status": each.status.value,
+                    "labels": dict(each.labels),
+                    "annotations": dict(each.annotations),
+                    "startsAt": iso(each.starts),
+                    "endsAt": NOT_ENDED if each.ends is None else iso(each.ends),
+                    "generatorURL": "",
+                    "fingerprint": each.fingerprint,
+                }
+                for each in notification.alerts
+            ],
+        }
+    )

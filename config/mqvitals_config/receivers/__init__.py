@@ -1,0 +1,1 @@
+"""Settings of each type of receiver of alert notifications."""

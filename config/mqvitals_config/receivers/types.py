@@ -1,0 +1,14 @@
+"""The types of receivers by the word that stands in the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from mqvitals_config.receiver import ReceiverSettings, ReceiverType
+from mqvitals_config.receivers.http import WebhookSettings
+from mqvitals_config.schema import ByType
+
+RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {"webhook": WebhookSettings}
+AnyReceiver = Annotated[ReceiverSettings, ByType(RECEIVER_TYPES)]
+"""A receiver of any type. Without the key ``type`` it is a webhook."""
