@@ -81,6 +81,10 @@ class CycleData:
         """Note a question."""
         self.asked.setdefault((part, owner), []).append(asked)
 
+    def asked_of(self, part: ProbePart) -> dict[str, list[QueryResult]]:
+        """By owner what the queries about this part came to."""
+        return {owner: asked for (each, owner), asked in self.asked.items() if each is part}
+
     def time_of(self, owner: str) -> int:
         """When the first request for this owner was put, else when the cycle began."""
         return self.first.get(owner, self.began or 0)

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from mqvitals_agent.connection.connection import MqiCalls
-from mqvitals_agent.pcf.constants import MQCHT_SVRCONN
 from mqvitals_agent.poll.command_form import display_command
 from mqvitals_agent.poll.counters import SATURATED_AT, Counters
 from mqvitals_agent.poll.cycle import CycleData
 from mqvitals_agent.poll.kinds import channel, client, log, queue, statistics, storage
+from mqvitals_agent.poll.kinds.channel_definitions import ChannelDefinitions, inactive_metrics
 from mqvitals_agent.poll.kinds.channel_starts import ChannelStarts
 from mqvitals_agent.poll.kinds.qsg import CHANGES, AlterationCounter
 from mqvitals_agent.poll.kinds.queue_manager import ATTRIBUTES, CHANNEL_INITIATOR, LostListeners
 from mqvitals_agent.poll.kinds.queue_pointers import QueuePointers
 from mqvitals_agent.poll.kinds.shared_queues import SharedQueues
 from mqvitals_agent.poll.local_time import QueueManagerClock
-from mqvitals_agent.poll.probe import GROUP, ChannelDefinition, ObjectRow, ProbePart, StorageClass
+from mqvitals_agent.poll.probe import GROUP, ObjectRow, ProbePart
 from mqvitals_agent.poll.selection import missing_reason
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import AGENT_KIND as AGENT
@@ -99,13 +99,8 @@ class SnapshotBuilder:
         self._with_statistics: set[str] = set()
         self._dead_letter_queues: dict[str, str] = {}
         self._dead_letter_found: dict[str, tuple[str, bool]] = {}
-        self._storage_classes: dict[str, dict[str, StorageClass]] = {}
-        self._channels_defined: dict[str, dict[str, ChannelDefinition]] = {}
-        self._server_connections: dict[str, dict[str, bool]] = {}
-        self._undefined: dict[str, set[str]] = {}
-        self._undefined_unless_reported: dict[str, set[str]] = {}
-        self._pools: dict[str, dict[int, int]] = {}
-        self._system_page_sets: dict[str, Mapping[int, bool]] = {}
+        self._queue_storage = queue.QueueStorage()
+        self._channels = ChannelDefinitions()
         self._shared_queues = SharedQueues()
         self._queue_pointers = QueuePointers()
         self._listeners = LostListeners()
@@ -128,7 +123,7 @@ class SnapshotBuilder:
         for owner, kind, name in objects:
             self._remembered.setdefault((owner, kind), set()).add(name)
             if kind == channel.STATUS.kind.name:
-                self._undefined_unless_reported.setdefault(owner, set()).add(name)
+                self._channels.remember(owner, name)
 
     def shift(self, by_ms: int) -> None:
         """The clock that dates exchanges was set by ``by_ms`` between two cycles: intervals stay the elapsed time."""
@@ -211,13 +206,6 @@ class SnapshotBuilder:
         rows = cycle.rows
         self._distributed.update(rows.distributed)
         self._dead_letter_queues.update(rows.dead_letter_queues)
-        for queue_manager, classes in rows.storage_classes.items():
-            self._storage_classes.setdefault(queue_manager, {}).update(classes)
-        for queue_manager, page_sets in rows.reported.get(storage.PAGE_SET, {}).items():
-            pools = self._pools.setdefault(queue_manager, {})
-            for number, row in page_sets.items():
-                if type(pool := row.values["buffer_pool"]) is int:
-                    pools[int(number)] = pool
         for queue_manager, (local, now, took) in rows.newest.items():
             self._clock(queue_manager).observe(local, now, took)
         if rows.active_members is not None:
@@ -230,12 +218,13 @@ class SnapshotBuilder:
             # A site may call its group what one of its queue managers is called: then MQ's own name is used.
             clash = self._site_name in self.owners
             self._group_name = (rows.group if clash or not self._site_name else self._site_name) or _NAMELESS_GROUP
-        self._learn_channels(cycle)
+        self._channels.learn(rows, cycle.asked_of(channel.DEFINITION))
         self._look_for_dead_letter_queues(cycle)
-        self._learn_page_sets(cycle)
-        for (part, owner), questions in cycle.asked.items():
-            if part is queue.DEFINITION:
-                self._queue_pointers.learn(owner, rows.reported.get(part, {}).get(owner, {}), questions)
+        about_queues = cycle.asked_of(queue.DEFINITION)
+        self._queue_storage.learn(rows, {owner: asked for owner, asked in about_queues.items() if owner != GROUP})
+        for owner, questions in about_queues.items():
+            definitions = rows.reported.get(queue.DEFINITION, {}).get(owner, {})
+            self._queue_pointers.learn(owner, definitions, questions)
         for queue_manager, started in rows.reported.get(log.START, {}).items():
             row = started[""]
             row.values["restarts"] = self._restarts.count(queue_manager, row.values, row.local)
@@ -280,58 +269,6 @@ class SnapshotBuilder:
         for owner, channels in cycle.rows.reported.get(channel.STATUS, {}).items():
             if (client.CLIENT, owner) in cycle.asked:
                 cycle.rows.reported.setdefault(client.CLIENT, {})[owner] = client.client_rows(channels)
-
-    def _learn_channels(self, cycle: CycleData) -> None:
-        """A channel that a whole answer about definitions no longer holds is defined no more."""
-        for (part, owner), questions in cycle.asked.items():
-            if part is not channel.DEFINITION:
-                continue
-            defined = self._channels_defined.setdefault(owner, {})
-            undefined = self._undefined.setdefault(owner, set())
-            reported = cycle.rows.channels_defined.get(owner, {})
-            for asked in questions:
-                if asked.absence is None:
-                    for name in [n for n in defined if n not in reported and asked.selection.selects(n)]:
-                        del defined[name]
-                        undefined.add(name)
-                    before = self._undefined_unless_reported.get(owner, set())
-                    settled = {name for name in before if asked.selection.selects(name)}
-                    undefined.update(settled)
-                    before -= settled
-            defined.update(reported)
-            undefined.difference_update(reported)
-        for owner, defined in cycle.rows.channels_defined.items():
-            halves = self._server_connections.setdefault(owner, {})
-            halves.update((name, each.type == MQCHT_SVRCONN) for name, each in defined.items() if each.type)
-        for owner, rows in cycle.rows.reported.get(channel.STATUS, {}).items():
-            halves = self._server_connections.setdefault(owner, {})
-            for name, row in rows.items():
-                if row.instances and type(kind := row.instances[0].values["type"]) is int:
-                    halves[name] = kind == MQCHT_SVRCONN
-
-    def _learn_page_sets(self, cycle: CycleData) -> None:
-        """Which page sets hold SYSTEM queues only; not known unless a whole answer has every private queue."""
-        for (part, owner), questions in cycle.asked.items():
-            if part is not queue.DEFINITION or owner == GROUP:
-                continue
-            found = None
-            if any(each.absence is None and each.selection.selects_all for each in questions):
-                definitions = cycle.rows.reported.get(part, {}).get(owner, {})
-                found = queue.system_page_sets(definitions, self._storage_classes.get(owner, {}))
-            if found is None:
-                self._system_page_sets.pop(owner, None)
-            else:
-                self._system_page_sets[owner] = found
-
-    def _system_queues_only(self, owner: str, pool: str) -> Reported:
-        """Whether all queues in a buffer pool are SYSTEM queues, or why that is not known."""
-        page_sets = self._system_page_sets.get(owner)
-        if page_sets is None:
-            return Absence.NOT_ASKED
-        found = [
-            page_sets[each] for each, of in self._pools.get(owner, {}).items() if str(of) == pool and each in page_sets
-        ]
-        return int(all(found)) if found else Absence.NOTHING_TO_TELL
 
     def _clock(self, queue_manager: str) -> QueueManagerClock:
         clock = self._clocks.get(queue_manager)
@@ -416,9 +353,9 @@ class SnapshotBuilder:
             elif part is queue.DEFINITION:
                 values.update(self._queue_pointers.metrics(owner, name))
                 if owner != GROUP:
-                    queue.relate_storage(values, self._storage_classes.get(owner, {}), self._pools.get(owner, {}))
+                    self._queue_storage.relate(owner, values)
             elif part is storage.BUFFER_POOL:
-                values["system_queues_only"] = self._system_queues_only(owner, name)
+                values["system_queues_only"] = self._queue_storage.system_queues_only(owner, name)
             values.update(elsewhere)
             yield Reading(before.object, probe, ts, values, before.answered(row.at), poll)
 
@@ -485,12 +422,12 @@ class SnapshotBuilder:
         lost = self._lost(cycle, self._via.get(part, "") if owner == GROUP else owner)
         default = Absence.UNREACHABLE if lost and part.poll else None
         if part is channel.STATUS:
-            for name in self._channels_defined.get(owner, {}):
+            for name in self._channels.of(owner):
                 if name not in known and name not in reported:
                     known[name] = KnownObject(ObjectName(owner, part.kind.name, name))
         if len(reported) >= len(known) and known.keys() <= reported.keys():
             return
-        halves = self._server_connections.get(owner, {}) if part is channel.STATUS else {}
+        halves = self._channels.server_connections(owner) if part is channel.STATUS else {}
         for name in [name for name in known if name not in reported]:
             if part is client.CLIENT:
                 why = client.missing_client(name, questions, default)
@@ -514,18 +451,16 @@ class SnapshotBuilder:
             return Reading(before.object, part.probe, ts, values, poll=part.poll, answered=False)
         counters = self._counters.get(part)
         interval = before.answered(ts)
-        undefined = self._undefined.get(owner, set())
-        if part is channel.STATUS and name not in undefined:
+        if part is channel.STATUS and not self._channels.undefined(owner, name):
             assert counters is not None
             counters.increases(before.object, {})
-            defined = self._channels_defined.get(owner, {}).get(name)
-            values = {**channel.inactive_metrics(defined), **self._starts.count(before.object, ())}
+            defined = self._channels.of(owner).get(name)
+            values = {**inactive_metrics(defined), **self._starts.count(before.object, ())}
             return Reading(before.object, part.probe, ts, values, interval, part.poll)
         if counters is not None:
             counters.forget(before.object)
         if part is channel.STATUS:
             self._starts.forget(before.object)
-            self._server_connections.get(owner, {}).pop(name, None)
-        undefined.discard(name)
+            self._channels.forget(owner, name)
         del known[name]
         return Reading(before.object, part.probe, ts, {}, interval, gone=True)

@@ -283,23 +283,6 @@ def traffic_metrics(values: Mapping[str, Reported]) -> MetricValues:
     return {"carried_bytes": _added(values["bytes_sent"], values["bytes_rcvd"]), "batch_ends": batches}
 
 
-def inactive_metrics(defined: ChannelDefinition | None) -> Mapping[str, Reported]:
-    """The metrics of a channel without a current instance; ``defined``: its definition, where it is known.
-
-    Its transmission queue is the defined one: messages wait there for it to start.
-    """
-    values: dict[str, Reported] = dict.fromkeys(STATUS.metrics, Absence.INACTIVE)
-    values["status"] = mq.MQCHS_INACTIVE
-    values.update(dict.fromkeys(("instances", "tls_instances", "carried_bytes", "batch_ends"), 0))
-    if defined is not None and defined.type:
-        values["type"] = defined.type
-        if defined.type == mq.MQCHT_SVRCONN:
-            values["instances_max_client"] = 0
-    if defined is not None and defined.xmitq:
-        values["xmitq"] = defined.xmitq
-    return values
-
-
 STATUS_PROBE = Probe(
     mq.MQCMD_INQUIRE_CHANNEL_STATUS,
     read_status,

@@ -6,7 +6,7 @@ A private queue belongs to the queue manager that answered. A shared queue is on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 
@@ -15,6 +15,7 @@ from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.columns import MetricValues, ParameterPicker, ParameterValues, columns_by_platform
 from mqvitals_agent.poll.kinds import qsg
+from mqvitals_agent.poll.kinds.storage import PAGE_SET
 from mqvitals_agent.poll.probe import (
     CycleRows,
     MemberReport,
@@ -26,6 +27,7 @@ from mqvitals_agent.poll.probe import (
     probe_part,
     wanted_parameters,
 )
+from mqvitals_agent.poll.selection import QueryResult
 from mqvitals_rules.plan.page_sets import message_pages
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
@@ -138,16 +140,53 @@ def read_definition(answer: MemberReport, rows: CycleRows) -> None:
             rows.put(DEFINITION, answer.queue_manager, name, row)
 
 
-def relate_storage(
-    values: MetricValues, storage_classes: Mapping[str, StorageClass], buffer_pools: Mapping[int, int]
-) -> None:
-    """Add what a private queue's storage class says, and its page set's buffer pool, as far as known."""
-    known = storage_classes.get(str(values.get("storage_class")))
-    if known is not None:
-        values["xcf_member"] = Absence.NOT_RETURNED if known.xcf_member is None else known.xcf_member
-    page_set = values["page_set"] = _page_set(values, storage_classes)
-    if type(page_set) is int and page_set in buffer_pools:
-        values["buffer_pool"] = buffer_pools[page_set]
+class QueueStorage:
+    """Where private queues lie: storage classes, the buffer pools of page sets, and the page sets of SYSTEM queues alone."""
+
+    def __init__(self) -> None:
+        self._classes: dict[str, dict[str, StorageClass]] = {}
+        self._pools: dict[str, dict[int, int]] = {}
+        self._system_page_sets: dict[str, Mapping[int, bool]] = {}
+
+    def learn(self, rows: CycleRows, asked: Mapping[str, Sequence[QueryResult]]) -> None:
+        """Take in the rows of a cycle; ``asked``: by queue manager what its queries about definitions came to."""
+        for owner, classes in rows.storage_classes.items():
+            self._classes.setdefault(owner, {}).update(classes)
+        for owner, page_sets in rows.reported.get(PAGE_SET, {}).items():
+            pools = self._pools.setdefault(owner, {})
+            for number, row in page_sets.items():
+                if type(pool := row.values["buffer_pool"]) is int:
+                    pools[int(number)] = pool
+        for owner, questions in asked.items():
+            found = None
+            # Not known unless a whole answer has every private queue.
+            if any(each.absence is None and each.selection.selects_all for each in questions):
+                definitions = rows.reported.get(DEFINITION, {}).get(owner, {})
+                found = _of_system_queues(definitions, self._classes.get(owner, {}))
+            if found is None:
+                self._system_page_sets.pop(owner, None)
+            else:
+                self._system_page_sets[owner] = found
+
+    def relate(self, owner: str, values: MetricValues) -> None:
+        """Add what a private queue's storage class says, and its page set's buffer pool, as far as known."""
+        classes, buffer_pools = self._classes.get(owner, {}), self._pools.get(owner, {})
+        known = classes.get(str(values.get("storage_class")))
+        if known is not None:
+            values["xcf_member"] = Absence.NOT_RETURNED if known.xcf_member is None else known.xcf_member
+        page_set = values["page_set"] = _page_set(values, classes)
+        if type(page_set) is int and page_set in buffer_pools:
+            values["buffer_pool"] = buffer_pools[page_set]
+
+    def system_queues_only(self, owner: str, pool: str) -> Reported:
+        """Whether all queues in a buffer pool are SYSTEM queues, or why that is not known."""
+        page_sets = self._system_page_sets.get(owner)
+        if page_sets is None:
+            return Absence.NOT_ASKED
+        found = [
+            page_sets[each] for each, of in self._pools.get(owner, {}).items() if str(of) == pool and each in page_sets
+        ]
+        return int(all(found)) if found else Absence.NOTHING_TO_TELL
 
 
 def _page_set(values: Mapping[str, Reported], storage_classes: Mapping[str, StorageClass]) -> Reported:
@@ -155,7 +194,7 @@ def _page_set(values: Mapping[str, Reported], storage_classes: Mapping[str, Stor
     return values["page_set"] if known is None else known.page_set
 
 
-def system_page_sets(
+def _of_system_queues(
     definitions: Mapping[str, ObjectRow], storage_classes: Mapping[str, StorageClass]
 ) -> Mapping[int, bool] | None:
     """Of each page set with queues whether all of them are SYSTEM queues; None where a queue's page set is not known."""
