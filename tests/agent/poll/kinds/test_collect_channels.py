@@ -372,6 +372,19 @@ def test_channel_whose_definition_was_deleted_is_gone(talk: Talk) -> None:
     assert talk.end().readings("QM01/channel/B") == []
 
 
+def test_a_queue_of_the_same_name_that_goes_does_not_keep_a_deleted_channel(talk: Talk) -> None:
+    """The channel's definition is missed first, then the queue goes: the next answer about status shows the channel gone."""
+    talk.ask(DEFINITION, [definition("A"), definition("B")])
+    talk.ask(STATUS, [status("A")])
+    talk.ask(mq.MQCMD_INQUIRE_Q_STATUS, [{mq.MQCA_Q_NAME: "B"}, {mq.MQCA_Q_NAME: "C"}])
+    talk.end()
+    talk.ask(DEFINITION, [definition("A")])
+    talk.ask(mq.MQCMD_INQUIRE_Q_STATUS, [{mq.MQCA_Q_NAME: "C"}])
+    assert talk.end().reading("QM01/queue/B").gone
+    talk.ask(STATUS, [status("A")])
+    assert talk.end().reading("QM01/channel/B", "INQUIRE_CHANNEL_STATUS").gone
+
+
 def test_definition_is_no_poll(talk: Talk) -> None:
     """INQUIRE_CHANNEL fills the defined values and counts as no poll."""
     talk.ask(DEFINITION, [definition("A")])
