@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from fnmatch import translate
 from pathlib import Path
-from re import compile as compile_pattern
 from typing import Any
 
 from mqvitals_agent.alerting.decision import LastNotification
@@ -44,11 +41,20 @@ from mqvitals_agent.store.rows.messages import (
     read_newest_messages,
 )
 from mqvitals_agent.store.rows.notifications import ReceiverRow, read_last, read_receivers
-from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, tables_of, text
+from mqvitals_agent.store.rows.objects import (
+    number_of,
+    read_closest,
+    read_instances,
+    read_objects,
+    read_owners,
+    read_snapshot_times,
+    read_unknown_counts,
+)
+from mqvitals_agent.store.rows.tables import moment, tables_of, text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.event import CONSOLE, categories_of
-from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
+from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
 OPERATIONAL = "operational"
@@ -119,25 +125,7 @@ class StoreReader:
     def owners(self) -> tuple[Owner, ...]:
         """Every queue manager that has a snapshot, by name, the group last."""
         with self._query() as connection:
-            rows = connection.execute(
-                f"""SELECT name, is_group, {_owner_time("first_ts", "min")}, {_owner_time("last_ts", "max")}, last_cycle, clock_ms,
-                    EXISTS (SELECT 1 FROM object WHERE owner = o.name) AND
-                    NOT EXISTS (SELECT 1 FROM object WHERE owner = o.name AND gone_ts IS NULL)
-                FROM owner AS o ORDER BY is_group, name"""  # noqa: S608 - all text is ours
-            )
-            return tuple(
-                Owner(
-                    text(name),
-                    bool(group),
-                    moment(first),
-                    moment(last),
-                    integer(cycle),
-                    integer_or_none(clock),
-                    bool(unwatched),
-                )
-                for name, group, first, last, cycle, clock, unwatched in rows
-                if first is not None and last is not None
-            )
+            return read_owners(connection)
 
     def passed_over(self) -> Mapping[str, int]:
         """How many rows of each table are dated outside any calendar, and are therefore not read."""
@@ -155,36 +143,18 @@ class StoreReader:
 
         Sorted by name. Those that no longer exist only with ``gone``.
         """
-        match = compile_pattern(translate(pattern)).match
-        found = []
         with self._query() as connection:
-            for owner, kind, rest, first_ts, gone_ts in connection.execute(
-                "SELECT owner, kind, name, first_ts, gone_ts FROM object ORDER BY owner, kind, name"
-            ):
-                name = ObjectName(text(owner), text(kind), text(rest))
-                whole = str(name)
-                if (gone or gone_ts is None) and (whole == pattern or match(whole)):
-                    # An invalid time: the object exists since an unknown time.
-                    first = min(max(integer(first_ts), FIRST), LAST)
-                    gone_at = gone_ts if gone_ts is None or FIRST <= integer(gone_ts) <= LAST else None
-                    found.append(StoredObject(name, first, gone_at))
-        return tuple(found)
+            return read_objects(connection, pattern, gone=gone)
 
     def has(self, name: ObjectName) -> bool:
         """Whether the store knows an object, also one that no longer exists."""
         with self._query() as connection:
-            row = connection.execute("SELECT 1 FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
-        return row is not None
+            return number_of(connection, name) is not None
 
     def closest(self, wanted: str) -> tuple[str, ...]:
         """The three whole names of objects that look most like ``wanted``, best first, for "did you mean"."""
-        parts = wanted.split("/")
         with self._query() as connection:
-            names = [ObjectName(*map(text, row)) for row in connection.execute("SELECT owner, kind, name FROM object")]
-        # Comparing with ten thousand queues takes a second: who names a kind that exists means that kind.
-        same = [name for name in names if len(parts) > 1 and name.kind == parts[1]]
-        by_key = {str(name).upper(): str(name) for name in same or names}
-        return tuple(by_key[key] for key in get_close_matches(wanted.upper(), by_key, 3, 0.5))
+            return read_closest(connection, wanted)
 
     def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
         """A number or state over time: one point a poll, from ``since`` to ``until`` (ms UTC, both included).
@@ -267,11 +237,7 @@ class StoreReader:
     def snapshot_times(self, owner: str, newest: int) -> list[int]:
         """When the ``newest`` snapshots of an owner were taken, oldest first."""
         with self._query() as connection:
-            rows = connection.execute(
-                "SELECT ts FROM snapshot WHERE owner = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT ?",
-                (owner, FIRST, LAST, newest),
-            ).fetchall()
-            return [moment(ts) for (ts,) in reversed(rows)]
+            return read_snapshot_times(connection, owner, newest)
 
     def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every poll of every object of a kind with ts >= ``first``, in time order. Raises UnknownNameError."""
@@ -341,18 +307,7 @@ class StoreReader:
         Raises UnknownNameError for an unknown object.
         """
         with self._query() as connection:
-            rows = connection.execute(
-                "SELECT key, data, absent FROM instance WHERE object_id = ? ORDER BY key",
-                (self._number(connection, name),),
-            )
-            return tuple(
-                Instance(
-                    name,
-                    text(key),
-                    json.loads(data) | {metric: Absence[why] for metric, why in json.loads(absent).items()},
-                )
-                for key, data, absent in rows
-            )
+            return read_instances(connection, self._number(connection, name), name)
 
     def alerts(
         self, *, include_ended: bool = False, include_pending: bool = False, review: bool | None = None
@@ -482,13 +437,7 @@ class StoreReader:
     def unknown_counts(self) -> tuple[UnknownRow, ...]:
         """For how many objects of each owner's last snapshot a rule is unknown, by reason."""
         with self._query() as connection:
-            rows = connection.execute(
-                "SELECT owner, rule, reason, count FROM unknown_count ORDER BY owner, rule, reason"
-            )
-            return tuple(
-                UnknownRow(text(owner), text(rule), Absence[reason], integer(count))
-                for owner, rule, reason, count in rows
-            )
+            return read_unknown_counts(connection)
 
     @contextmanager
     def _query(self) -> Iterator[sqlite3.Connection]:
@@ -512,10 +461,10 @@ class StoreReader:
         return found
 
     def _number(self, connection: sqlite3.Connection, name: ObjectName) -> int:
-        row = connection.execute("SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
-        if row is None:
+        number = number_of(connection, name)
+        if number is None:
             raise UnknownNameError(f"the store {self.path} holds no object {name}", self.closest(str(name)))
-        return integer(row[0])
+        return number
 
     def _deleted(self, connection: sqlite3.Connection, name: ObjectName, first: int) -> int | None:
         """From when on the samples of an object are kept, where it was there before and ``first`` is earlier."""
@@ -546,13 +495,6 @@ class StoreReader:
         self._look_at_columns()
         tables = self._tables[kind]
         return CurrentQuery(tables, self._columns.get(tables.current, frozenset()), metrics)
-
-
-def _owner_time(column: str, which: str) -> str:
-    """The time of an owner; where it is outside any calendar, that of its first or last (``which``) snapshot."""
-    bounds = f"BETWEEN {FIRST} AND {LAST}"
-    snapshots = f"SELECT {which}(ts) FROM snapshot WHERE owner = o.name AND ts {bounds}"  # noqa: S608
-    return f"CASE WHEN {column} {bounds} THEN {column} ELSE ({snapshots}) END"
 
 
 def _moment_of(facts: Mapping[str, str], key: str) -> int | None:

@@ -1,0 +1,111 @@
+"""Owners and objects of a store: which there are, since when, their instances and snapshots."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from difflib import get_close_matches
+from fnmatch import translate
+from re import compile as compile_pattern
+
+from mqvitals_agent.store.result import Owner, StoredObject, UnknownRow
+from mqvitals_agent.store.rows.history import FIRST, LAST
+from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, text
+from mqvitals_rules.snapshot import Instance, ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
+
+
+def read_owners(connection: sqlite3.Connection) -> tuple[Owner, ...]:
+    """Every queue manager that has a snapshot, by name, the group last."""
+    rows = connection.execute(
+        f"""SELECT name, is_group, {_owner_time("first_ts", "min")}, {_owner_time("last_ts", "max")}, last_cycle, clock_ms,
+            EXISTS (SELECT 1 FROM object WHERE owner = o.name) AND
+            NOT EXISTS (SELECT 1 FROM object WHERE owner = o.name AND gone_ts IS NULL)
+        FROM owner AS o ORDER BY is_group, name"""  # noqa: S608 - all text is ours
+    )
+    return tuple(
+        Owner(
+            text(name),
+            bool(group),
+            moment(first),
+            moment(last),
+            integer(cycle),
+            integer_or_none(clock),
+            bool(unwatched),
+        )
+        for name, group, first, last, cycle, clock, unwatched in rows
+        if first is not None and last is not None
+    )
+
+
+def _owner_time(column: str, which: str) -> str:
+    """The time of an owner; where it is outside any calendar, that of its first or last (``which``) snapshot."""
+    bounds = f"BETWEEN {FIRST} AND {LAST}"
+    snapshots = f"SELECT {which}(ts) FROM snapshot WHERE owner = o.name AND ts {bounds}"  # noqa: S608
+    return f"CASE WHEN {column} {bounds} THEN {column} ELSE ({snapshots}) END"
+
+
+def read_objects(connection: sqlite3.Connection, pattern: str, *, gone: bool) -> tuple[StoredObject, ...]:
+    """The objects whose whole name is ``pattern``, or matches it as file names do, sorted by name.
+
+    Those that no longer exist only with ``gone``.
+    """
+    match = compile_pattern(translate(pattern)).match
+    found = []
+    for owner, kind, rest, first_ts, gone_ts in connection.execute(
+        "SELECT owner, kind, name, first_ts, gone_ts FROM object ORDER BY owner, kind, name"
+    ):
+        name = ObjectName(text(owner), text(kind), text(rest))
+        whole = str(name)
+        if (gone or gone_ts is None) and (whole == pattern or match(whole)):
+            # An invalid time: the object exists since an unknown time.
+            first = min(max(integer(first_ts), FIRST), LAST)
+            gone_at = gone_ts if gone_ts is None or FIRST <= integer(gone_ts) <= LAST else None
+            found.append(StoredObject(name, first, gone_at))
+    return tuple(found)
+
+
+def read_closest(connection: sqlite3.Connection, wanted: str) -> tuple[str, ...]:
+    """The three whole names of objects that look most like ``wanted``, best first."""
+    parts = wanted.split("/")
+    names = [ObjectName(*map(text, row)) for row in connection.execute("SELECT owner, kind, name FROM object")]
+    # Comparing with ten thousand queues takes a second: who names a kind that exists means that kind.
+    same = [name for name in names if len(parts) > 1 and name.kind == parts[1]]
+    by_key = {str(name).upper(): str(name) for name in same or names}
+    return tuple(by_key[key] for key in get_close_matches(wanted.upper(), by_key, 3, 0.5))
+
+
+def number_of(connection: sqlite3.Connection, name: ObjectName) -> int | None:
+    """The number of an object in the store, also of one that no longer exists; None: it is unknown."""
+    row = connection.execute("SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
+    return None if row is None else integer(row[0])
+
+
+def read_instances(connection: sqlite3.Connection, number: int, name: ObjectName) -> tuple[Instance, ...]:
+    """The current instances of the object with that number, by key."""
+    rows = connection.execute("SELECT key, data, absent FROM instance WHERE object_id = ? ORDER BY key", (number,))
+    return tuple(
+        Instance(
+            name,
+            text(key),
+            json.loads(data) | {metric: Absence[why] for metric, why in json.loads(absent).items()},
+        )
+        for key, data, absent in rows
+    )
+
+
+def read_snapshot_times(connection: sqlite3.Connection, owner: str, newest: int) -> list[int]:
+    """When the ``newest`` snapshots of an owner were taken, oldest first."""
+    rows = connection.execute(
+        "SELECT ts FROM snapshot WHERE owner = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT ?",
+        (owner, FIRST, LAST, newest),
+    ).fetchall()
+    return [moment(ts) for (ts,) in reversed(rows)]
+
+
+def read_unknown_counts(connection: sqlite3.Connection) -> tuple[UnknownRow, ...]:
+    """For how many objects of each owner's last snapshot a rule is unknown, by reason."""
+    rows = connection.execute("SELECT owner, rule, reason, count FROM unknown_count ORDER BY owner, rule, reason")
+    return tuple(
+        UnknownRow(text(owner), text(rule), Absence[reason], integer(count)) for owner, rule, reason, count in rows
+    )
