@@ -140,11 +140,15 @@ def _in_no_interval(_name: str, _now: int) -> bool:
     return False
 
 
+_Arrival = tuple[Destination, str, Labels]
+"""Where an alert arrives, with key and labels of its group there."""
+
+
 class _Way(NamedTuple):
-    """Where an alert arrives: one destination for each receiver, with key and labels of its group there."""
+    """Where an alert arrives: for each receiver the ways to it, in the order of the tree."""
 
     labels: Labels
-    arrivals: tuple[tuple[Destination, str, Labels], ...]
+    arrivals: tuple[tuple[_Arrival, ...], ...]
 
 
 _ENDED = tuple(
@@ -213,13 +217,21 @@ class Pipeline:
             if len(self._ways) >= _REMEMBERED:
                 self._ways.clear()
             labels = self.labeller.labels_of(alert)
-            arrivals: dict[str, tuple[Destination, str, Labels]] = {}
+            arrivals: dict[str, list[_Arrival]] = {}
             for each in destinations(self.root, labels):
-                # An alert that arrives at a receiver on several ways is told once, by the first.
-                if each.receiver in self.receivers and each.receiver not in arrivals:
-                    arrivals[each.receiver] = each, group_key(each.route, labels), group_labels(each.route, labels)
-            way = self._ways[key] = _Way(labels, tuple(arrivals.values()))
+                if each.receiver in self.receivers:
+                    arrival = each, group_key(each.route, labels), group_labels(each.route, labels)
+                    arrivals.setdefault(each.receiver, []).append(arrival)
+            way = self._ways[key] = _Way(labels, tuple(map(tuple, arrivals.values())))
         return way
+
+    def _first_open(self, ways: tuple[_Arrival, ...], alert: Alert, now: int) -> _Arrival:
+        """By which of its ways to a receiver an alert is told: once, by the first that is neither too strict nor muted."""
+        if len(ways) == 1 or alert.state is not AlertState.FIRING:
+            return ways[0]
+        receiver = self.receivers[ways[0][0].receiver]
+        free = (each for each in ways if self._blocked(alert, each[0].route, receiver, now)[0] is None)
+        return next(free, ways[0])
 
     def _results(
         self,
@@ -269,7 +281,8 @@ class Pipeline:
         self, number: int, alert: Alert, way: _Way, excluded: DecisionReason | None, state: PipelineState, now: int
     ) -> Iterator[Delivery]:
         arrived = set()
-        for destination, key, labels in way.arrivals:
+        for ways in way.arrivals:
+            destination, key, labels = self._first_open(ways, alert, now)
             name = destination.receiver
             arrived.add(name)
             last = state.last.get((number, name))

@@ -55,14 +55,12 @@ def _arrival_lines(
     route: Route, before: Route | None, labels: Labels, floors: Mapping[str, Severity], width: int
 ) -> list[Line]:
     """``before`` is a route by which the alert has arrived at the same receiver already."""
-    if before is not None:
-        text = f"{safe(route.receiver)}, by {_named(route)} too: it is notified once, by {_named(before)}"
-        return wrapped(text, width)
     rows = [
         ("group", group_key(route, labels)),
         ("times", times_words(route)),
         ("severity", severity_words(route, labels, floors)),
         ("intervals", interval_words(route)),
+        ("only if", "" if before is None else f"{_named(before)} does not let it through"),
     ]
     found = wrapped(f"{safe(route.receiver) or 'no receiver'}, by {_named(route)}", width, Tone.STRONG)
     for name, text in rows:

@@ -171,6 +171,22 @@ def test_routes(pool: Pool, webhook: Webhook) -> None:
     assert stopped(nowhere) == (Stage.ROUTE, "no route leads to a receiver")
 
 
+def test_a_muted_way_closes_no_other(pool: Pool, webhook: Webhook) -> None:
+    """Of several ways to a receiver the first that is open counts; where none is, the first says why."""
+    office = Route("office", "ops", min_severity=WARNING, muted=("nights",), goes_on=True)
+    always = Route("always", "ops", min_severity=CRITICAL)
+    night = {"nights": False}
+    made = pipeline(webhook(), root=Route("route", "ops", routes=(office, always)), within=lambda name, _: night[name])
+
+    def told(severity: Severity) -> tuple[str, DecisionReason]:
+        (delivery,) = one(made, pool(started=1, severity=severity)).deliveries
+        return delivery.route.path, delivery.reason
+
+    assert [told(each) for each in (CRITICAL, WARNING)] == [("office", R.STARTED), ("office", R.STARTED)]
+    night["nights"] = True
+    assert [told(each) for each in (CRITICAL, WARNING)] == [("always", R.STARTED), ("office", R.ROUTE_MUTED)]
+
+
 def test_a_known_alert_stays_in_its_group(pool: Pool, webhook: Webhook) -> None:
     """Though its severity, by which the route groups, is another one now: what began in a group ends in it."""
     root = Route("route", "ops", group_by=("severity",))
