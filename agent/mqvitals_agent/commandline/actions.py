@@ -9,11 +9,15 @@ from typing import NamedTuple
 
 
 class Action(NamedTuple):
-    """An action's name, one line of help, and the module with ``add_arguments`` and ``run``."""
+    """An action's name, one line of help, and the module with ``add_arguments`` and ``run``.
+
+    A module with several actions has ``add_X_arguments`` and ``run_X`` for the one that is its ``part`` X.
+    """
 
     name: str
     help: str
     module: str
+    part: str = ""
 
 
 def add_actions(parser: argparse.ArgumentParser, actions: Sequence[Action]) -> list[argparse.ArgumentParser]:
@@ -22,13 +26,13 @@ def add_actions(parser: argparse.ArgumentParser, actions: Sequence[Action]) -> l
     added = []
     for action in actions:
         sub = subparsers.add_parser(action.name, help=action.help)
-        import_module(action.module).add_arguments(sub)
+        getattr(import_module(action.module), f"add_{action.part}_arguments" if action.part else "add_arguments")(sub)
         added.append(sub)
     return added
 
 
 def run_action(actions: Sequence[Action], arguments: argparse.Namespace) -> int:
     """Run the chosen action; returns the exit code. Raises what the action raises."""
-    module = next(action.module for action in actions if action.name == arguments.action)
-    code: int = import_module(module).run(arguments)
+    action = next(action for action in actions if action.name == arguments.action)
+    code: int = getattr(import_module(action.module), f"run_{action.part}" if action.part else "run")(arguments)
     return code

@@ -6,6 +6,7 @@ import argparse
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
@@ -181,6 +182,7 @@ FORMS: Final = "2026-11-20T12:00:00Z, 2026-11-20 12:00, 2026-11-20, 12:00, yeste
 _CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAYS: Final = {"today": 0, "yesterday": 1}
+_DAYS_AHEAD: Final = {"today": 0, "tomorrow": -1}
 
 
 def add_zone_argument(parser: argparse.ArgumentParser) -> None:
@@ -231,12 +233,30 @@ def moment_argument(option: str, text: str, zone: Callable[[], tzinfo], now: int
         raise Failure(f"{option} {text!r} is not a time: {error}", hint=f"write it as {FORMS}") from error
 
 
-def parse_moment(text: str, zone: Callable[[], tzinfo], now: int) -> int:
+FORMS_AHEAD: Final = "2h, 06:00, tomorrow 06:00, 2026-11-20 12:00 or 2026-11-20T12:00:00Z"
+
+
+def later_moment_argument(option: str, text: str, zone: Callable[[], tzinfo], now: int) -> int:
+    """The moment ahead of ``now`` that ``text`` names, ms UTC: in some time (``2h``), or as ``moment_argument``.
+
+    A time of day alone is the next one. Raises Failure.
+    """
+    from mqvitals_config.scalars import parse_duration
+
+    with suppress(ValueError):
+        return now + parse_duration(text.strip())
+    try:
+        return parse_moment(text, zone, now, ahead=True)
+    except ValueError as error:
+        raise Failure(f"{option} {text!r} is not a time: {error}", hint=f"write it as {FORMS_AHEAD}") from error
+
+
+def parse_moment(text: str, zone: Callable[[], tzinfo], now: int, *, ahead: bool = False) -> int:
     """``text`` as ms since 1970 UTC; ``now`` is the time now.
 
-    A time of day alone is the last one that is not ahead of ``now``; a date alone is its first moment. Of an hour
-    that comes twice when clocks go back, the first one counts. Raises ValueError: the form, a date that does not
-    exist, or a time that is left out when clocks go forward.
+    A time of day alone is the last one that is not ahead of ``now``, or with ``ahead`` the next one; a date alone is
+    its first moment. Of an hour that comes twice when clocks go back, the first one counts. Raises ValueError: the
+    form, a date that does not exist, or a time that is left out when clocks go forward.
     """
     from mqvitals_rules.timestamps import parse_iso
 
@@ -248,10 +268,13 @@ def parse_moment(text: str, zone: Callable[[], tzinfo], now: int) -> int:
         there = zone()
         today = datetime.fromtimestamp(now / 1000, there)
         found = _at(today, words, there)
+        if ahead:
+            return found if found > now else _at(today + timedelta(days=1), words, there)
         return found if found <= now else _at(today - timedelta(days=1), words, there)
-    if day in _DAYS and (not clock or _CLOCK.fullmatch(clock)):
+    days = _DAYS_AHEAD if ahead else _DAYS
+    if day in days and (not clock or _CLOCK.fullmatch(clock)):
         there = zone()
-        return _at(datetime.fromtimestamp(now / 1000, there) - timedelta(days=_DAYS[day]), clock or "00:00", there)
+        return _at(datetime.fromtimestamp(now / 1000, there) - timedelta(days=days[day]), clock or "00:00", there)
     if _DATE.fullmatch(day) and (not clock or _CLOCK.fullmatch(clock)):
         there = zone()
         return _at(datetime.fromisoformat(day), clock or "00:00", there)

@@ -110,7 +110,7 @@ COMMANDS = (
         "the units of work of queue managers, asked of them now, oldest first",
         "mqvitals_agent.cli.group.units",
     ),
-    Command("alerts", "alerts: list, route, test", "mqvitals_agent.cli.alerts"),
+    Command("alerts", "alerts: list, acknowledge, silence, route, test", "mqvitals_agent.cli.alerts"),
     Command(
         "changes",
         "changes of definitions: what was altered, when, from what to what",

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.commandline.arguments import parse_moment, reading_zone
+from mqvitals_agent.commandline.arguments import later_moment_argument, parse_moment, reading_zone
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.figure import clock, day, moment, stamp, times_in, zone_name
 from mqvitals_rules.timestamps import iso
 
@@ -154,3 +155,32 @@ def test_every_report_takes_a_zone(command: str, make_store: MakeStore, capsys: 
     with pytest.raises(SystemExit):
         main([*command.split(), "--store", store, "--tz", "Mars"])
     assert "write a time zone such as Europe/Berlin, UTC or +01:00" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2h", "2026-11-20T14:09:50"),
+        ("1h30m", "2026-11-20T13:39:50"),
+        ("13:40", "2026-11-20T12:40:00"),
+        # Now, and before now: tomorrow's.
+        ("13:09:50", "2026-11-21T12:09:50"),
+        ("06:00", "2026-11-21T05:00:00"),
+        ("tomorrow 06:00", "2026-11-21T05:00:00"),
+        ("tomorrow", "2026-11-20T23:00:00"),
+        ("today 22:00", "2026-11-20T21:00:00"),
+        ("2026-11-23", "2026-11-22T23:00:00"),
+        ("2026-11-23T06:00:00Z", "2026-11-23T06:00:00"),
+    ],
+)
+def test_what_lies_ahead(text: str, utc: str) -> None:
+    """A length of time is from now on, and a time of day the next one."""
+    found = later_moment_argument("--until", text, lambda: BERLIN, NOW)
+    assert iso(found).removesuffix(".000Z") == utc
+
+
+@pytest.mark.parametrize("text", ["yesterday", "yesterday 22:00", "2", "25:00", "2026-02-30", "soon", ""])
+def test_what_does_not_lie_ahead(text: str) -> None:
+    with pytest.raises(Failure, match=f"^--until '{text}' is not a time: ") as raised:
+        later_moment_argument("--until", text, lambda: BERLIN, NOW)
+    assert raised.value.hint.startswith("write it as 2h, 06:00, tomorrow 06:00")

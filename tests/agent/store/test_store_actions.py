@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.alerting.action import AckState
+from mqvitals_agent.alerting.action import AckState, acknowledgement_of
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.file.integrity import check, repair
 from mqvitals_agent.store.reader import StoreReader
@@ -421,3 +421,41 @@ def test_the_look_of_each_second_reads_one_row(path: Path, make: Any) -> None:
         (statement,) = seen
         plan = [row[3] for row in store._connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
     assert not any("SCAN audit" in step for step in plan)
+
+
+OPERATOR = """
+import sys
+from mqvitals_agent.store.rows.action_client import ActionClient
+with ActionClient.open(sys.argv[1], sys.argv[2]) as client:
+    for number in range(int(sys.argv[3])):
+        client.acknowledge(1, 1_000 + number, note=f"{sys.argv[2]} {number}")
+        client.add_note(1, f"{sys.argv[2]} {number}", 1_000 + number)
+"""
+
+
+def test_two_people_beside_a_writing_agent(path: Path, make: Any, soak: bool) -> None:
+    """Nothing of either is lost, one of them has the alert, and the agent goes on writing."""
+    times = 200 if soak else 20
+    with Store.open(path, kinds=make.kinds) as store:
+        firing(store, make)
+        people = [
+            subprocess.Popen([sys.executable, "-c", OPERATOR, str(path), name, str(times)]) for name in ("anna", "ben")
+        ]
+        cycle, known = 2, NO_ACTIONS
+        while any(each.poll() is None for each in people):
+            store.write(make.snapshot(cycle, make.status(cycle, depth=cycle)), make.verdict())
+            seen = store.actions.read(known)
+            assert (seen is known) is (seen.last == known.last)
+            cycle, known = cycle + 1, seen
+        assert [each.wait() for each in people] == [0, 0]
+        seen = store.actions.read(known)
+        written = {f"{name} {number}" for name in ("anna", "ben") for number in range(times)}
+        assert {each.note for each in seen.acknowledgements_of(1)} == written
+        assert {each.text for each in seen.notes_of(1)} == written
+        assert seen.last == 4 * times
+        (stored,) = store.alerts.firing()
+        first = acknowledgement_of(stored.alert, seen.acknowledgements_of(1), NOW).by
+        assert first is not None
+        assert first.made == 1_000
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        assert len(reader.snapshot_times("QM01", cycle)) == cycle - 1

@@ -22,7 +22,8 @@ _DESCRIPTION = """\
 Lists the alerts that are firing, worst first; with --all also those that have ended. Advice on the configuration
 (rules of kind review) is listed with --review alone. An open alert shows its current severity, "was critical"
 means that it was worse before, and an alert that has ended shows its worst value and its last one; --severity and
---json use the worst severity while it was open. "Covered by" another alert is one whose rule is of the same family as
+--json use the worst severity while it was open. The number after # is the one by which 'mqvitals alerts ack' and
+other commands know the alert; who has it, what silences it and its newest notes stand below it. "Covered by" another alert is one whose rule is of the same family as
 that alert's, which is worse: status leaves it out.
 """
 
@@ -56,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     """List the alerts; returns the exit code, 0 whatever the list holds."""
     from mqvitals_agent.text.figure import moment, zone_name
     from mqvitals_agent.text.styled import line
+    from mqvitals_agent.view.actions import handling_json, handling_of, handling_texts
     from mqvitals_agent.view.alerts import alert_json, at_least, full_json
     from mqvitals_agent.view.screens.alerts import alert_list_lines
     from mqvitals_agent.view.status import last_known, read_status_data, status_of
@@ -69,18 +71,32 @@ def run(arguments: argparse.Namespace) -> int:
             return _decisions(arguments, reader, [stored for stored in found if stored.alert.started is not None])
         view = status_of(read_status_data(reader, now_ms(), {}))
         kept_from = reader.meta().alerts_kept_from
+        actions = reader.actions()
+    labeller = labeller_for(arguments, [member.name for member in view.groups])
+    handled = {
+        stored.alert: handling_of(stored, labeller.labels_of(stored.alert), actions, view.data.now) for stored in found
+    }
     alerts = [stored.alert for stored in found if stored.alert.started is not None]
     listed = alerts
     if arguments.severity:
         alerts = at_least(alerts, Severity[arguments.severity.upper()])
     if arguments.json:
         oldest_first = sorted(alerts, key=lambda alert: (alert.started or 0, alert.key))
-        labels_of = labeller_for(arguments, [member.name for member in view.groups]).labels_of
+        labels_of = labeller.labels_of
         form = full_json if arguments.full else alert_json
-        print(json.dumps([form(alert, labels_of(alert)) for alert in oldest_first], indent=1))
+        rows = [{**form(alert, labels_of(alert)), **handling_json(handled[alert])} for alert in oldest_first]
+        print(json.dumps(rows, indent=1))
         return ExitCode.DONE
     covered = overshadowed(listed, family_ranks(arguments, listed))
-    lines = alert_list_lines(alerts, view.data.now, line_width(), covered, last_known(view))
+    lines = alert_list_lines(
+        alerts,
+        view.data.now,
+        line_width(),
+        covered,
+        last_known(view),
+        {alert: handled[alert].number for alert in alerts},
+        {alert: handling_texts(handled[alert], view.data.now) for alert in alerts},
+    )
     if arguments.all and kept_from is not None:
         lines.append(line(f"Alerts that ended before {moment(kept_from)} {zone_name(kept_from)} are no longer kept"))
     show_lines(lines)

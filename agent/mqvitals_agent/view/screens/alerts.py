@@ -41,15 +41,17 @@ def entry_texts(
     *,
     covered: Mapping[AlertKey, AlertKey] | None = None,
     silent: Mapping[str, int] | None = None,
+    numbers: Mapping[Alert, int] | None = None,
     one_line: bool = False,
 ) -> list[list[str]]:
     """Each alert as lines: severity, duration, start, rule, object; beside or below them its summary.
 
     ``covered`` maps a firing alert to the one that covers it (a worse one of its family, or its cause), ``silent`` an
-    owner of which only the last known state is shown to its time (ms UTC). With ``one_line`` a summary is cut to one
-    line, and effects are omitted.
+    owner of which only the last known state is shown to its time (ms UTC). ``numbers`` are those of the alerts in the
+    store, shown before the rule. With ``one_line`` a summary is cut to one line, and effects are omitted.
     """
     silent, covered = silent or {}, covered or {}
+    widest = max((cells(f"#{number}") for number in (numbers or {}).values()), default=0)
     # Milder alerts of the same family are not counted as effects.
     families = {alert.key: alert.family for alert in alerts}
     stages = {
@@ -66,7 +68,7 @@ def entry_texts(
             health_of(shown_severity(alert)),
             duration_words(alert, silent.get(alert.key.object.owner, now)),
             _when(alert, now),
-            safe(alert.key.rule),
+            _rule_cell(alert, numbers or {}, widest),
             " ".join(
                 (object_words(alert.key.object), *_notes(alert, covered, stages, effects.get(alert.key, ()), silent))
             ),
@@ -81,6 +83,13 @@ def entry_texts(
     if any(group and not columns[is_open].summary for is_open, group in groups.items()):
         columns = {is_open: each._replace(summary=0) for is_open, each in columns.items()}
     return [_texts(each, columns[each.is_open], width, one_line=one_line) for each in rows]
+
+
+def _rule_cell(alert: Alert, numbers: Mapping[Alert, int], widest: int) -> str:
+    """The rule, after the alert's number where it is known; ``widest`` is the widest number, in cells."""
+    if alert not in numbers:
+        return safe(alert.key.rule)
+    return f"{fit(f'#{numbers[alert]}', widest)}  {safe(alert.key.rule)}"
 
 
 class _AlertRow(NamedTuple):
@@ -151,14 +160,22 @@ def entry_lines(
     *,
     covered: Mapping[AlertKey, AlertKey] | None = None,
     silent: Mapping[str, int] | None = None,
+    numbers: Mapping[Alert, int] | None = None,
+    beside: Mapping[Alert, Sequence[str]] | None = None,
     one_line: bool = False,
 ) -> list[Line]:
-    """The lines of ``entry_texts``, those of one alert after those of another; the sign of an open one has its tone."""
+    """The lines of ``entry_texts``, those of one alert after those of another; the sign of an open one has its tone.
+
+    ``beside`` are texts that follow an alert, such as what people did about it.
+    """
     lines: list[Line] = []
-    texts = entry_texts(alerts, now, width, covered=covered, silent=silent, one_line=one_line)
+    texts = entry_texts(alerts, now, width, covered=covered, silent=silent, numbers=numbers, one_line=one_line)
+    indent = " " * SUMMARY_INDENT
     for alert, (first, *rest) in zip(alerts, texts, strict=True):
         lines.append(signed_line(first, health_of(alert.severity)) if alert.ended is None else line(first))
         lines += map(line, rest)
+        for text in (beside or {}).get(alert, ()):
+            lines += wrapped(text, width, first=indent, rest=indent + "  ")
     return lines
 
 
@@ -168,11 +185,14 @@ def alert_list_lines(
     width: int,
     covered: Mapping[AlertKey, AlertKey] | None = None,
     silent: Mapping[str, int] | None = None,
+    numbers: Mapping[Alert, int] | None = None,
+    beside: Mapping[Alert, Sequence[str]] | None = None,
 ) -> list[Line]:
-    """The lines of ``mqvitals alerts list``; ``covered`` and ``silent`` as for ``entry_texts``."""
+    """The lines of ``mqvitals alerts list``; the mappings as for ``entry_lines``."""
     if not alerts:
         return [signed_line(f"{Health.OK}  no alerts", Health.OK)]
-    return entry_lines(grouped_by_cause(alerts, covered or {}), now, width, covered=covered, silent=silent)
+    listed = grouped_by_cause(alerts, covered or {})
+    return entry_lines(listed, now, width, covered=covered, silent=silent, numbers=numbers, beside=beside)
 
 
 END_WORDS = {
