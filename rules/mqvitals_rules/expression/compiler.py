@@ -160,6 +160,8 @@ def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping
     lines += [f" {local} = U" for local in writer.share_looks([root for _, root in roots])]
     if any(messages_of(root) for _, root in roots):
         lines.append(" q = c.unheard")
+    if any(isinstance(each, NameText) for _, root in roots for each in walk_outside(root)):
+        lines.append(" n = c.name")
     for place, root in roots:
         code = writer.condition(root, frozenset())
         text = f"(None if (t := {code.text}) is L else t)" if code.leaves else code.text
@@ -342,7 +344,7 @@ class _Writer:
             case MetricValue():
                 return self._present(node, tests)
             case NameText():
-                return f"{_context(node.of)}.name"
+                return "n" if self._unreported is not None and not node.of else f"{_context(node.of)}.name"
             case Negation():
                 return f"(-{self._operand(node.operand, tests)})"
             case Absolute():

@@ -41,6 +41,7 @@ from mqvitals_rules.expression.node import (
     Times,
     Unchanged,
     Window,
+    children,
     messages_of,
     read_now,
 )
@@ -51,6 +52,7 @@ Look = Callable[[str], Reported | None]
 """Look-up of the object's own values, as for ``Expression.evaluate``."""
 
 _JOINS = (All, Any)
+_TERMS = (Comparison, Membership, Affix)
 _NO_VALUES: Mapping[str, Reported] = MappingProxyType({})
 
 
@@ -72,11 +74,12 @@ class MemberOutcome(NamedTuple):
 class CompiledParts:
     """The functions of an expression's parts, each compiled when it is first asked for. They never raise."""
 
-    __slots__ = ("_functions", "_optional")
+    __slots__ = ("_compared", "_functions", "_optional")
 
     def __init__(self) -> None:
         self._functions: dict[Node, Callable[[Context, Look], Whatever]] = {}
         self._optional: dict[Node, tuple[MetricValue, ...]] = {}
+        self._compared: dict[Node, tuple[MetricValue, ...]] = {}
 
     def function(self, node: Node) -> Callable[[Context, Look], Whatever]:
         """Of a condition: True, False, None, or ``LEFT_OUT``. Of an operand: its value, None where it is unknown."""
@@ -92,6 +95,20 @@ class CompiledParts:
         if found is None:
             found = tuple({each.name: each for each in read_now(node) if each.optional}.values())
             self._optional[node] = found
+        return found
+
+    def compared(self, node: Condition) -> tuple[MetricValue, ...]:
+        """The metrics of a term that is unknown only where one of them is absent, in the order of the text; none of
+        other conditions.
+        """
+        found = self._compared.get(node)
+        if found is None:
+            found = ()
+            if isinstance(node, _TERMS) and not self.optional(node):
+                operands = [_compared(each) for each in children(node)]
+                if None not in operands:
+                    found = tuple(metric for each in operands for metric in each or ())
+            self._compared[node] = found
         return found
 
 
@@ -170,6 +187,11 @@ class ExpressionEvaluation:
             return Absence.NOT_DECLARED if left_out else None
         if isinstance(node, Not):
             return self.reason(node.operand)
+        # Usually: of thousands of new objects much is unknown.
+        for metric in self._parts.compared(node):
+            value = self._reported(metric)
+            if value.__class__ not in _classes(metric):
+                return _absence(value)
         missing = self.missing(node)
         return missing[0].absence if missing else None
 
@@ -306,6 +328,20 @@ def _classes(metric: MetricValue) -> frozenset[type]:
 def _absence(value: object) -> Absence:
     # A context that holds something else than a value of the metric's type has no value.
     return value if isinstance(value, Absence) else Absence.NOT_ASKED
+
+
+def _compared(operand: Node) -> tuple[MetricValue, ...] | None:
+    """The metrics of an operand that has a value wherever they have one; None: it may lack one nevertheless."""
+    match operand:
+        case MetricValue():
+            return (operand,)
+        case Constant() | NameText():
+            return ()
+        case Arithmetic(operator="*" | "+" | "-", left=Constant(), right=MetricValue() as metric):
+            return (metric,)
+        case Arithmetic(operator="*" | "+" | "-", left=MetricValue() as metric, right=Constant()):
+            return (metric,)
+    return None
 
 
 def _merged(found: Iterable[tuple[Missing, ...]]) -> tuple[Missing, ...]:
