@@ -105,6 +105,11 @@ def _steps(way: tuple[Route, ...], labels: Labels) -> list[Step]:
     return [Step(way, Outcome.LEADS_ON if taken else Outcome.ARRIVES), *below]
 
 
+def receivers_of(root: Route) -> frozenset[str]:
+    """The names of the receivers to which a tree leads."""
+    return frozenset({root.receiver}.union(*map(receivers_of, root.routes)))
+
+
 def group_labels(route: Route, labels: Labels) -> Labels:
     """The labels that the alerts of one notification have in common, by the route's ``group_by``."""
     if ALL_LABELS in route.group_by:

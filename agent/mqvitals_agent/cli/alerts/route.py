@@ -51,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the tree, or the way of an alert; returns the exit code. Raises Failure."""
     from mqvitals_agent.alerting.configured import label_problems, route_tree, site_labels
+    from mqvitals_agent.alerting.routing import receivers_of
     from mqvitals_agent.text.styled import wrapped
+    from mqvitals_agent.text.terminal import safe
     from mqvitals_agent.view.routes import tree_lines
     from mqvitals_config.problem import ConfigError
 
@@ -76,7 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
         show_lines(
             wrapped("The configuration has no route: every receiver gets what its min_severity allows.", line_width())
         )
-    show_lines(tree_lines(root, line_width()))
+    lines = tree_lines(root, line_width())
+    if unreached := [str(each.name) for each in settings.receivers if each.name not in receivers_of(root)]:
+        lines += wrapped(safe(f"No route leads to {', '.join(unreached)}."), line_width())
+    show_lines(lines)
     return ExitCode.DONE
 
 

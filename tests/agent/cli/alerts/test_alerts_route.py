@@ -90,6 +90,14 @@ def test_the_tree(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == TREE
 
 
+def test_a_receiver_without_a_route_is_named(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It would never be notified."""
+    path = Path(config)
+    path.write_text(SETTINGS + "route: {receiver: desk}\n")
+    assert main(["alerts", "route", "--config", config]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "No route leads to pager."
+
+
 def test_without_a_tree_every_receiver_is_a_route(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It says so, and shows what that means."""
     path = tmp_path / "mqvitals.yaml"
