@@ -225,7 +225,8 @@ class LatestValues:
         """Whether a fault of one object can affect another; None while it is not known.
 
         They are the same, one belongs to the other, or one is shared by all objects of the owner, such as its log. A
-        queue is affected by its initiation queue, a dead-letter queue by the dead letters on it.
+        queue is affected by its initiation queue and by the queue for its copies, a dead-letter queue by the dead letters
+        on it.
         """
         if one == other:
             return True
@@ -235,7 +236,9 @@ class LatestValues:
             return True
         if one.kind == other.kind == "queue":
             state = self._objects.get(one)
-            return None if state is None else state.values.get("initiation_queue") == other.name
+            if state is None:
+                return None
+            return other.name in (state.values.get("initiation_queue"), state.values.get("stream_queue"))
         if one.kind == "queue" and other.kind == "dead_letter":
             state = self._objects.get(one)
             return None if state is None else state.values.get("dead_letter") == self._yes

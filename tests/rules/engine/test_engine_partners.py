@@ -213,3 +213,12 @@ def test_an_initiation_queue_explains_the_queues_that_name_it() -> None:
     assert touches(initiation, queue) is False
     assert touches(queue, ObjectName("QM01", "queue", "OTHER")) is False
     assert touches(ObjectName("QM01", "queue", "UNSEEN"), initiation) is None
+
+
+def test_a_queue_for_copies_explains_the_queues_that_name_it() -> None:
+    group = Group("OPS-261", "Q-01")
+    group.poll(QM01={"queue/IN": {"depth": 3, "stream_queue": "COPY"}, "queue/COPY": {"depth": 0}})
+    touches = group.engine.latest.touches
+    queue, copy = ObjectName("QM01", "queue", "IN"), ObjectName("QM01", "queue", "COPY")
+    assert touches(queue, copy) is True
+    assert touches(copy, queue) is False
