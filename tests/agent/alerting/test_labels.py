@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
+from mqvitals_config.receiver import OWN_LABELS
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName
@@ -41,6 +45,14 @@ def test_an_alert_has_these_labels() -> None:
         "instance": "2",
         "group": "PRDQSG",
     }
+
+
+def test_the_settings_and_the_page_know_these_labels() -> None:
+    """What routes may match, and what a site cannot set."""
+    assert set(Labeller("PRDQSG").labels_of(alert(instance="2"))) == set(OWN_LABELS)
+    page = (Path(__file__).resolve().parents[3] / "docs" / "routes.md").read_text("utf-8")
+    table = page.partition("| Label |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))) == set(OWN_LABELS)
 
 
 def test_a_label_without_a_value_is_absent() -> None:
