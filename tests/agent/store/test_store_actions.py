@@ -212,6 +212,48 @@ def test_too_many_silences(path: Path, make: Any, monkeypatch: pytest.MonkeyPatc
         anna.add_silence(OF_RULE, "r", NOW + 5, NOW + 9, NOW + 5)
 
 
+def test_a_program_that_acts_without_end(path: Path, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mqvitals_agent.store.rows.action_client.MOST_OF_AN_ALERT", 2)
+    with Store.open(path, kinds=make.kinds) as store, ActionClient.open(path, "anna") as anna:
+        firing(store, make)
+        for act in (lambda: anna.acknowledge(1, NOW), lambda: anna.add_note(1, "x", NOW)):
+            for _ in range(2):
+                act()
+            with pytest.raises(StoreError, match="alert 1 has 2 rows of this kind already"):
+                act()
+
+
+def test_rows_that_no_client_has_written(path: Path, make: Any) -> None:
+    """They are passed over; one without a matcher would silence everything."""
+    with Store.open(path, kinds=make.kinds) as store, ActionClient.open(path, "anna") as anna:
+        firing(store, make)
+        anna.acknowledge(1, NOW)
+        silence = anna.add_silence(OF_RULE, "r", NOW, NOW + 1, NOW)
+        insert = (
+            "INSERT INTO silence(matchers, author, reason, made_ts, starts_ts, ends_ts) VALUES(?, 'x', 'r', 1, 1, 9)"
+        )
+        for matchers in (
+            "[]",
+            "",
+            "[" * 100_000,
+            '{"rule": 1}',
+            '["rule=~("]',
+            '["rule!=x"]',
+            "[1]",
+            "null",
+            '["\\ud800"]',
+        ):
+            store._connection.execute(insert, (matchers,))
+        store._connection.execute(
+            "INSERT INTO acknowledgement(alert_id, fingerprint, author, made_ts, severity, note)"
+            " VALUES(1, '', 'x', 1, 'awful', '')"
+        )
+        found = store.actions.read()
+    assert found.silences == (silence,)
+    assert [each.author for each in found.acknowledgements_of(1)] == ["anna"]
+    assert actions(path, make) == found
+
+
 def test_a_failure_keeps_neither_the_action_nor_its_audit(path: Path, make: Any) -> None:
     with Store.open(path, kinds=make.kinds) as store, ActionClient.open(path, "anna") as anna:
         firing(store, make)

@@ -69,12 +69,13 @@ def add_note_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Acknowledge; returns the exit code. Raises Failure and StoreError."""
     from mqvitals_agent.store.rows.action_client import ActionClient
+    from mqvitals_agent.text.figure import times_in
 
-    now = now_ms()
+    now, zone = now_ms(), reading_zone(arguments)
     until = None
     if arguments.until is not None:
-        until = later_moment_argument("--until", arguments.until, lambda: reading_zone(arguments), now)
-    with open_store(arguments) as reader:
+        until = later_moment_argument("--until", arguments.until, lambda: zone, now)
+    with open_store(arguments) as reader, times_in(zone):
         chosen = chosen_alerts(reader, arguments.alert)
         with ActionClient.open(reader.path) as client:
             for stored in chosen:
@@ -88,17 +89,17 @@ def run(arguments: argparse.Namespace) -> int:
 def run_undo(arguments: argparse.Namespace) -> int:
     """Take acknowledgements back; returns the exit code. Raises Failure and StoreError."""
     from mqvitals_agent.store.rows.action_client import ActionClient
+    from mqvitals_agent.text.figure import times_in
     from mqvitals_agent.text.terminal import safe
-    from mqvitals_agent.view.actions import acknowledged_words
 
     now = now_ms()
-    with open_store(arguments) as reader:
+    with open_store(arguments) as reader, times_in(reading_zone(arguments)):
         chosen = chosen_alerts(reader, arguments.alert)
         with ActionClient.open(reader.path) as client:
             for stored in chosen:
                 undone = client.undo_acknowledgement(stored.id, now)
                 names = ", ".join(dict.fromkeys(safe(each.author) for each in undone.taken_back))
-                left = "nobody has it now" if undone.left.state.asks else acknowledged_words(undone.left, now)
+                left = "nobody has it now" if undone.left.state.asks else _words(undone.left, now)
                 print(f"{_named(stored)}: the acknowledgement of {names} is taken back; {left}")
     return ExitCode.DONE
 
@@ -158,11 +159,17 @@ def _named(stored: StoredAlert) -> str:
 def _acknowledged(stored: StoredAlert, found: Acknowledged, client: ActionClient, now: int, *, noted: bool) -> str:
     """The sentence after an acknowledgement; ``noted``: it had a note."""
     from mqvitals_agent.text.terminal import safe
-    from mqvitals_agent.view.actions import acknowledged_words
 
     if found.by is not None and found.by.author != client.author:
         kept = "your note is kept" if noted else "your acknowledgement is kept beside it"
-        return f"{_named(stored)}: {acknowledged_words(found, now)}; {kept}"
+        return f"{_named(stored)}: {_words(found, now)}; {kept}"
     if stored.alert.ended is not None:
         return f"{_named(stored)}: it has ended, and is marked as seen by {safe(client.author)}"
-    return f"{_named(stored)}: {acknowledged_words(found, now)}"
+    return f"{_named(stored)}: {_words(found, now)}"
+
+
+def _words(found: Acknowledged, now: int) -> str:
+    from mqvitals_agent.text.figure import zone_name
+    from mqvitals_agent.view.actions import acknowledged_words
+
+    return f"{acknowledged_words(found, now)} {zone_name(now)}"

@@ -22,6 +22,8 @@ from mqvitals_agent.commandline.settings import labeller_for
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from mqvitals_agent.alerting.action import Silence
     from mqvitals_agent.alerting.labels import Labels
     from mqvitals_agent.store.reader import StoreReader
@@ -76,7 +78,12 @@ def add_list_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make or extend a silence, or preview one; returns the exit code. Raises Failure and StoreError."""
-    return _make(arguments) if arguments.extend is None else _extend(arguments)
+    from mqvitals_agent.text.figure import times_in
+
+    zone = reading_zone(arguments)
+    # Times are shown as they are written.
+    with times_in(zone):
+        return _make(arguments, zone) if arguments.extend is None else _extend(arguments, zone)
 
 
 def run_end(arguments: argparse.Namespace) -> int:
@@ -110,18 +117,18 @@ def run_list(arguments: argparse.Namespace) -> int:
     return ExitCode.DONE
 
 
-def _make(arguments: argparse.Namespace) -> int:
+def _make(arguments: argparse.Namespace, zone: tzinfo) -> int:
     from mqvitals_agent.store.rows.action_client import ActionClient
 
     matchers = _parsed(arguments.matchers)
     now = now_ms()
     starts, ends = now, None
     if arguments.begin is not None:
-        starts = later_moment_argument("--from", arguments.begin, lambda: reading_zone(arguments), now)
+        starts = later_moment_argument("--from", arguments.begin, lambda: zone, now)
     if arguments.length is not None:
         ends = starts + duration_argument("--for", arguments.length)
     elif arguments.until is not None:
-        ends = later_moment_argument("--until", arguments.until, lambda: reading_zone(arguments), starts)
+        ends = later_moment_argument("--until", arguments.until, lambda: zone, starts)
     if not arguments.preview and ends is None:
         raise Failure("a silence needs an end", hint="write --for 2h or --until 06:00")
     if not arguments.preview and arguments.reason is None:
@@ -142,7 +149,7 @@ def _make(arguments: argparse.Namespace) -> int:
     return ExitCode.DONE
 
 
-def _extend(arguments: argparse.Namespace) -> int:
+def _extend(arguments: argparse.Namespace, zone: tzinfo) -> int:
     from mqvitals_agent.store.rows.action_client import ActionClient
 
     if arguments.matchers or arguments.begin is not None or arguments.preview or arguments.reason is not None:
@@ -155,7 +162,7 @@ def _extend(arguments: argparse.Namespace) -> int:
         if arguments.length is not None:
             ends = silence.ends + duration_argument("--for", arguments.length)
         elif arguments.until is not None:
-            ends = later_moment_argument("--until", arguments.until, lambda: reading_zone(arguments), now)
+            ends = later_moment_argument("--until", arguments.until, lambda: zone, now)
         else:
             raise Failure("a silence needs a later end", hint="write --for 1h or --until 06:00")
         with ActionClient.open(reader.path) as client:

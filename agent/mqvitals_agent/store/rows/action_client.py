@@ -33,6 +33,8 @@ LONGEST_TEXT: Final = 1_000
 """Characters of a note or a reason."""
 MOST_MATCHERS: Final = 20
 """Matchers of a silence."""
+MOST_OF_AN_ALERT: Final = 1_000
+"""Acknowledgements, and notes, of one alert."""
 MOST_SILENCES: Final = 500
 """Silences that have not ended: each alert is compared with all of them."""
 LONGEST_SILENCE_MS: Final = 366 * 86_400_000
@@ -115,6 +117,7 @@ class ActionClient:
             raise _refused(f"the acknowledgement would end at {iso(until)}, which is over", "name a later time")
         with self._database.writing() as connection:
             stored = _alert(connection, alert)
+            _check_count(connection, "acknowledgement", alert)
             ended = stored.alert.ended is not None
             made = acknowledgements_where(connection, "alert_id = ?", alert)
             others = _in_force(stored, made, now) if take_over else ()
@@ -153,6 +156,7 @@ class ActionClient:
         words = one_line("the note", words)
         with self._database.writing() as connection:
             stored = _alert(connection, alert)
+            _check_count(connection, "note", alert)
             note = Note(0, alert, self.author, now, words)
             note = replace(note, id=insert_note(connection, note, stored.alert))
             self._audit(connection, now, "note", _about_alert(stored), words)
@@ -259,6 +263,13 @@ def _alert(connection: sqlite3.Connection, number: int) -> StoredAlert:
             raise _refused(f"alert {number} is still pending: nobody was notified of it", "wait until it fires")
         return stored
     raise _refused(f"there is no alert {number}", "'mqvitals alerts list --all' shows the numbers")
+
+
+def _check_count(connection: sqlite3.Connection, table: str, alert: int) -> None:
+    """Raises StoreError where a program that acts again and again must have done so."""
+    (count,) = connection.execute(f"SELECT count(*) FROM {table} WHERE alert_id = ?", (alert,)).fetchone()  # noqa: S608
+    if count >= MOST_OF_AN_ALERT:
+        raise _refused(f"alert {alert} has {count:,} rows of this kind already", "see whether a program writes them")
 
 
 def _in_force(stored: StoredAlert, made: Iterable[Acknowledgement], now: int) -> tuple[Acknowledgement, ...]:

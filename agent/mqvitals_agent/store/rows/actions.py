@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from mqvitals_agent.alerting.action import Acknowledgement, Note, Silence, fingerprint
+from mqvitals_agent.store.error import UNDECODABLE
 from mqvitals_agent.store.file.database import StoreDatabase
 from mqvitals_agent.store.file.integrity import valid_time
 from mqvitals_agent.store.rows.alerts import read_alerts
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, integer, moment, moment_or_none, text
-from mqvitals_config.matcher import parse_matcher
+from mqvitals_config.matcher import match, parse_matcher
 from mqvitals_rules.lifecycle.alert import Alert, Severity
 
 AUDIT_KEPT_MS: Final = 366 * 86_400_000
@@ -31,6 +33,7 @@ AGENT: Final = "mqvitals"
 _MOST_NEW: Final = 1_000
 """Rows of the audit that are read at once."""
 _T = TypeVar("_T", Acknowledgement, Note)
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,56 +142,72 @@ class ActionRepository:
 
 
 def acknowledgements_where(connection: sqlite3.Connection, where: str, *parameters: int) -> tuple[Acknowledgement, ...]:
-    """The acknowledgements that fulfil ``where`` (a text of ours), oldest first.
-
-    What is dated outside any calendar is passed over. Raises sqlite3.Error, and as decoding does.
-    """
+    """The acknowledgements that fulfil ``where`` (a text of ours), oldest first. Raises sqlite3.Error."""
     possible = " AND ".join(map(valid_time, ("made_ts", "until_ts", "undone_ts")))
-    return tuple(
-        Acknowledgement(
-            integer(number),
-            integer(alert),
-            text(author),
-            moment(made),
-            Severity[text(severity).upper()],
-            text(note),
-            moment_or_none(until),
-            moment_or_none(undone),
-        )
-        for number, alert, author, made, severity, note, until, undone in connection.execute(
-            "SELECT id, alert_id, author, made_ts, severity, note, until_ts, undone_ts FROM acknowledgement"  # noqa: S608
-            f" WHERE {where} AND {possible} ORDER BY made_ts, id",
-            parameters,
-        )
+    rows = connection.execute(
+        "SELECT id, alert_id, author, made_ts, severity, note, until_ts, undone_ts FROM acknowledgement"  # noqa: S608
+        f" WHERE {where} AND {possible} ORDER BY made_ts, id",
+        parameters,
+    )
+    return _readable(_acknowledgement, rows)
+
+
+def _acknowledgement(row: Sequence[Any]) -> Acknowledgement:
+    number, alert, author, made, severity, note, until, undone = row
+    return Acknowledgement(
+        integer(number),
+        integer(alert),
+        text(author),
+        moment(made),
+        Severity[text(severity).upper()],
+        text(note),
+        moment_or_none(until),
+        moment_or_none(undone),
     )
 
 
-def _notes(connection: sqlite3.Connection) -> Iterable[Note]:
-    for number, alert, author, made, words in connection.execute(
+def _notes(connection: sqlite3.Connection) -> tuple[Note, ...]:
+    rows = connection.execute(
         f"SELECT id, alert_id, author, made_ts, text FROM note WHERE {valid_time('made_ts')} ORDER BY made_ts, id"  # noqa: S608
-    ):
-        yield Note(integer(number), integer(alert), text(author), moment(made), text(words))
+    )
+    return _readable(_note, rows)
+
+
+def _note(row: Sequence[Any]) -> Note:
+    number, alert, author, made, words = row
+    return Note(integer(number), integer(alert), text(author), moment(made), text(words))
 
 
 def silences_where(connection: sqlite3.Connection, where: str, *parameters: int) -> tuple[Silence, ...]:
-    """The silences that fulfil ``where`` (a text of ours), by number. Raises sqlite3.Error, and as decoding does."""
+    """The silences that fulfil ``where`` (a text of ours), by number. Raises sqlite3.Error."""
     possible = " AND ".join(map(valid_time, ("made_ts", "starts_ts", "ends_ts")))
-    return tuple(
-        Silence(
-            integer(number),
-            tuple(parse_matcher(text(each)) for each in json.loads(text(matchers))),
-            text(author),
-            text(reason),
-            moment(made),
-            moment(starts),
-            moment(ends),
-        )
-        for number, matchers, author, reason, made, starts, ends in connection.execute(
-            "SELECT id, matchers, author, reason, made_ts, starts_ts, ends_ts FROM silence"  # noqa: S608
-            f" WHERE {where} AND {possible} ORDER BY id",
-            parameters,
-        )
+    rows = connection.execute(
+        "SELECT id, matchers, author, reason, made_ts, starts_ts, ends_ts FROM silence"  # noqa: S608
+        f" WHERE {where} AND {possible} ORDER BY id",
+        parameters,
     )
+    return _readable(_silence, rows)
+
+
+def _silence(row: Sequence[Any]) -> Silence:
+    number, texts, author, reason, made, starts, ends = row
+    matchers = tuple(parse_matcher(text(each)) for each in json.loads(text(texts)))
+    if match(matchers, {}):
+        raise ValueError("it would silence every alert")
+    return Silence(integer(number), matchers, text(author), text(reason), moment(made), moment(starts), moment(ends))
+
+
+def _readable(decode: Callable[[Sequence[Any]], _R], rows: Iterable[Sequence[Any]]) -> tuple[_R, ...]:
+    """What the rows hold.
+
+    One that ``ActionClient`` cannot have written is passed over: whoever may act may write anything into these tables,
+    and that must neither stop the agent nor silence what nobody wanted to silence.
+    """
+    found = []
+    for row in rows:
+        with suppress(*UNDECODABLE, RecursionError):
+            found.append(decode(row))
+    return tuple(found)
 
 
 def _by_alert(found: Iterable[_T]) -> Mapping[int, tuple[_T, ...]]:

@@ -54,14 +54,14 @@ def test_a_night(people: People) -> None:
     """What two operators do and read."""
     do = people.do
     assert do("ack", "BP-03", "--note", "looking at it", "--until", "14:00") == [
-        f"{POOL}: anna has it since 12:01:10, until 14:00:00"
+        f"{POOL}: anna has it since 12:01:10, until 14:00:00 UTC"
     ]
     people.be("ben", 60)
     assert do("ack", "1", "--note", "so am I") == [
-        f"{POOL}: anna has it since 12:01:10, until 14:00:00; your note is kept"
+        f"{POOL}: anna has it since 12:01:10, until 14:00:00 UTC; your note is kept"
     ]
     assert do("ack", "1") == [
-        f"{POOL}: anna has it since 12:01:10, until 14:00:00; your acknowledgement is kept beside it"
+        f"{POOL}: anna has it since 12:01:10, until 14:00:00 UTC; your acknowledgement is kept beside it"
     ]
     assert do("note", "1", "the pool", "is too small") == [f"{POOL}: the note is kept"]
     listed = do("list")
@@ -74,9 +74,9 @@ def test_a_night(people: People) -> None:
         "    ben 12:02:10: the pool is too small",
     ]
     assert do("unack", "1") == [
-        f"{POOL}: the acknowledgement of ben is taken back; anna has it since 12:01:10, until 14:00:00"
+        f"{POOL}: the acknowledgement of ben is taken back; anna has it since 12:01:10, until 14:00:00 UTC"
     ]
-    assert do("ack", "1", "--take-over") == [f"{POOL}: ben has it since 12:02:10"]
+    assert do("ack", "1", "--take-over") == [f"{POOL}: ben has it since 12:02:10 UTC"]
     people.be("cy", 60)
     assert do("unack", "1") == [f"{POOL}: the acknowledgement of ben is taken back; nobody has it now"]
     assert do("unack", "1", code=2) == ["mqvitals: alert 1 is not acknowledged: the acknowledgement was taken back"]
@@ -182,6 +182,17 @@ def test_silences(people: People) -> None:
     ]
     assert do("silences") == do("silences", "--all")[:3]
     assert do("silence", "--extend", "1", "--for", "1h", code=2)[0].startswith("mqvitals: silence 1 has ended at 2026")
+
+
+def test_times_are_read_and_shown_in_the_zone_of_the_site(people: People, tmp_path: Path) -> None:
+    """Whoever writes 14:00 reads 14:00."""
+    config = tmp_path / "own.yaml"
+    config.write_text("queue_managers: [{name: QM01}]\ntime_zone: Europe/Berlin\n")
+    at = ("--until", "14:00", "--config", str(config))
+    assert people.do("ack", "1", *at) == [f"{POOL}: anna has it since 13:01:10, until 14:00:00 CET"]
+    assert people.do("silence", "rule=X", *at, "--reason", "x")[0] == "silence 1 until 14:00:00 CET: rule=X"
+    assert people.json("silences")[0]["ends"] == "2026-11-20T13:00:00.000Z"
+    assert people.do("ack", "1", "--until", "14:00", "--tz", "UTC")[0].startswith(f"{POOL}: anna has it since 12:01:10")
 
 
 def test_labels_of_the_site(people: People, tmp_path: Path) -> None:
