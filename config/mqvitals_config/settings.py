@@ -126,8 +126,8 @@ class StoreSettings:
     mode: Annotated[
         Annotated[FileMode, Convert(parse_file_mode, FILE_MODE_FORM, raw=True)],
         Doc(
-            "Who may read and write the file. 0660 with `group` lets the group send requests (`mqvitals who`) too; with 0640 it can"
-            " only read.",
+            "Who may read and write the file. 0660 with `group` lets the group send requests (`mqvitals who`) and act on alerts too;"
+            " with 0640 it can only read.",
             "MQVITALS_STORE_MODE",
         ),
     ] = OWNER_ONLY
