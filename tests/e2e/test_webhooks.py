@@ -147,6 +147,21 @@ def command(store: Path, *options: str) -> list[str]:
     return [*PROGRAM, "agent", "--scenario", "buffer-pool-thrash", "--store", str(store), *options]
 
 
+def alone(path: Path, **receivers: Any) -> tuple[str, str]:
+    """Settings in which each receiver, an address or its settings, is told each alert by itself and at once."""
+    listed = [{"name": name, **(each if isinstance(each, dict) else {"url": each})} for name, each in receivers.items()]
+    route = {
+        "receiver": listed[0]["name"],
+        "group_by": ["..."],
+        "group_wait": "0s",
+        "group_interval": "1s",
+        "repeat_interval": "never",
+        "routes": [{"receiver": each["name"], "continue": True} for each in listed],
+    }
+    path.write_text(json.dumps({"receivers": listed, "route": route}))
+    return "--config", str(path)
+
+
 def run(store: Path, *options: str) -> str:
     """Run the agent to its end; returns its log."""
     done = subprocess.run(command(store, *options), capture_output=True, check=False, timeout=110, text=True)
@@ -237,13 +252,6 @@ class Troubled:
     known: list[Alert]
 
 
-CONFIG = """\
-receivers:
-  - {{name: hanging, url: "{hanging}", timeout: 300ms}}
-  - {{name: late, url: "{late}", timeout: 300ms}}
-  - {{name: denied, url: "{denied}", token_file: {token}}}
-"""
-
 DOWN = "down"
 KINDS: dict[str, int | str] = {
     "hanging": NEVER,
@@ -277,7 +285,8 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troubled]:
             for name, receiver in receivers.items()
         }
         config = folder / "mqvitals.yaml"
-        config.write_text(CONFIG.format(token=folder / "token", **secret))
+        named = {name: {"url": secret[name], "timeout": "300ms"} for name in ("hanging", "late")}
+        alone(config, **named, denied={"url": secret["denied"], "token_file": str(folder / "token")})
 
         def told(number: int) -> int:
             if number == 2:
@@ -415,7 +424,8 @@ def test_killed_agent_loses_nothing(tmp_path: Path, soak: bool) -> None:
 
     phases = set()
     with receiving(answer) as receiver:
-        options = ("--webhook", receiver.url, "--interval", "10s" if soak else "30s", "--speed", "max", "--for")
+        known_as = alone(tmp_path / "mqvitals.yaml", **{"webhook-1": receiver.url})
+        options = (*known_as, "--interval", "10s" if soak else "30s", "--speed", "max", "--for")
         kills, longest = (20, 5) if soak else (5, 6)
         while len(agent) < kills or len(receiver.posts) <= 3:
             after = last_cycle(store) + dice.randint(1, longest)
@@ -445,7 +455,7 @@ def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
     agent: list[subprocess.Popen[str]] = []
 
     def write(**receivers: str) -> None:
-        config.write_text(json.dumps({"receivers": [{"name": name, "url": url} for name, url in receivers.items()]}))
+        alone(config, **receivers)
 
     def reload(number: int) -> int:
         """While this one is being told virtual time stands still: the first alert fires, and no other one."""
@@ -491,9 +501,7 @@ def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path
     """What is owed waits for the next run, the log says so, and the next run sends it; nothing is dropped on the way."""
     store, config = tmp_path / "live.db", tmp_path / "mqvitals.yaml"
     with receiving(lambda number: NEVER if number == 0 else 200) as receiver:
-        config.write_text(
-            json.dumps({"receivers": [{"name": "webhook-1", "url": receiver.url, "timeout": f"{PATIENCE_S}s"}]})
-        )
+        alone(config, **{"webhook-1": {"url": receiver.url, "timeout": f"{PATIENCE_S}s"}})
         options = ("--config", str(config), "--speed", "max", "--for")
         agent = subprocess.Popen(command(store, *options, "1h"), stderr=subprocess.PIPE, text=True)
         try:
@@ -523,7 +531,8 @@ def test_what_is_owed_at_the_end_is_sent_before_it_leaves(tmp_path: Path) -> Non
         return 200
 
     with receiving() as receiver, receiving(last) as holds:
-        hooks = [option for url in (receiver.url, "http://127.0.0.1:1/x", holds.url) for option in ("--webhook", url)]
+        urls = (receiver.url, "http://127.0.0.1:1/x", holds.url)
+        hooks = alone(tmp_path / "mqvitals.yaml", **{f"webhook-{number}": url for number, url in enumerate(urls, 1)})
         agent = subprocess.Popen(
             command(store, *hooks, "--speed", "max", "--for", "1h"),
             stderr=subprocess.PIPE,
@@ -543,7 +552,9 @@ def test_what_is_owed_at_the_end_is_sent_before_it_leaves(tmp_path: Path) -> Non
     assert f"notifications pending for the next run: {len(fired)} to webhook-2, 1 to webhook-3" in log
     with receiving() as receiver:
         # Three minutes of the calm part of the scenario, which begins anew every ten.
-        log = run(store, "--webhook", receiver.url, "--speed", "max", "--for", "3m")
+        log = run(
+            store, *alone(tmp_path / "later.yaml", **{"webhook-1": receiver.url}), "--speed", "max", "--for", "3m"
+        )
         # It is told the end of what an earlier run told it, and never the beginning again.
         assert {status for _, status, _ in receiver.accepted()} == {"resolved"}
         assert len(receiver.accepted()) == len(fired)

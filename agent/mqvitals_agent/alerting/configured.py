@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mqvitals_agent.alerting.labels import ObjectLabels
+from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
+from mqvitals_agent.alerting.pipeline import (
+    MaintenanceReason,
+    Pipeline,
+    WithinInterval,
+    in_no_interval,
+    in_no_maintenance,
+)
 from mqvitals_agent.alerting.routing import DEFAULT_GROUP_BY, Route, every_receiver
 from mqvitals_config.alerting import NEVER, LabelSettings, RouteSettings
 from mqvitals_config.matcher import parse_matcher
@@ -43,7 +50,7 @@ def route_tree(
     """The tree of routes that valid settings write, with what each route inherits filled in.
 
     Without one every receiver gets what its ``min_severity`` allows. ``beside`` are receivers that stand in no settings
-    (``--webhook``): each gets that too, whatever the tree says.
+    (``--webhook``): each gets that too, whatever the tree says, grouped and timed as in its first route.
     """
     least = {str(each.name): _SEVERITY[each.min_severity] for each in (*receivers, *beside)}
     if route is None:
@@ -53,7 +60,18 @@ def route_tree(
         return root
     others = every_receiver([str(each.name) for each in beside], least).routes
     # Each of them goes on to the next, and at last to the tree; nothing arrives at the node above them.
-    return Route("", root.receiver, routes=(*(replace(each, path=each.receiver) for each in others), root))
+    first = (
+        replace(
+            each,
+            path=each.receiver,
+            group_by=root.group_by,
+            wait=root.wait,
+            interval=root.interval,
+            repeat=root.repeat,
+        )
+        for each in others
+    )
+    return Route("", root.receiver, routes=(*first, root))
 
 
 def _route(route: RouteSettings, above: Route, floor: Severity | None, least: Mapping[str, Severity]) -> Route:
@@ -79,3 +97,15 @@ def _route(route: RouteSettings, above: Route, floor: Severity | None, least: Ma
         for index, child in enumerate(route.routes)
     )
     return replace(own, routes=below)
+
+
+def pipeline_of(
+    receivers: Sequence[ReceiverSettings],
+    route: Route,
+    labeller: Labeller,
+    ranks: Mapping[str, int],
+    maintenance: MaintenanceReason = in_no_maintenance,
+    within: WithinInterval = in_no_interval,
+) -> Pipeline:
+    """The pipeline of a site. ``ranks`` map the id of a rule to its rank in its family."""
+    return Pipeline(labeller, route, {str(each.name): each for each in receivers}, ranks, maintenance, within)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, overshadowed
 
 OPERATIONAL = "operational"
@@ -28,7 +26,8 @@ class LastNotification(NamedTuple):
     """The last notification about an alert that a receiver got or will get.
 
     ``number`` grows from one to the next, ``group`` is the key of the group with which it was told (empty: alone).
-    ``withheld``: someone muted the alert after an attempt that may have reached the receiver.
+    ``withheld``: someone muted the alert after an attempt that may have reached the receiver. ``refused``: the receiver
+    would not take it, and knows of no alert before.
     """
 
     status: NotificationStatus
@@ -36,6 +35,7 @@ class LastNotification(NamedTuple):
     number: int = 0
     group: str = ""
     withheld: bool = False
+    refused: bool = False
 
 
 class DecisionReason(Enum):
@@ -83,76 +83,26 @@ _NOTIFIES = frozenset(
 _MUTES = frozenset({DecisionReason.MAINTENANCE, DecisionReason.SILENCED, DecisionReason.ACKNOWLEDGED})
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The decision about an alert (``number`` in the store) and a receiver; None: about all receivers."""
-
-    number: int
-    alert: Alert
-    receiver: ReceiverSettings | None
-    reason: DecisionReason
-
-
-def decide(
-    alerts: Iterable[tuple[int, Alert]],
-    receivers: Sequence[ReceiverSettings],
-    inhibited: Mapping[AlertKey, AlertKey],
-    last_sent: Mapping[tuple[int, str], LastNotification],
-) -> list[Decision]:
-    """A decision for each numbered alert and receiver, in their order; one alone for an alert that no receiver gets.
-
-    ``inhibited`` is what ``inhibitions`` returns for all firing alerts. ``last_sent`` maps (number of the alert, name
-    of the receiver) to the last notification that the receiver knows or will know.
-    """
-    decisions = []
-    wanted = any(map(wants_advice, receivers))
-    for number, alert in alerts:
-        reason = exclusion(alert, inhibited, advice=wanted)
-        if reason is not None:
-            decisions.append(Decision(number, alert, None, reason))
-            continue
-        for receiver in receivers:
-            reason = reason_for(alert, last_sent.get((number, receiver.name)), receiver)
-            decisions.append(Decision(number, alert, receiver, reason))
-    return decisions
-
-
-def wants_advice(receiver: ReceiverSettings) -> bool:
-    """Whether the receiver takes advice too."""
-    return receiver.min_severity == "info"
-
-
-def exclusion(alert: Alert, inhibited: Mapping[AlertKey, AlertKey], *, advice: bool = False) -> DecisionReason | None:
-    """Why no receiver is notified about an alert; None when each receiver is decided about by itself.
-
-    ``advice``: there is a receiver that wants it.
-    """
-    if alert.started is None:
-        return DecisionReason.NEVER_FIRED
-    if alert.kind_of_rule != OPERATIONAL and not advice:
-        return DecisionReason.ADVICE
-    # The key alone could mean an incident that ended in the same cycle as the next began.
-    if alert.ended is None and alert.key in inhibited:
-        return DecisionReason.INHIBITED
-    return None
-
-
-def reason_for(alert: Alert, last: LastNotification | None, receiver: ReceiverSettings) -> DecisionReason:
+def reason_for(
+    alert: Alert, last: LastNotification | None, *, least: Severity = Severity.INFO, send_resolved: bool = True
+) -> DecisionReason:
     """Whether a receiver is notified about an alert; ``last`` is the last notification about it to the receiver.
 
-    An alert that the receiver knows and that became too mild for it is not sent again before its end.
+    ``least`` is the least severity that it wants, and only with INFO it wants advice. An alert that the receiver knows and
+    that became too mild for it is not sent again before its end.
     """
     if alert.state is AlertState.RESOLVED:
-        if last is None:
+        if last is None or last.refused:
             return DecisionReason.NEVER_SENT
         if last.status is NotificationStatus.RESOLVED:
             return DecisionReason.ALREADY_SENT
-        return DecisionReason.ENDED if receiver.send_resolved else DecisionReason.RESOLVED_NOT_WANTED
+        return DecisionReason.ENDED if send_resolved else DecisionReason.RESOLVED_NOT_WANTED
     if alert.state is not AlertState.FIRING:
         return DecisionReason.NEVER_FIRED
-    if alert.kind_of_rule != OPERATIONAL and not wants_advice(receiver):
-        return DecisionReason.ADVICE
-    if alert.severity < Severity[receiver.min_severity.upper()]:
+    if alert.kind_of_rule != OPERATIONAL:
+        if least is not Severity.INFO:
+            return DecisionReason.ADVICE
+    elif alert.severity < least:
         return DecisionReason.TOO_MILD
     if last is None or last.withheld:
         return DecisionReason.STARTED

@@ -10,14 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.alerting.action import Acknowledgement, Silence, acknowledgement_of, silence_of
 from mqvitals_agent.alerting.decision import (
-    OPERATIONAL,
     DecisionReason,
     LastNotification,
     NotificationStatus,
-    exclusion,
     inhibitions,
     reason_for,
-    wants_advice,
 )
 from mqvitals_agent.alerting.grouping import AlertGroup, due, repeats_at
 from mqvitals_agent.alerting.labels import Labeller, Labels
@@ -132,11 +129,13 @@ class PipelineState:
     unmuted: Mapping[int, int] = field(default_factory=_nothing)
 
 
-def _in_no_maintenance(_alert: Alert, _labels: Labels, _now: int) -> str:
+def in_no_maintenance(_alert: Alert, _labels: Labels, _now: int) -> str:
+    """A site that plans no maintenance."""
     return ""
 
 
-def _in_no_interval(_name: str, _now: int) -> bool:
+def in_no_interval(_name: str, _now: int) -> bool:
+    """A site without time intervals."""
     return False
 
 
@@ -173,25 +172,37 @@ class Pipeline:
     root: Route
     receivers: Mapping[str, ReceiverSettings]
     ranks: Mapping[str, int]
-    maintenance: MaintenanceReason = _in_no_maintenance
-    within: WithinInterval = _in_no_interval
+    maintenance: MaintenanceReason = in_no_maintenance
+    within: WithinInterval = in_no_interval
     _ways: dict[tuple[AlertKey, Severity], _Way] = field(default_factory=dict, repr=False, compare=False)
 
     def dispositions(
-        self, alerts: Iterable[tuple[int, Alert]], firing: Sequence[Alert], state: PipelineState, now: int
+        self,
+        alerts: Iterable[tuple[int, Alert]],
+        firing: Sequence[Alert],
+        state: PipelineState,
+        now: int,
+        people: int | None = None,
     ) -> list[Disposition]:
-        """What becomes of each numbered alert at ``now`` (ms UTC). ``firing`` are all alerts that fire."""
+        """What becomes of each numbered alert at ``now`` (ms UTC). ``firing`` are all alerts that fire.
+
+        ``people`` is the time by the machine's clock, by which silences and acknowledgements end; None: ``now`` is that.
+        """
+        people = now if people is None else people
         standing = inhibitions(firing, self.ranks)
         families = stages(firing, self.ranks) if standing else {}
-        silences = [each for each in state.silences if each.active(now)]
-        advice = any(map(wants_advice, self.receivers.values()))
+        silences = [each for each in state.silences if each.active(people)]
         found = []
         for number, alert in alerts:
             way = self._way(alert)
-            excluded = exclusion(alert, standing, advice=advice)
+            excluded: DecisionReason | None = DecisionReason.NEVER_FIRED
             results: tuple[StageResult, ...] = ()
-            if excluded in (None, DecisionReason.INHIBITED):
-                results = tuple(self._results(number, alert, way.labels, standing, families, silences, state, now))
+            if alert.started is not None:
+                stands = standing.get(alert.key)
+                family = alert.key in families
+                results = tuple(
+                    self._results(number, alert, way.labels, stands, silences, state, now, people, family=family)
+                )
                 excluded = _EXCLUSIONS.get(results[-1].stage) if not results[-1].passes else None
             if excluded is None and not way.arrivals:
                 results = (*results, _stopped(Stage.ROUTE, DecisionReason.NO_ROUTE.value))
@@ -200,6 +211,11 @@ class Pipeline:
                 excluded = DecisionReason.NO_ROUTE
             found.append(Disposition(number, alert, way.labels, results, excluded, deliveries))
         return found
+
+    @property
+    def has_calendar(self) -> bool:
+        """Whether the time of day alone may change what is decided."""
+        return self.maintenance is not in_no_maintenance or _has_times(self.root)
 
     def muted_now(self, route: Route, now: int) -> str:
         """Why a route does not notify at ``now`` (ms UTC); empty when it does."""
@@ -229,27 +245,39 @@ class Pipeline:
         """By which of its ways to a receiver an alert is told: once, by the first that is neither too strict nor muted."""
         if len(ways) == 1 or alert.state is not AlertState.FIRING:
             return ways[0]
-        receiver = self.receivers[ways[0][0].receiver]
-        free = (each for each in ways if self._blocked(alert, each[0].route, receiver, now)[0] is None)
-        return next(free, ways[0])
+        return next((each for each in ways if self._blocked(alert, each[0].route, now)[0] is None), ways[0])
+
+    def _blocked(self, alert: Alert, route: Route, now: int) -> tuple[DecisionReason | None, str]:
+        """Why a route does not lead a firing alert to its receiver."""
+        receiver = self.receivers[route.receiver]
+        least = max(route.min_severity, Severity[receiver.min_severity.upper()])
+        reason = reason_for(alert, None, least=least)
+        if reason in (DecisionReason.ADVICE, DecisionReason.TOO_MILD):
+            return reason, f"{reason.value}: {least.name.lower()} by {receiver.name} and {route.path}"
+        text = self.muted_now(route, now)
+        return (DecisionReason.ROUTE_MUTED, text) if text else (None, "")
 
     def _results(
         self,
         number: int,
         alert: Alert,
         labels: Labels,
-        standing: Mapping[AlertKey, AlertKey],
-        families: Mapping[AlertKey, AlertKey],
+        stands: AlertKey | None,
         silences: Sequence[Silence],
         state: PipelineState,
         now: int,
+        people: int,
+        *,
+        family: bool,
     ) -> Iterator[StageResult]:
-        """The results of the stages that are the same for all receivers, up to the first that does not pass."""
+        """The results of the stages that are the same for all receivers, up to the first that does not pass.
+
+        ``stands`` is the alert that stands for it, with ``family`` as a worse one of its family.
+        """
         if alert.ended is not None or alert.state is AlertState.RESOLVED:
             yield from _ENDED
             return
-        stands = standing.get(alert.key)
-        if stands is not None and alert.key not in families:
+        if stands is not None and not family:
             yield _stopped(Stage.CAUSE, f"{stands.rule} {stands.object} explains it")
             return
         yield _NO_CAUSE if alert.cause is None else _OWN_CAUSE
@@ -261,14 +289,14 @@ class Pipeline:
             yield _stopped(Stage.MAINTENANCE, reason)
             return
         yield _NO_MAINTENANCE
-        silence = silence_of(labels, silences, now) if silences else None
+        silence = silence_of(labels, silences, people) if silences else None
         if silence is not None:
             why = f": {silence.reason}" if silence.reason else ""
             text = f"silence {silence.id} of {silence.author} until {iso(silence.ends)}{why}"
             yield _stopped(Stage.SILENCE, text)
             return
         yield _NO_SILENCE
-        acknowledged = acknowledgement_of(alert, state.acknowledgements.get(number, ()), now)
+        acknowledged = acknowledgement_of(alert, state.acknowledgements.get(number, ()), people)
         made = acknowledged.by
         if acknowledged.state.asks or made is None:
             yield _passed(Stage.ACKNOWLEDGED, acknowledged.state.value)
@@ -302,10 +330,16 @@ class Pipeline:
         for name, receiver in self.receivers.items():
             # A receiver to which no way leads any more is told the end of what it knows.
             last = None if name in arrived else state.last.get((number, name))
-            if last is not None and reason_for(alert, last, receiver) is DecisionReason.ENDED:
-                destination = Destination(replace(self.root, receiver=name, routes=()), ())
+            if (
+                reason_for(alert, last, send_resolved=receiver.send_resolved) is DecisionReason.ENDED
+                and last is not None
+            ):
+                route = replace(self.root, receiver=name, routes=())
                 known = state.groups.get((name, last.group))
-                key, labels = (last.group, way.labels) if known is None else (known.key, known.labels)
+                key, labels = group_key(route, way.labels), group_labels(route, way.labels)
+                if known is not None:
+                    key, labels = known.key, known.labels
+                destination = Destination(route, ())
                 yield self._delivery(
                     number, alert, Delivery(destination, key, labels, _UNDECIDED, now), last, state, now
                 )
@@ -313,12 +347,11 @@ class Pipeline:
     def _delivery(
         self, number: int, alert: Alert, at: Delivery, last: LastNotification | None, state: PipelineState, now: int
     ) -> Delivery:
-        receiver = self.receivers[at.receiver]
-        reason = reason_for(alert, last, receiver)
         firing = alert.state is AlertState.FIRING
-        blocked, text = self._blocked(alert, at.route, receiver, now) if firing else (None, "")
+        blocked, text = self._blocked(alert, at.route, now) if firing else (None, "")
         if blocked is not None:
             return replace(at, reason=blocked, results=(_stopped(Stage.ROUTE, text),))
+        reason = reason_for(alert, last, send_resolved=self.receivers[at.receiver].send_resolved)
         path = " > ".join(each.path for each in at.destination.way) or "it knows the alert"
         results = [_passed(Stage.ROUTE, path)]
         if reason is DecisionReason.ALREADY_SENT and firing and last is not None:
@@ -351,19 +384,6 @@ class Pipeline:
                 results.append(_passed(Stage.REPEAT, reason.value))
         return replace(at, reason=reason, since=since, results=tuple(results))
 
-    def _blocked(
-        self, alert: Alert, route: Route, receiver: ReceiverSettings, now: int
-    ) -> tuple[DecisionReason | None, str]:
-        """Why a route does not lead a firing alert to its receiver."""
-        if alert.kind_of_rule != OPERATIONAL:
-            if not wants_advice(receiver):
-                return DecisionReason.ADVICE, DecisionReason.ADVICE.value
-        elif alert.severity < max(route.min_severity, Severity[receiver.min_severity.upper()]):
-            return DecisionReason.TOO_MILD, f"it is milder than the min_severity of {receiver.name} or of {route.path}"
-        if text := self.muted_now(route, now):
-            return DecisionReason.ROUTE_MUTED, text
-        return None, ""
-
 
 _UNDECIDED: Final = DecisionReason.ALREADY_SENT
 _EXCLUSIONS: Final = {
@@ -375,15 +395,18 @@ _EXCLUSIONS: Final = {
 }
 
 
+def _has_times(route: Route) -> bool:
+    return bool(route.muted or route.active) or any(map(_has_times, route.routes))
+
+
 def _since(alert: Alert, reason: DecisionReason, now: int) -> int:
     """When what is to be told about an alert happened, not later than ``now``, ms UTC."""
     match reason:
-        case DecisionReason.STARTED:
-            since = alert.started
         case DecisionReason.ENDED:
             since = alert.ended
         case DecisionReason.SEVERITY_CHANGED:
             since = alert.updated
         case _:
+            # Not its start: what explained it may have ended just now, and it ends soon after.
             since = None
     return now if since is None else min(since, now)

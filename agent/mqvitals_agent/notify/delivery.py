@@ -7,12 +7,12 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
-from mqvitals_agent.notify.notification import notification_of_one, notified_alert_from
+from mqvitals_agent.notify.notification import notification_from
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.store.error import StoreError
@@ -36,9 +36,6 @@ GIVE_UP_MS: Final = 86_400_000
 """A notification that the receiver refuses is tried again for this long."""
 GIVE_UP_ATTEMPTS: Final = GIVE_UP_MS // LONGEST_PAUSE_MS
 """The least number of attempts in that time. Fewer mean that the clock was set ahead."""
-
-_BATCH: Final = 20
-"""Notifications read at a time: few, so that thousands that wait for a receiver take no memory."""
 
 MakeReceiver = Callable[[Any, Callable[[], int]], NotificationReceiver]
 """(settings, the time now in ms UTC) -> the receiver. Called on the event loop's thread."""
@@ -135,20 +132,12 @@ class ReceiverQueue:
         """Deliver until cancelled. The next run repeats an attempt that is then under way."""
         while True:
             self._news.clear()
-            now = self._clock.now()
-            due = await self._stored(lambda rows: rows.due(self._name, now, _BATCH))  # noqa: B023 - called before the next round
-            if not due:
+            # One at a time: what people mute meanwhile is not sent, and thousands that wait take no memory.
+            stored = await self._retry.call(lambda: self._outbox.on_thread(lambda: self._outbox.take(self._name)))
+            if stored is None:
                 await self._rest()
-            refused: set[int] = set()
-            for stored in due:
-                if stored.notification.alert_id in refused:
-                    # What comes after a refused notification about the same alert is not due before it is.
-                    continue
-                status = await self._deliver(stored)
-                if status is DeliveryStatus.AGAIN:
-                    break
-                if status is DeliveryStatus.REFUSED:
-                    refused.add(stored.notification.alert_id)
+            else:
+                await self._deliver(stored)
 
     def _unsettle(self) -> None:
         if not self._failures:
@@ -171,26 +160,29 @@ class ReceiverQueue:
         """What ``function`` returns, called with the store's notifications until the store answers."""
         return await self._retry.call(lambda: self._outbox.run(function))
 
-    async def _deliver(self, stored: StoredNotification) -> DeliveryStatus:
+    async def _settled_as(self, function: Callable[[NotificationRepository], None]) -> None:
+        """Keep the outcome of an attempt, as ``function`` does."""
+        await self._retry.call(lambda: self._outbox.on_thread(lambda: self._outbox.settle(self._name, function)))
+
+    async def _deliver(self, stored: StoredNotification) -> None:
         """Make one attempt and store its outcome; when the receiver failed, also pause."""
         try:
-            alert = notified_alert_from(stored.notification)
+            notification = notification_from(stored)
         except ValueError as error:
             outcome = DeliveryOutcome(DeliveryStatus.REFUSED, str(error))
         else:
-            notification = replace(notification_of_one(alert, self._name), number=stored.id)
             with self._clock.hold():
                 outcome = await self._receiver.send(notification)
         if outcome.status is DeliveryStatus.AGAIN:
             await self._on_failure(stored, outcome)
-            return outcome.status
+            return
         self._failures = 0
         self._unsettle()
         if outcome.status is DeliveryStatus.REFUSED:
             await self._on_refusal(stored, outcome)
-            return outcome.status
+            return
         ts = self._clock.now()
-        await self._stored(lambda rows: rows.done(stored.id, ts, NotificationOutcome.ACCEPTED))
+        await self._settled_as(lambda rows: rows.done(stored.number, ts, NotificationOutcome.ACCEPTED))
         _LOG.info(
             f"receiver {self._name}: {outcome.text}",
             extra=as_recovery(f"receiver {self._name}", "receiver.back", receiver=self._name),
@@ -199,7 +191,6 @@ class ReceiverQueue:
             self._log_notification(
                 stored, "notice.taken", "a notification that had been refused has been accepted", logging.INFO
             )
-        return outcome.status
 
     async def _on_failure(self, stored: StoredNotification, outcome: DeliveryOutcome) -> None:
         self._failures += 1
@@ -210,7 +201,7 @@ class ReceiverQueue:
             f"receiver {self._name}: {outcome.text}; alerts wait until it accepts them",
             extra=as_change(f"receiver {self._name}", "receiver.failing", receiver=self._name),
         )
-        await self._stored(lambda rows: rows.failed(stored.id, ts, outcome.text, ts + pause))
+        await self._settled_as(lambda rows: rows.failed(stored.number, ts, outcome.text, ts + pause))
         await self._clock.sleep(pause)
 
     async def _on_refusal(self, stored: StoredNotification, outcome: DeliveryOutcome) -> None:
@@ -218,12 +209,12 @@ class ReceiverQueue:
         forget(_LOG, f"receiver {self._name}")
         ts = self._clock.now()
         if _is_given_up(stored, ts):
-            await self._stored(lambda rows: rows.done(stored.id, ts, NotificationOutcome.REFUSED, outcome.text))
+            await self._settled_as(lambda rows: rows.done(stored.number, ts, NotificationOutcome.REFUSED, outcome.text))
             text = f"a notification was refused for a day and is not sent again; the last answer was: {outcome.text}"
             self._log_notification(stored, "notice.given_up", text, logging.ERROR)
             return
         pause = pause_ms(stored.attempts + 1, self._chance(), outcome.retry_after_ms)
-        await self._stored(lambda rows: rows.failed(stored.id, ts, outcome.text, ts + pause, refused=True))
+        await self._settled_as(lambda rows: _set_aside(rows, stored, ts, outcome.text, ts + pause))
         if stored.refused is None:
             text = f"a notification is refused: {outcome.text}; it is retried for a day while others are sent"
             self._log_notification(stored, "notice.refused", text, logging.ERROR)
@@ -235,11 +226,19 @@ class ReceiverQueue:
             extra=as_event(
                 event,
                 receiver=self._name,
-                notice=stored.id,
-                alert=stored.notification.alert_id,
-                fingerprint=stored.notification.fingerprint,
+                notice=stored.number,
+                alert=stored.alerts[0].alert_id,
+                fingerprint=stored.alerts[0].fingerprint,
+                alerts=len(stored.alerts),
             ),
         )
+
+
+def _set_aside(rows: NotificationRepository, stored: StoredNotification, ts: int, error: str, next_ts: int) -> None:
+    """Keep that a notification is refused. One of several alerts becomes two: one of them alone may be at fault."""
+    rows.failed(stored.number, ts, error, next_ts, refused=True)
+    if len(stored.alerts) > 1:
+        rows.split(stored.number)
 
 
 def _is_given_up(stored: StoredNotification, now: int) -> bool:
@@ -267,6 +266,7 @@ class Notifier:
         self._chance_of = chance_of
         self._make = make
         self._queues: list[ReceiverQueue] = []
+        self._news = asyncio.Event()
         self._begun = asyncio.Event()
         self._closed = asyncio.Event()
 
@@ -278,7 +278,8 @@ class Notifier:
             work.cancel()
 
     def wake(self) -> None:
-        """There may be new notifications. Call it after every snapshot that was stored."""
+        """There may be something to tell. Call it after every snapshot that was stored, and after actions of people."""
+        self._news.set()
         for queue in self._queues:
             queue.wake()
 
@@ -312,6 +313,25 @@ class Notifier:
                 self._queues.append(queue)
                 group.create_task(queue.run(), name=f"receiver {name}")
             self._begun.set()
+            if self._queues:
+                group.create_task(self._evaluate(), name="groups of alerts")
+
+    async def _evaluate(self) -> None:
+        """Make notifications when they are due, until cancelled."""
+        retry = RetryPolicy(self._clock, self._chance_of(""), "all receivers")
+        made = self._outbox.made
+        while True:
+            self._news.clear()
+            due = await retry.call(lambda: self._outbox.on_thread(self._outbox.evaluate))
+            if made != self._outbox.made:
+                made = self._outbox.made
+                for queue in self._queues:
+                    queue.wake()
+            if due is None:
+                await self._news.wait()
+            else:
+                with suppress(TimeoutError):
+                    await with_timeout(self._news.wait(), self._clock, due - self._clock.now())
 
     def _log_adoption(self, adoption: ReceiverChanges) -> None:
         for name, count in adoption.dropped.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +14,7 @@ from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.routing import braced
-from mqvitals_agent.store.rows.notifications import PendingNotification
+from mqvitals_agent.store.rows.notifications import PendingNotification, StoredNotification
 from mqvitals_agent.store.rows.tables import moment, moment_or_none
 from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
 from mqvitals_config.receiver import ReceiverSettings
@@ -135,8 +136,13 @@ def notification_of_one(alert: NotifiedAlert, receiver: str) -> Notification:
     return Notification(receiver, "{}:" + braced(identity), identity, (alert,))
 
 
-def notified_alert(alert: Alert, words: RuleText, labels: Labels) -> NotifiedAlert:
-    """What is told about an alert that has fired. ``labels`` are those that ``Labeller.labels_of`` gives it."""
+def notified_alert(
+    alert: Alert, words: RuleText, labels: Labels, people: Mapping[str, str] = MappingProxyType({})
+) -> NotifiedAlert:
+    """What is told about an alert that has fired.
+
+    ``labels`` are those that ``Labeller.labels_of`` gives it, ``people`` what ``action_annotations`` says of people.
+    """
     annotations = {
         "summary": summary_with_owner(alert) if alert.state is not AlertState.RESOLVED else ended_words(alert),
         "advice": words.advice,
@@ -145,6 +151,7 @@ def notified_alert(alert: Alert, words: RuleText, labels: Labels) -> NotifiedAle
         "mqsc": words.mqsc,
         "worst_value": alert.worst_value,
         "value_now": alert.value_now,
+        **people,
     }
     if alert.state is AlertState.RESOLVED:
         annotations |= {"worst_severity": alert.worst.name.lower(), "fired_for": duration_words(alert, alert.updated)}
@@ -183,6 +190,27 @@ def notified_alert_from(pending: PendingNotification) -> NotifiedAlert:
         return NotifiedAlert(_texts(alert["labels"]), _texts(alert["annotations"]), pending.fingerprint, starts, ends)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("the notification in the store is damaged") from error
+
+
+def notification_from(stored: StoredNotification) -> Notification:
+    """The notification that the store keeps. Raises ValueError when one of the alerts that it tells cannot be read."""
+    told = tuple(map(notified_alert_from, stored.alerts))
+    if not stored.key:
+        # Of an earlier version, which told each alert by itself.
+        return replace(notification_of_one(told[0], stored.receiver), number=stored.number)
+    beside = []
+    for each in stored.beside:
+        with suppress(ValueError):
+            beside.append(notified_alert_from(each))
+    return Notification(
+        stored.receiver,
+        stored.key,
+        stored.labels,
+        (*told, *beside),
+        stored.truncated,
+        stored.number,
+        stored.repeated,
+    )
 
 
 def _texts(texts: Any) -> dict[str, str]:

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from mqvitals_agent.alerting.decision import Decision, decide, inhibitions
+from mqvitals_agent.alerting.action import acknowledgement_of, action_annotations
+from mqvitals_agent.alerting.configured import pipeline_of, route_tree
+from mqvitals_agent.alerting.decision import DecisionReason
 from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
+from mqvitals_agent.alerting.pipeline import (
+    Disposition,
+    MaintenanceReason,
+    Pipeline,
+    PipelineState,
+    WithinInterval,
+    in_no_interval,
+    in_no_maintenance,
+)
+from mqvitals_agent.alerting.plan import DueGroup, NotificationPlan, plan_notifications
+from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.notify.notification import RuleText, notified_alert, pending_notification
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.rows.actions import NO_ACTIONS
 from mqvitals_agent.store.rows.notifications import (
+    NotificationChanges,
     NotificationRepository,
+    PendingGroup,
     PendingNotification,
     ReceiverChanges,
+    StoredNotification,
 )
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.instant_context import InstantContext
@@ -23,97 +42,137 @@ from mqvitals_rules.vocabulary.metric import Reported
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.resilient import ResilientStore
-    from mqvitals_agent.store.rows.alerts import StoredAlert
     from mqvitals_agent.store.writer import Store
     from mqvitals_agent.threads import ThreadWorker
 
 
 _T = TypeVar("_T")
 
+_MINUTE_MS: Final = 60_000
+"""Maintenance and time intervals begin and end with a minute."""
 
-class _OutboxSettings(NamedTuple):
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutboxSettings:
+    """By what the outbox decides and speaks.
+
+    ``route`` is the tree of routes (None: every receiver gets what its settings allow), ``labels`` are the site's.
+    ``group`` is the name of the queue-sharing group; empty: as the store has it.
+    """
+
     receivers: tuple[ReceiverSettings, ...]
     rules: RuleSet
-    group: str
-    labels: tuple[ObjectLabels, ...]
+    route: Route | None = None
+    group: str = ""
+    labels: tuple[ObjectLabels, ...] = ()
+    maintenance: MaintenanceReason = in_no_maintenance
+    within: WithinInterval = in_no_interval
+
+    def pipeline(self, groups: frozenset[str]) -> Pipeline:
+        """The pipeline of these settings, where ``groups`` are the owners that are not queue managers."""
+        route = route_tree(None, self.receivers) if self.route is None else self.route
+        labeller = Labeller.of_store(self.group, groups, self.labels)
+        return pipeline_of(self.receivers, route, labeller, self.rules.ranks, self.maintenance, self.within)
 
 
 class Outbox:
     """Builds notifications and keeps them until they are delivered.
 
-    The plain methods run on the store's thread, in its transaction; the coroutines run on the event loop. All raise
-    StoreError. What a receiver knows is kept in the store alone, so a snapshot that could not be stored has no effect,
-    and another process continues where this one ended.
+    The plain methods run on the store's thread; the coroutines run on the event loop. All raise StoreError. What is to be
+    told is found by comparing what is with what each receiver knows. Both are kept in the store alone, so nothing is lost
+    between the change of an alert and its notification, and another process continues where this one ended.
     """
 
     def __init__(
         self,
         store: Callable[[], Store | ResilientStore],
         thread: ThreadWorker,
-        receivers: Sequence[ReceiverSettings],
-        rules: RuleSet,
-        group: str = "",
-        labels: Sequence[ObjectLabels] = (),
+        settings: OutboxSettings,
+        now: Callable[[], int],
+        people_now: Callable[[], int] | None = None,
     ) -> None:
         """``store`` returns the open store.
 
-        ``group`` is the name of the queue-sharing group; empty: as the store has it. ``labels`` are the site's.
+        ``now`` is the agent's time and ``people_now`` the machine's, ms UTC; None: they are the same.
         """
         self._store = store
         self._thread = thread
-        self.configure(receivers, rules, group, labels)
+        self._now = now
+        self._people_now = people_now or now
+        self._actions = NO_ACTIONS
+        self._sending: dict[str, int] = {}
+        """The notification that each receiver is being sent."""
+        self.made = 0
+        """How many notifications were made; grows."""
+        self.configure(settings)
 
-    def configure(
-        self,
-        receivers: Sequence[ReceiverSettings],
-        rules: RuleSet,
-        group: str = "",
-        labels: Sequence[ObjectLabels] = (),
-    ) -> None:
+    def configure(self, settings: OutboxSettings) -> None:
         """Use other settings from the next change on. May be called on any thread."""
-        self._settings = _OutboxSettings(tuple(receivers), rules, group, tuple(labels))
+        self._settings = settings
+        self._used: tuple[OutboxSettings, frozenset[str], Pipeline] | None = None
+        self._seen: tuple[object, ...] = ()
+        self._looked = 0
+        self._mutes = False
+        self._next: int | None = None
 
     @property
     def receivers(self) -> tuple[ReceiverSettings, ...]:
         """The receivers of the settings in force."""
         return self._settings.receivers
 
-    def pending(self, changes: Sequence[tuple[int, Transition]]) -> list[PendingNotification]:
-        """The notifications for visible transitions (with the alerts' numbers), in the order in which they are sent."""
-        if not self.receivers or not changes:
-            return []
-        return self._notifications(self.decisions(changes))
+    def pending(self, changes: Sequence[tuple[int, Transition]]) -> Sequence[PendingNotification]:
+        """Look what ``changes`` lead to, in the transaction of the snapshot that brings them."""
+        if changes:
+            self._look(self._now())
+        return ()
 
-    def introduce(self, names: Sequence[str], now: int) -> list[PendingNotification]:
-        """The notifications at ``now`` (ms UTC) to receivers that are new, in their order: about every firing alert.
+    def introduce(self, _names: Sequence[str], now: int) -> Sequence[PendingNotification]:
+        """Look what new receivers are to be told at ``now`` (ms UTC), in the transaction that makes them known."""
+        self._look(now)
+        return ()
 
-        One that was a receiver before gets what it does not know yet, and the end of what it still takes to be firing.
+    def evaluate(self) -> int | None:
+        """Make the notifications that are due. Returns when to look again, ms UTC; None: not before something changes.
+
+        It does nothing while nothing has changed and nothing is due.
         """
-        receivers = tuple(each for each in self.receivers if each.name in names)
-        store = self._store()
-        firing = store.alerts.firing()
-        alerts = {stored.id: stored.alert for stored in firing}
-        for each in receivers:
-            alerts.update((stored.id, stored.alert) for stored in store.notifications.ended_unnotified(each.name))
-        decisions = self._decide(sorted(alerts.items()), receivers, firing)
-        return [replace(each, made=now) for each in self._notifications(decisions)]
+        store, now = self._store(), self._now()
+        if not self.receivers:
+            return None
+        with suppress(StoreError):
+            self._actions = store.read_actions()
+        seen = (store, self._settings, store.alerts.version, self._actions.last)
+        if seen != self._seen or now < self._looked or (self._next is not None and now >= self._next):
+            self._look(now)
+        return self._next
 
-    def decisions(self, changes: Sequence[tuple[int, Transition]]) -> list[Decision]:
-        """Every decision that ``changes`` lead to.
+    def take(self, receiver: str) -> StoredNotification | None:
+        """The notification that a receiver is to be sent now; ``settled`` ends its delivery.
 
-        An inhibited alert is decided about again when the alert that stands for it ends or becomes milder.
+        What people did until now counts: what they muted is not sent.
         """
-        firing = self._store().alerts.firing()
-        alerts = {number: transition.after for number, transition in changes}
-        owners = {alert.scope.owner for alert in alerts.values()}
-        for stored in firing:
-            if stored.alert.scope.owner in owners:
-                alerts.setdefault(stored.id, stored.alert)
-        return self._decide(tuple(alerts.items()), self.receivers, firing)
+        self.evaluate()
+        for stored in self._store().notifications.due(receiver, self._now()):
+            self._sending[receiver] = stored.number
+            return stored
+        return None
+
+    def settle(self, receiver: str, function: Callable[[NotificationRepository], _T]) -> _T:
+        """What ``function`` returns, which keeps the outcome of what the receiver was being sent."""
+        result = function(self._store().notifications)
+        self._sending.pop(receiver, None)
+        if self._mutes:
+            # What was muted while it was under way is withheld only now.
+            self._seen = ()
+        return result
 
     async def run(self, function: Callable[[NotificationRepository], _T]) -> _T:
         """What ``function`` returns, called with the store's notifications."""
         return await self._thread.run(lambda: function(self._store().notifications))
+
+    async def on_thread(self, function: Callable[[], _T]) -> _T:
+        """What ``function`` returns, one of the plain methods."""
+        return await self._thread.run(function)
 
     async def adopt(self, ts: int) -> ReceiverChanges:
         """From ``ts`` (ms UTC) on the receivers are those of the settings.
@@ -121,32 +180,104 @@ class Outbox:
         Notifications to others are dropped; new receivers are notified about what fires.
         """
         names = [str(receiver.name) for receiver in self.receivers]
+        self._sending.clear()
         return await self.run(lambda rows: rows.update_receivers(names, ts, lambda new: self.introduce(new, ts)))
 
-    def _decide(
-        self,
-        alerts: Sequence[tuple[int, Alert]],
-        receivers: Sequence[ReceiverSettings],
-        firing: Sequence[StoredAlert],
-    ) -> list[Decision]:
-        inhibited = inhibitions([stored.alert for stored in firing], self._settings.rules.ranks)
-        return decide(alerts, receivers, inhibited, self._store().notifications.last([number for number, _ in alerts]))
+    def _look(self, now: int) -> None:
+        """Compare what is with what receivers know, and make what is due, all in one transaction."""
+        store = self._store()
+        with suppress(StoreError):
+            self._actions = store.read_actions()
+        seen = (store, self._settings, store.alerts.version, self._actions.last)
+        firing, ending = store.alerts.firing(), store.alerts.ending()
+        rows = store.notifications
+        groups = rows.groups()
+        alerts = {each.id: each.alert for each in (*ending, *firing)}
+        muted, unmuted = rows.mutes()
+        pipeline = self._pipeline(store)
+        firing_alerts = [each.alert for each in firing]
 
-    def _notifications(self, decisions: Iterable[Decision]) -> list[PendingNotification]:
-        groups = self._store().groups()
-        settings = self._settings
-        labeller = Labeller.of_store(settings.group, groups, settings.labels)
-        return [
-            pending_notification(
-                notified_alert(each.alert, self._rule_text(each.alert), labeller.labels_of(each.alert)),
-                each.receiver,
-                number=each.number,
-                severity=each.alert.severity,
-                made=each.alert.updated,
-            )
-            for each in decisions
-            if each.receiver is not None and each.reason.notifies
+        def decide(numbers: Sequence[int], before: dict[int, int]) -> dict[int, Disposition]:
+            state = PipelineState(last, self._actions.acknowledgements, self._actions.silences, groups, before)
+            some = [(number, alerts[number]) for number in numbers]
+            return {
+                each.number: each for each in pipeline.dispositions(some, firing_alerts, state, now, self._people_now())
+            }
+
+        last = rows.last(alerts)
+        found = decide(tuple(alerts), dict(unmuted))
+        mutes = {number for number, each in found.items() if each.excluded is not None and each.excluded.mutes}
+        mutes -= {each.id for each in ending}
+        freed = [
+            number
+            for number in sorted(muted)
+            if number in found and number not in mutes and found[number].excluded is not DecisionReason.INHIBITED
         ]
+        if freed:
+            newest = rows.newest()
+            found |= decide(freed, dict.fromkeys(freed, newest))
+        plan = plan_notifications(found.values(), groups, now)
+        changes = NotificationChanges(
+            now,
+            tuple(self._pending(each, pipeline, now) for each in plan.due),
+            plan.groups if plan.groups != groups else None,
+            withheld=tuple(sorted(mutes & rows.undelivered())) if mutes else (),
+            told=tuple(each.id for each in ending if _is_told(found[each.id], plan)),
+            muted=tuple(sorted(mutes - muted)),
+            unmuted=tuple(freed),
+            sending=frozenset(self._sending.values()),
+        )
+        if changes != NotificationChanges(now, sending=changes.sending):
+            rows.apply(changes)
+        self.made += len(plan.due)
+        self._seen, self._looked, self._mutes = seen, now, bool(mutes)
+        self._next = min((ts for ts in (plan.next, self._next_mute(pipeline, now)) if ts is not None), default=None)
+
+    def _pipeline(self, store: Store | ResilientStore) -> Pipeline:
+        groups, settings = store.groups(), self._settings
+        if self._used is None or self._used[:2] != (settings, groups):
+            self._used = settings, groups, settings.pipeline(groups)
+        return self._used[2]
+
+    def _next_mute(self, pipeline: Pipeline, now: int) -> int | None:
+        """When a silence, an acknowledgement, maintenance or a time interval may begin or end next, ms UTC."""
+        people = self._people_now()
+        times = [ts for each in self._actions.silences for ts in (each.starts, each.ends) if ts > people]
+        times += [
+            each.until
+            for made in self._actions.acknowledgements.values()
+            for each in made
+            if each.until is not None and each.until > people
+        ]
+        found = [now + ts - people for ts in times]
+        if pipeline.has_calendar:
+            found.append((now // _MINUTE_MS + 1) * _MINUTE_MS)
+        return min(found, default=None)
+
+    def _pending(self, group: DueGroup, pipeline: Pipeline, now: int) -> PendingGroup:
+        receiver = pipeline.receivers[group.receiver]
+        return PendingGroup(
+            tuple(
+                pending_notification(
+                    notified_alert(each.alert, self._rule_text(each.alert), each.labels, self._people(each)),
+                    receiver,
+                    number=each.number,
+                    severity=each.alert.severity,
+                    made=now,
+                )
+                for each in group.told
+            ),
+            group.key,
+            group.labels,
+            group.repeated,
+        )
+
+    def _people(self, disposition: Disposition) -> dict[str, str]:
+        made = self._actions.acknowledgements_of(disposition.number)
+        notes = self._actions.notes_of(disposition.number)
+        if not made and not notes:
+            return {}
+        return action_annotations(acknowledgement_of(disposition.alert, made, self._people_now()), made, notes)
 
     def _rule_text(self, alert: Alert) -> RuleText:
         rules = self._settings.rules
@@ -167,3 +298,9 @@ class Outbox:
             source.section if source else "",
             compiled.command(alert.scope, context) if compiled else "",
         )
+
+
+def _is_told(disposition: Disposition, plan: NotificationPlan) -> bool:
+    """Whether no receiver is still to be told the end of an alert."""
+    due = {(each.receiver, each.key) for each in plan.due if not each.repeated}
+    return all(not each.is_news or (each.receiver, each.key) in due for each in disposition.deliveries)

@@ -19,13 +19,14 @@ from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
 from mqvitals_agent.log import LEVELS, LineHandler, as_event, logging_to
 from mqvitals_agent.notify.delivery import Notifier
-from mqvitals_agent.notify.outbox import Outbox
+from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.service.agent_config import AgentConfig, FileWatch, count_text
 from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, write_smf
 from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.rows.actions import Actions
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker, WorkerEndedError, run_in_loop
 from mqvitals_config.problem import ConfigError
@@ -145,14 +146,12 @@ class AgentRun:
         self._reload_lock = asyncio.Lock()
         self._refused = ""
         self._files = FileWatch(self._group.machine, self._reload)
-        settings = self._config.settings
         self._outbox = Outbox(
             lambda: self._service.resilient_store,
             self._worker,
-            settings.receivers,
-            self._config.rule_config.rules,
-            settings.name or "",
-            self._config.labels,
+            self._outbox_settings(),
+            self._group.clock.now,
+            self._group.machine.now,
         )
 
     async def run(self) -> int:
@@ -201,6 +200,13 @@ class AgentRun:
             raise self._bug
         return self._code
 
+    def _outbox_settings(self) -> OutboxSettings:
+        config = self._config
+        settings = config.settings
+        return OutboxSettings(
+            settings.receivers, config.rule_config.rules, config.route, settings.name or "", config.labels
+        )
+
     def _make_service(self) -> Service:
         group, targets = self._group, self._group.targets
         return Service(
@@ -219,6 +225,7 @@ class AgentRun:
             before_close=self._drain,
             others=targets.others,
             requests_clock=group.machine,
+            acted=self._acted,
         )
 
     def stop(self, reason: str, code: int = ExitCode.DONE, *, at_once: bool = True) -> None:
@@ -303,6 +310,11 @@ class AgentRun:
         if self._notifier is None:
             self._begin_delivery()
         else:
+            self._notifier.wake()
+
+    def _acted(self, _: Actions) -> None:
+        """People did something about alerts."""
+        if self._notifier is not None:
             self._notifier.wake()
 
     def _status(self, stored: StoredCycle) -> str:
@@ -408,8 +420,7 @@ class AgentRun:
             return "", ()
         self._service.reload(config.settings, config.rule_config, targets.connectors, targets.others)
         self._config = config
-        settings = config.settings
-        self._outbox.configure(settings.receivers, config.rule_config.rules, settings.name or "", config.labels)
+        self._outbox.configure(self._outbox_settings())
         self._group = replace(self._group, targets=targets)
         self._handler.configure(form=config.settings.log.format, level=config.settings.log.level)
         if self._notifier is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mqvitals_agent.alerting.decision import LastNotification
+from mqvitals_agent.alerting.grouping import AlertGroup
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.file.database import closed_on_error, explained
 from mqvitals_agent.store.file.integrity import count_invalid_times
@@ -40,7 +41,7 @@ from mqvitals_agent.store.rows.messages import (
     read_new_messages,
     read_newest_messages,
 )
-from mqvitals_agent.store.rows.notifications import ReceiverRow, read_last, read_receivers
+from mqvitals_agent.store.rows.notifications import ReceiverRow, read_groups, read_last, read_mutes, read_receivers
 from mqvitals_agent.store.rows.objects import (
     number_of,
     read_closest,
@@ -350,6 +351,16 @@ class StoreReader:
         """(number of an alert, receiver) -> the last notification that the receiver has or will get."""
         with self._query() as connection:
             return read_last(connection, alerts)
+
+    def alert_groups(self) -> Mapping[tuple[str, str], AlertGroup]:
+        """(receiver, key) -> the state of each group of alerts that has something to tell, or was told something."""
+        with self._query() as connection:
+            return read_groups(connection)
+
+    def mutes(self) -> tuple[frozenset[int], Mapping[int, int]]:
+        """The numbers of the firing alerts that are muted; of those that were, the last row of a notification before."""
+        with self._query() as connection:
+            return read_mutes(connection)
 
     def consoles_followed(self) -> frozenset[str]:
         """The queue managers whose console messages the followed files hold."""

@@ -348,7 +348,7 @@ class Retention:
         while True:
             numbers = self._connection.execute(
                 "SELECT id, ended FROM alert AS a WHERE state = 'resolved' AND ended < ?"
-                " AND id < (SELECT max(id) FROM alert)"
+                " AND id < (SELECT max(id) FROM alert) AND ending = 0"
                 " AND NOT EXISTS (SELECT 1 FROM notice WHERE alert_id = a.id AND done_ts IS NULL) ORDER BY ended LIMIT ?",
                 (bound, self._rows),
             ).fetchall()

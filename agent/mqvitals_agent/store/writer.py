@@ -30,7 +30,7 @@ from mqvitals_agent.store.file.schema import (
 )
 from mqvitals_agent.store.file.store_file import WatchedFile, WriterLock, set_aside
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
-from mqvitals_agent.store.rows.actions import ActionRepository
+from mqvitals_agent.store.rows.actions import NO_ACTIONS, ActionRepository, Actions
 from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import HourMean, write_means
@@ -90,6 +90,7 @@ class Store:
         self.notifications = NotificationRepository(database)
         self.requests = RequestRepository(database)
         self.actions = ActionRepository(database)
+        self._people = NO_ACTIONS
         self.smf = SmfRepository(database)
         self.messages = MessageRepository(database)
         self.snapshots = SnapshotWriter(connection, self.tables)
@@ -250,6 +251,11 @@ class Store:
         """The owners that are the group, not a queue manager. Raises StoreError."""
         with self.database.reading():
             return frozenset(text(row[0]) for row in self._connection.execute("SELECT name FROM owner WHERE is_group"))
+
+    def read_actions(self) -> Actions:
+        """Look for what people did since; the same object as before where nothing is new. Raises StoreError."""
+        self._people = self.actions.read(self._people)
+        return self._people
 
     def value_now(self, name: ObjectName, metric: str) -> Reported:
         """The newest value of a metric, within a transaction too. Raises StoreError."""

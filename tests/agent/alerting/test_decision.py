@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from mqvitals_agent.alerting.decision import (
-    DecisionReason,
-    LastNotification,
-    NotificationStatus,
-    decide,
-    exclusion,
-    reason_for,
-)
+from mqvitals_agent.alerting.decision import DecisionReason, LastNotification, NotificationStatus, reason_for
+from mqvitals_agent.alerting.labels import Labeller
+from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState
+from mqvitals_agent.alerting.routing import every_receiver
 from mqvitals_config.receivers.http import WebhookSettings
-from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 
 PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED
 Pool = Callable[..., Alert]
@@ -51,27 +46,52 @@ def test_the_decision(
     reason: DecisionReason,
 ) -> None:
     """By what the receiver knows, and how the alert is."""
-    assert reason_for(pool(state=state, started=1), last, webhook(send_resolved=send_resolved)) is reason
+    assert reason_for(pool(state=state, started=1), last, send_resolved=send_resolved) is reason
     assert reason.notifies is (
         reason in (DecisionReason.STARTED, DecisionReason.SEVERITY_CHANGED, DecisionReason.ENDED)
     )
 
 
-def reasons(alerts: list[Alert], inhibited: Any = None) -> list[DecisionReason | None]:
-    return [exclusion(each, inhibited or {}) for each in alerts]
+Decided = tuple[int, str, DecisionReason]
 
 
-def test_what_never_fired_is_left_out(pool: Pool) -> None:
+def decided(
+    alerts: list[tuple[int, Alert]],
+    receivers: list[WebhookSettings],
+    last: dict[tuple[int, str], LastNotification] | None = None,
+    firing: list[Alert] | None = None,
+) -> list[Decided]:
+    """(number, receiver, reason) of each, in the order of alerts, then receivers, where nothing waits for its group."""
+    least = {str(each.name): Severity[each.min_severity.upper()] for each in receivers}
+    root = every_receiver(tuple(least), least)
+    root = replace(root, routes=tuple(replace(each, wait=0) for each in root.routes))
+    pipeline = Pipeline(Labeller(), root, {str(each.name): each for each in receivers}, {})
+    fire = firing or [alert for _, alert in alerts if alert.state is FIRING]
+    found = pipeline.dispositions(alerts, fire, PipelineState(last=last or {}), 10**13)
+    return [(each.number, delivery.receiver, delivery.reason) for each in found for delivery in each.deliveries]
+
+
+def reasons(webhook: Webhook, alerts: list[Alert], firing: list[Alert] | None = None) -> list[DecisionReason]:
+    """The decision about each alert and one receiver."""
+    return [reason for _, _, reason in decided(list(enumerate(alerts, 1)), [webhook()], firing=firing)]
+
+
+def test_what_never_fired_is_left_out(pool: Pool, webhook: Webhook) -> None:
     """A pending alert, and one that ended before it fired."""
-    waiting, ended, real = pool(state=PENDING), pool(state=RESOLVED), pool(started=1)
-    assert reasons([waiting, ended, real]) == [DecisionReason.NEVER_FIRED, DecisionReason.NEVER_FIRED, None]
+    waiting, ended, real = pool(state=PENDING), pool(state=RESOLVED), pool("BP-05", family="", started=1)
+    assert reasons(webhook, [waiting, ended, real]) == [
+        DecisionReason.NEVER_FIRED,
+        DecisionReason.NEVER_FIRED,
+        DecisionReason.STARTED,
+    ]
 
 
-def test_advice_is_left_out(pool: Pool) -> None:
+def test_advice_is_left_out(pool: Pool, webhook: Webhook) -> None:
     """Only operational rules notify receivers."""
     kinds = ("review", "operational", "application", "data_quality")
-    advice = DecisionReason.ADVICE
-    assert reasons([pool(kind_of_rule=kind, started=1) for kind in kinds]) == [advice, None, advice, advice]
+    advice, alert = DecisionReason.ADVICE, DecisionReason.STARTED
+    alerts = [pool(f"A-{number}", family="", kind_of_rule=kind, started=1) for number, kind in enumerate(kinds)]
+    assert reasons(webhook, alerts) == [advice, alert, advice, advice]
 
 
 KNOWN = LastNotification(NotificationStatus.FIRING, Severity.WARNING)
@@ -101,67 +121,73 @@ def test_what_is_too_mild_is_not_sent(
 ) -> None:
     """Each receiver by its own setting; one that knows a worse alert gets its end, though it became too mild."""
     receiver = webhook(min_severity=least)
+    known = {} if last is None else {(1, "ops"): last}
     alert = pool(started=1, severity=severity)
-    assert reason_for(alert, last, receiver) is reason
+    assert decided([(1, alert)], [receiver], known) == [(1, "ops", reason)]
     ended = replace(alert, state=RESOLVED, ended=4)
-    assert reason_for(ended, last, receiver) is (DecisionReason.ENDED if last else DecisionReason.NEVER_SENT)
+    assert decided([(1, ended)], [receiver], known) == [
+        (1, "ops", DecisionReason.ENDED if last else DecisionReason.NEVER_SENT)
+    ]
 
 
 def test_advice_is_sent_to_who_wants_all(pool: Pool, webhook: Webhook) -> None:
     """Whatever its severity: it is listed, and only a receiver that takes info gets it."""
     receivers = [webhook(name=least, min_severity=least) for least in ("critical", "warning", "info")]
     advice = pool(kind_of_rule="review", started=1, severity=Severity.CRITICAL)
-    assert [each.reason for each in decide([(1, advice)], receivers, {}, {})] == [
+    assert [reason for _, _, reason in decided([(1, advice)], receivers)] == [
         DecisionReason.ADVICE,
         DecisionReason.ADVICE,
         DecisionReason.STARTED,
     ]
-    (one,) = decide([(1, advice)], receivers[:2], {}, {})
-    assert (one.receiver, one.reason) == (None, DecisionReason.ADVICE)
-    (covered,) = decide([(1, advice)], receivers, {advice.key: advice.key}, {})
-    assert covered.reason is DecisionReason.INHIBITED
+    worse = replace(advice, key=AlertKey("BP-99", advice.key.object))
+    assert decided([(1, advice)], receivers[2:], firing=[advice, worse]) == [(1, "info", DecisionReason.INHIBITED)]
 
 
-def test_an_inhibited_alert_is_left_out_while_it_fires(pool: Pool) -> None:
+def test_an_inhibited_alert_is_left_out_while_it_fires(pool: Pool, webhook: Webhook) -> None:
     """Its end is sent like any other: the receiver may have known it before it was inhibited."""
-    mild, bad = pool("BP-01", started=1), pool("BP-03", started=1)
+    mild, bad = pool("BP-01", started=1, severity=Severity.WARNING), pool("BP-03", started=1)
     ended = replace(mild, state=RESOLVED, ended=4)
-    assert reasons([mild, bad, ended], {mild.key: bad.key}) == [DecisionReason.INHIBITED, None, None]
+    last = {(3, "ops"): KNOWN}
+    assert [reason for _, _, reason in decided([(1, mild), (2, bad), (3, ended)], [webhook()], last)] == [
+        DecisionReason.INHIBITED,
+        DecisionReason.STARTED,
+        DecisionReason.ENDED,
+    ]
 
 
 def test_one_decision_for_each_receiver(pool: Pool, webhook: Webhook) -> None:
-    """An excluded alert has one decision, any other as many as there are receivers; in the order of alerts, then receivers."""
-    ops, chat = webhook(name="ops"), webhook(name="chat")
-    found = decide([(1, pool(started=1)), (2, pool(kind_of_rule="review", started=1))], [ops, chat], {}, {})
-    assert [(each.number, each.receiver, each.reason) for each in found] == [
-        (1, ops, DecisionReason.STARTED),
-        (1, chat, DecisionReason.STARTED),
-        (2, None, DecisionReason.ADVICE),
+    """In the order of alerts, then receivers."""
+    receivers = [webhook(name="ops"), webhook(name="chat")]
+    found = decided([(1, pool(started=1)), (2, pool(kind_of_rule="review", started=1))], receivers)
+    assert found == [
+        (1, "ops", DecisionReason.STARTED),
+        (1, "chat", DecisionReason.STARTED),
+        (2, "ops", DecisionReason.ADVICE),
+        (2, "chat", DecisionReason.ADVICE),
     ]
 
 
 def test_each_receiver_is_judged_by_what_it_was_sent(pool: Pool, webhook: Webhook) -> None:
-    """One knows the alert, one knows it milder, one does not know it."""
-    receivers = [webhook(name=name) for name in ("knows", "milder", "new")]
+    """One knows the alert, one knows it milder, one does not know it, of one it was withheld."""
+    receivers = [webhook(name=name) for name in ("knows", "milder", "new", "perhaps")]
+    firing = LastNotification(NotificationStatus.FIRING, Severity.CRITICAL)
     last_sent = {
-        (7, "knows"): LastNotification(NotificationStatus.FIRING, Severity.CRITICAL),
+        (7, "knows"): firing,
         (7, "milder"): LastNotification(NotificationStatus.FIRING, Severity.WARNING),
-        (8, "new"): LastNotification(NotificationStatus.FIRING, Severity.CRITICAL),
+        (7, "perhaps"): firing._replace(withheld=True),
+        (8, "new"): firing,
     }
-    assert [each.reason for each in decide([(7, pool(started=1))], receivers, {}, last_sent)] == [
+    alert = pool(started=1)
+    assert [reason for _, _, reason in decided([(7, alert)], receivers, last_sent)] == [
         DecisionReason.ALREADY_SENT,
         DecisionReason.SEVERITY_CHANGED,
         DecisionReason.STARTED,
+        DecisionReason.STARTED,
     ]
-
-
-def test_the_first_reason_for_exclusion_counts(pool: Pool, webhook: Webhook) -> None:
-    """That an alert never fired comes before what kind it is, and that before what stands for it; one decision for all."""
-    covered = {pool().key: pool("BP-01").key}
-    pending, advice = pool(state=PENDING, kind_of_rule="review"), pool(started=1, kind_of_rule="review")
-    found = decide([(1, pending), (2, advice), (3, pool(started=1))], [webhook()], covered, {})
-    assert [(each.receiver, each.reason) for each in found] == [
-        (None, DecisionReason.NEVER_FIRED),
-        (None, DecisionReason.ADVICE),
-        (None, DecisionReason.INHIBITED),
+    ended = replace(alert, state=RESOLVED, ended=4)
+    assert [reason for _, _, reason in decided([(7, ended)], receivers, last_sent)] == [
+        DecisionReason.ENDED,
+        DecisionReason.ENDED,
+        DecisionReason.NEVER_SENT,
+        DecisionReason.ENDED,
     ]

@@ -30,17 +30,13 @@ Webhook = Callable[..., WebhookSettings]
 R = DecisionReason
 
 
-def pipeline(*receivers: WebhookSettings, root: Route | None = None, **functions: Any) -> Pipeline:
+def pipeline(*receivers: WebhookSettings, root: Route | None = None, wait: int = 0, **functions: Any) -> Pipeline:
     """Of receivers, each of which gets everything unless there is a tree."""
     by_name = {str(each.name): each for each in receivers}
     least = {name: Severity[each.min_severity.upper()] for name, each in by_name.items()}
-    return Pipeline(
-        Labeller("PRDQSG"),
-        root or every_receiver(tuple(by_name), least),
-        by_name,
-        {"BP-03": 2, "BP-01": 1},
-        **functions,
-    )
+    root = root or every_receiver(tuple(by_name), least)
+    root = replace(root, wait=wait, routes=tuple(replace(each, wait=wait) for each in root.routes))
+    return Pipeline(Labeller("PRDQSG"), root, by_name, {"BP-03": 2, "BP-01": 1}, **functions)
 
 
 def decided(made: Pipeline, *alerts: Alert, now: int = NOW, **state: Any) -> list[Disposition]:
@@ -64,7 +60,7 @@ def stopped(found: Disposition) -> tuple[Stage, str]:
 
 def test_an_alert_passes_all_stages(pool: Pool, webhook: Webhook) -> None:
     """In their order, each with a sentence; a new alert is told after the wait of its group."""
-    made = pipeline(webhook())
+    made = pipeline(webhook(), wait=30_000)
     new = one(made, pool(started=NOW - 1000))
     (delivery,) = new.deliveries
     assert [each.stage.value for each in (*new.results, *delivery.results)] == [
@@ -72,8 +68,9 @@ def test_an_alert_passes_all_stages(pool: Pool, webhook: Webhook) -> None:
     ]
     assert all(each.text for each in (*new.results, *delivery.results))
     assert (new.excluded, delivery.reason, delivery.is_news) == (None, R.GROUP_WAITS, True)
-    assert delivery.results[-1].text.endswith("is notified at 2026-11-20T12:00:29.000Z")
-    (delivery,) = one(made, pool(started=NOW - MINUTE)).deliveries
+    assert delivery.results[-1].text.endswith("is notified at 2026-11-20T12:00:30.000Z")
+    groups = {("ops", delivery.key): AlertGroup("ops", delivery.key, waiting=NOW - 30_000)}
+    (delivery,) = one(made, pool(started=NOW - MINUTE), groups=groups).deliveries
     assert (delivery.reason, delivery.results[-1].stage, delivery.results[-1].passes) == (R.STARTED, Stage.DEDUP, True)
 
 
@@ -238,7 +235,7 @@ def planned(
 
 def test_a_group_is_told_together(pool: Pool, webhook: Webhook) -> None:
     """After its wait, from the first alert on; what comes later waits for the interval, unless it is critical."""
-    made = pipeline(webhook())
+    made = pipeline(webhook(), wait=30_000)
     first = pool("A-1", family="", severity=WARNING, started=NOW)
     second = pool("A-2", family="", severity=WARNING, started=NOW + 20_000)
     found, groups, again = planned(made, first, now=NOW)
@@ -258,7 +255,7 @@ def test_a_group_is_told_together(pool: Pool, webhook: Webhook) -> None:
 
 def test_a_group_that_is_over_is_forgotten(pool: Pool, webhook: Webhook) -> None:
     """What ends before it is told is not told; after the end of all the next one waits as in a new group."""
-    made = pipeline(webhook())
+    made = pipeline(webhook(), wait=30_000)
     alert = pool(severity=WARNING, started=NOW)
     _, groups, _ = planned(made, alert, now=NOW)
     assert groups
@@ -271,7 +268,7 @@ def test_a_group_that_is_over_is_forgotten(pool: Pool, webhook: Webhook) -> None
 
 def test_a_clock_that_was_set_back_delays_nothing(pool: Pool, webhook: Webhook) -> None:
     """What a group waits for counts from now at the latest."""
-    made = pipeline(webhook())
+    made = pipeline(webhook(), wait=30_000)
     alert = pool(severity=WARNING, started=NOW + HOUR)
     _, groups, _ = planned(made, alert, now=NOW + HOUR)
     found, groups, again = planned(made, alert, now=NOW, groups=groups)
@@ -292,7 +289,7 @@ STEPS = st.lists(
 @given(STEPS)
 def test_whatever_happens_each_receiver_ends_up_knowing_what_is(steps: list[tuple[int, str, int]]) -> None:
     """A simulated receiver: never told of what is silenced, in order, and at the end it knows exactly what fires."""
-    made = pipeline(webhook_of("http://127.0.0.1:1/", name="ops"))
+    made = pipeline(webhook_of("http://127.0.0.1:1/", name="ops"), wait=30_000)
     alerts: dict[int, Alert] = {}
     number, now, silenced = 0, NOW, set[str]()
     unmuted: dict[int, int] = {}

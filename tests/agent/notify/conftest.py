@@ -17,19 +17,21 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from mqvitals_agent.alerting.routing import Route, every_receiver
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier
-from mqvitals_agent.notify.outbox import Outbox
+from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.notifications import ReceiverRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
+from mqvitals_config.alerting import ALL_LABELS
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_config.secret import Secret
 from mqvitals_rules.engine import Evaluation
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.ruleset.pack import read_rules
 from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -166,10 +168,25 @@ class Site:
     receivers: list[ReceiverSettings] = field(default_factory=list)
     open: dict[AlertKey, Alert] = field(default_factory=dict)
     cycle: int = 0
+    tree: Route | None = None
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     def outbox(self, group: str = "PRDQSG") -> Outbox:
-        return Outbox(lambda: self.store, InlineThread(self.asked), self.receivers, ruleset(), group)
+        settings = OutboxSettings(tuple(self.receivers), ruleset(), self.route(), group)
+        return Outbox(lambda: self.store, InlineThread(self.asked), settings, self.clock.now)
+
+    def route(self) -> Route:
+        """Every receiver gets every alert by itself, at once, unless a test has a route of its own."""
+        if self.tree is not None:
+            return self.tree
+        least = {str(each.name): Severity[each.min_severity.upper()] for each in self.receivers}
+        found = every_receiver(tuple(least), least)
+        return replace(
+            found,
+            routes=tuple(
+                replace(each, group_by=(ALL_LABELS,), wait=0, interval=0, repeat=None) for each in found.routes
+            ),
+        )
 
     def change(self, *alerts: Alert, build: Any = None) -> None:
         """A cycle after which the alerts are so."""

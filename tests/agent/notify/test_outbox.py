@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.alerting.decision import LATE_EFFECT_MS, DecisionReason, inhibitions
+from mqvitals_agent.alerting.decision import LATE_EFFECT_MS, inhibitions
 from mqvitals_agent.store.error import StoreError
 from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
@@ -126,23 +126,6 @@ def test_a_milder_cause_keeps_nobody_asleep(site: Any, pool: Pool, webhook: Webh
     cause = pool("LOG-08", severity=WARNING, family="")
     site.change(cause, pool("BP-03", cause=cause.key))
     assert {each[:2] for each in notifications(site)} == {("LOG-08", "firing"), ("BP-03", "firing")}
-
-
-def test_the_reasons_can_be_asked(site: Any, pool: Pool, webhook: Webhook) -> None:
-    """Every decision has a reason, sent or not."""
-    site.receivers = [webhook()]
-    asked = []
-
-    def build(changes: Any) -> Any:
-        outbox = site.outbox()
-        asked.extend(outbox.decisions(changes))
-        return outbox.pending(changes)
-
-    site.change(pool("BP-01", severity=WARNING), pool("BP-03"), build=build)
-    assert [(each.alert.key.rule, each.reason) for each in asked] == [
-        ("BP-01", DecisionReason.INHIBITED),
-        ("BP-03", DecisionReason.STARTED),
-    ]
 
 
 def test_each_receiver_is_notified_by_itself(site: Any, pool: Pool, webhook: Webhook) -> None:

@@ -47,13 +47,14 @@ class Post:
     def deliver(self, service: Service, now: int) -> None:
         """Send all that is due."""
         for stored in service.resilient_store.notifications.due("ops", now, 100):
-            rule = stored.notification.payload.partition(" ")[0]
+            (alert,) = stored.alerts
+            rule = alert.payload.partition(" ")[0]
             if rule in {UNWRITABLE, BEGUN_ANEW}:
-                self.about_store.append((rule, stored.notification.status.value))
+                self.about_store.append((rule, alert.status.value))
             else:
-                self.sent.append((stored.notification.payload, stored.notification.status.value))
-            self.numbers.append(stored.id)
-            service.resilient_store.notifications.done(stored.id, now, NotificationOutcome.ACCEPTED)
+                self.sent.append((alert.payload, alert.status.value))
+            self.numbers.append(stored.number)
+            service.resilient_store.notifications.done(stored.number, now, NotificationOutcome.ACCEPTED)
 
 
 UNWRITABLE, BEGUN_ANEW = "AGENT-10", "AGENT-11"

@@ -189,11 +189,19 @@ def test_an_older_store_is_migrated(path: Path) -> None:
         (number,) = [n for n, each in enumerate(STRUCTURES, 1) if "CREATE TABLE change(" in each[0]]
         for each in range(number, STRUCTURE + 1):
             db.execute("DELETE FROM _sqlite_migrations WHERE name = ?", (f"structure_{each}",))
-            for statement in STRUCTURES[each - 1]:
-                # What a later structure adds to a table of an earlier one would have to be taken back too.
-                assert statement.startswith(("CREATE TABLE ", "CREATE INDEX "))
-                if statement.startswith("CREATE TABLE "):
-                    db.execute(f"DROP TABLE {statement.removeprefix('CREATE TABLE ').partition('(')[0]}")
+            for statement in reversed(STRUCTURES[each - 1]):
+                # What a later structure adds to a table of an earlier one is taken back too.
+                match statement.split():
+                    case ["CREATE", "TABLE", name, *_]:
+                        db.execute(f"DROP TABLE {name.partition('(')[0]}")
+                    case ["CREATE", "INDEX", name, *_]:
+                        db.execute(f"DROP INDEX {name}")
+                    case ["ALTER", "TABLE", name, "ADD", "COLUMN", column, *_]:
+                        db.execute(f"ALTER TABLE {name} DROP COLUMN {column}")
+                    case ["UPDATE", *_]:
+                        pass
+                    case _:
+                        raise AssertionError(statement)
         db.execute(f"PRAGMA user_version = {number - 1}")
         db.commit()
     with Store.open(path) as store:

@@ -14,6 +14,7 @@ from mqvitals_agent.errors import ExitCode, Failure
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mqvitals_agent.alerting.pipeline import Disposition
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.rows.alerts import StoredAlert
 
@@ -48,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="for each alert what every receiver of the configuration gets, or why it gets nothing",
     )
+    parser.add_argument(
+        "--why",
+        action="store_true",
+        help="for each alert what every stage on its way to receivers says, from its cause to its repetition",
+    )
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--review", action="store_true", help="advice on the configuration instead of alerts")
     kinds.add_argument("--all-kinds", action="store_true", help="alerts and advice on the configuration")
@@ -67,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = reader.alerts(
             include_ended=arguments.all, review=None if arguments.all_kinds else bool(arguments.review)
         )
-        if arguments.receivers:
+        if arguments.receivers or arguments.why:
             return _decisions(arguments, reader, [stored for stored in found if stored.alert.started is not None])
         view = status_of(read_status_data(reader, now_ms(), {}))
         kept_from = reader.meta().alerts_kept_from
@@ -105,32 +111,46 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _decisions(arguments: argparse.Namespace, reader: StoreReader, listed: Sequence[StoredAlert]) -> int:
     """Print for each alert what its receivers know or get, or why not."""
-    from mqvitals_agent.alerting.decision import decide, inhibitions
+    from mqvitals_agent.alerting.configured import pipeline_of, route_tree
     from mqvitals_agent.commandline.settings import settings_in_force
-    from mqvitals_agent.text.terminal import safe
     from mqvitals_agent.view.alerts import at_least
+    from mqvitals_agent.view.dispositions import disposition_json, disposition_lines, read_dispositions
+    from mqvitals_agent.view.status import read_status_data
     from mqvitals_rules.lifecycle.alert import Severity
 
-    if arguments.json:
-        raise Failure("--receivers and --json cannot be used together")
-    receivers = settings_in_force(arguments.config, {}).settings.receivers
-    if not receivers:
+    if arguments.json and not arguments.why:
+        raise Failure("--receivers and --json cannot be used together", hint="--why --json has the same and more")
+    settings = settings_in_force(arguments.config, {}).settings
+    if not settings.receivers:
         raise Failure(
             "the configuration names no receiver", hint="see receivers in 'mqvitals help configuration', and --config"
         )
-    chosen = {stored.alert.key for stored in listed}
     if arguments.severity:
-        chosen = {
-            alert.key for alert in at_least([each.alert for each in listed], Severity[arguments.severity.upper()])
-        }
-    firing = [stored.alert for stored in reader.alerts()]
-    inhibited = inhibitions(firing, family_ranks(arguments, firing))
-    alerts = [(stored.id, stored.alert) for stored in listed if stored.alert.key in chosen]
-    last = reader.last_notifications([number for number, _ in alerts])
-    for each in decide(alerts, receivers, inhibited, last):
-        alert = each.alert
-        whom = receivers if each.receiver is None else (each.receiver,)
-        names = ", ".join(str(receiver.name) for receiver in whom)
-        head = f"{alert.key.rule} {alert.severity.name.lower()} {safe(str(alert.key.object))} -> {safe(names)}"
-        print(f"{head}: {'to be sent' if each.reason.notifies else 'not sent'}, {each.reason.value}")
+        severe = set(at_least([each.alert for each in listed], Severity[arguments.severity.upper()]))
+        listed = [each for each in listed if each.alert in severe]
+    data = read_status_data(reader, now_ms(), {})
+    groups = [each.name for each in reader.owners() if each.is_group]
+    ranks = family_ranks(arguments, [each.alert for each in reader.alerts()])
+    route = route_tree(settings.route, settings.receivers)
+    pipeline = pipeline_of(settings.receivers, route, labeller_for(arguments, groups), ranks)
+    found = read_dispositions(reader, pipeline, listed, data.now)
+    if arguments.why and arguments.json:
+        print(json.dumps([disposition_json(each) for each in found], indent=1))
+    elif arguments.why:
+        show_lines([each for one in found for each in disposition_lines(one, line_width())])
+    else:
+        for each in found:
+            _print_deliveries(each)
     return ExitCode.DONE
+
+
+def _print_deliveries(found: Disposition) -> None:
+    from mqvitals_agent.text.terminal import safe
+
+    key = found.alert.key
+    head = f"{key.rule} {found.alert.severity.name.lower()} {safe(str(key.object))}"
+    for each in found.deliveries:
+        sends = each.is_news or each.reason.notifies
+        print(f"{head} -> {safe(each.receiver)}: {'to be sent' if sends else 'not sent'}, {each.reason.value}")
+    if not found.deliveries and found.excluded is not None:
+        print(f"{head}: not sent, {found.excluded.value}")

@@ -81,3 +81,12 @@ class StoreDatabase:
         with transaction(self.connection):
             yield
         self._committed()
+
+    @contextmanager
+    def writing_within(self) -> Iterator[sqlite3.Connection]:
+        """As ``writing``; within a transaction of the caller, as part of it."""
+        if self.connection.in_transaction:
+            yield self.connection
+            return
+        with self.writing() as connection:
+            yield connection

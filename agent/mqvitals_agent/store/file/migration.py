@@ -154,6 +154,22 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
             about TEXT NOT NULL, detail TEXT NOT NULL) STRICT""",
         "CREATE INDEX audit_ts ON audit(ts)",
     ),
+    # Alerts that are notified together: the rows of a notification have one number. Groups, and what is kept of an alert for
+    # its receivers: whether its end is still to be told, and whether it is muted, or until which row it was.
+    (
+        "ALTER TABLE notice ADD COLUMN number INTEGER NOT NULL DEFAULT 0",
+        "UPDATE notice SET number = id",
+        "ALTER TABLE notice ADD COLUMN group_key TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE notice ADD COLUMN group_labels TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE notice ADD COLUMN repeated INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE notice ADD COLUMN tried INTEGER NOT NULL DEFAULT 0",
+        "CREATE INDEX notice_waits ON notice(receiver, number, id) WHERE done_ts IS NULL",
+        """CREATE TABLE alert_group(receiver TEXT NOT NULL, key TEXT NOT NULL, labels TEXT NOT NULL, waiting_ts INTEGER,
+            urgent_ts INTEGER, told_ts INTEGER, PRIMARY KEY(receiver, key)) STRICT, WITHOUT ROWID""",
+        "ALTER TABLE alert ADD COLUMN ending INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE alert ADD COLUMN muted INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE alert ADD COLUMN unmuted INTEGER",
+    ),
 )
 """The statements of each structure."""
 

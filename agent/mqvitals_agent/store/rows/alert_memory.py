@@ -18,8 +18,10 @@ from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.rows.actions import NO_ACTIONS, carry_over, read_actions
 from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.notifications import (
+    ROWS_OF,
     BuildForNewReceivers,
     BuildNotifications,
+    NotificationChanges,
     NotificationOutcome,
     NotificationRepository,
     ReceiverChanges,
@@ -28,10 +30,10 @@ from mqvitals_agent.store.rows.notifications import (
 )
 from mqvitals_rules.lifecycle.alert import Transition
 
-_TABLES = ("alert", "alert_transition", "notice", "receiver")
+_TABLES = ("alert", "alert_transition", "notice", "receiver", "alert_group")
 _ALL = "SELECT max(id) FROM"
-_LIVE = "state <> 'resolved' OR id IN (SELECT alert_id FROM notice WHERE done_ts IS NULL)"
-"""Alerts that are open, or that have a pending notification."""
+_LIVE = "state <> 'resolved' OR ending = 1 OR id IN (SELECT alert_id FROM notice WHERE done_ts IS NULL)"
+"""Alerts that are open, whose end is still to be told, or that have a pending notification."""
 
 
 class AlertMemory:
@@ -63,6 +65,7 @@ class AlertMemory:
         self._transition = 0
         """Transitions up to this number are in the file."""
         self._receivers = False
+        self._groups = False
         self._rewrite = False
         """The file may hold what is out of date."""
         self._began = 0
@@ -75,6 +78,7 @@ class AlertMemory:
         self._copy(file, "alert_transition", f"alert_id IN (SELECT id FROM alert WHERE {_LIVE})")
         self._copy(file, "notice", f"alert_id IN (SELECT id FROM alert WHERE {_LIVE})")
         self._copy(file, "receiver", "1")
+        self._copy(file, "alert_group", "1")
         # The last rows stay here, so that numbers which SQLite gives go on after them.
         self._copy(file, "alert_transition", f"id = ({_ALL} alert_transition)")
         self._copy(file, "notice", f"id = ({_ALL} notice)")
@@ -109,18 +113,49 @@ class AlertMemory:
 
     def note_notification(self, number: int) -> None:
         """A notification, and perhaps the state of its receiver, differs from the file."""
-        self._notifications.add(number)
+        self._notifications.update(self._rows_of(ROWS_OF, number=number))
         self._receivers = True
         self.on_change()
 
-    def update_receivers(self, update: Callable[[], ReceiverChanges]) -> ReceiverChanges:
-        """Run ``update``, which changes receivers and notifications, and note what then differs from the file."""
-        waiting = {row[0] for row in self._connection.execute("SELECT id FROM notice WHERE done_ts IS NULL")}
+    def apply(self, changes: NotificationChanges, apply: Callable[[], None]) -> None:
+        """Run ``apply``, which makes the changes, and note what then differs from the file.
+
+        Within the transaction of a snapshot the file follows with that.
+        """
         before = self._last_notification()
-        changes = update()
+        alone = not self._connection.in_transaction
+        waiting = {
+            row
+            for alert in changes.withheld
+            for row in self._rows_of("alert_id = :alert AND done_ts IS NULL", alert=alert)
+        }
+        apply()
         self._notifications |= waiting
         self._note_new_notifications(before)
-        self._receivers = True
+        self._alerts.update(changes.told, changes.muted, changes.unmuted)
+        self._groups |= changes.groups is not None
+        if alone:
+            self.on_change()
+
+    def split(self, number: int, split: Callable[[], None]) -> None:
+        """Run ``split``, which makes two notifications of one, and note what then differs from the file."""
+        rows = self._rows_of(ROWS_OF, number=number)
+        split()
+        self._notifications.update(rows)
+        self.on_change()
+
+    def _rows_of(self, where: str, **parameters: int) -> list[int]:
+        return [row[0] for row in self._connection.execute(f"SELECT id FROM notice WHERE {where}", parameters)]
+
+    def update_receivers(self, update: Callable[[], ReceiverChanges]) -> ReceiverChanges:
+        """Run ``update``, which changes receivers and notifications, and note what then differs from the file."""
+        waiting = self._rows_of("done_ts IS NULL")
+        before = self._last_notification()
+        changes = update()
+        self._notifications.update(waiting)
+        self._note_new_notifications(before)
+        self._alerts.update(row[0] for row in self._connection.execute("SELECT id FROM alert WHERE ending = 1"))
+        self._receivers = self._groups = True
         self.on_change()
         return changes
 
@@ -130,7 +165,7 @@ class AlertMemory:
     @property
     def unwritten(self) -> int:
         """How many alerts and notifications differ from those in the file."""
-        return len(self._alerts) + len(self._notifications) + self._receivers
+        return len(self._alerts) + len(self._notifications) + (self._receivers or self._groups)
 
     def write_to(self, file: sqlite3.Connection) -> None:
         """Write what has changed.
@@ -161,6 +196,13 @@ class AlertMemory:
             receivers = self._connection.execute("SELECT * FROM receiver ORDER BY name").fetchall()
             file.execute("DELETE FROM receiver")
             self._upsert(file, "receiver", receivers)
+        if self._groups:
+            file.execute("DELETE FROM alert_group")
+            columns = self._columns["alert_group"]
+            file.executemany(
+                f"INSERT INTO alert_group({', '.join(columns)}) VALUES({', '.join('?' * len(columns))})",
+                self._connection.execute(f"SELECT {', '.join(columns)} FROM alert_group").fetchall(),
+            )
         if self._rewrite:
             carry_over(file, self.actions, self._began)
 
@@ -170,7 +212,7 @@ class AlertMemory:
             return
         self._alerts.clear()
         self._notifications.clear()
-        self._receivers = self._rewrite = False
+        self._receivers = self._groups = self._rewrite = False
         self._transition = self._last_transition()
         execute = self._connection.execute
         execute(
@@ -192,7 +234,7 @@ class AlertMemory:
         self._alerts.update(row[0] for row in self._connection.execute("SELECT id FROM alert"))
         known = "SELECT id FROM notice WHERE alert_id IN (SELECT id FROM alert)"
         self._notifications.update(row[0] for row in self._connection.execute(known))
-        self._receivers = self._rewrite = True
+        self._receivers = self._groups = self._rewrite = True
         self._transition = 0
 
     def load_receivers(self, file: sqlite3.Connection, receivers: Iterable[str]) -> None:
@@ -220,7 +262,8 @@ class AlertMemory:
         alerts = [row[0] for row in file.execute("SELECT id FROM alert WHERE state <> 'resolved'")]
         ended = set(alerts) - {row[0] for row in self._connection.execute("SELECT id FROM alert")}
         file.executemany(
-            "UPDATE alert SET state = 'resolved', ended = updated WHERE id = ?", [(number,) for number in ended]
+            "UPDATE alert SET state = 'resolved', ended = updated, ending = 0 WHERE id = ?",
+            [(number,) for number in ended],
         )
         notices = [row[0] for row in file.execute("SELECT id FROM notice WHERE done_ts IS NULL")]
         sent = set(notices) - {row[0] for row in self._connection.execute("SELECT id FROM notice")}
@@ -271,6 +314,14 @@ class _MemoryNotifications(NotificationRepository):
     def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False) -> None:
         super().failed(number, ts, error, next_ts, refused=refused)
         self._memory.note_notification(number)
+
+    def apply(self, changes: NotificationChanges) -> None:
+        apply = super().apply
+        self._memory.apply(changes, lambda: apply(changes))
+
+    def split(self, number: int) -> None:
+        split = super().split
+        self._memory.split(number, lambda: split(number))
 
     def update_receivers(self, names: Sequence[str], ts: int, build: BuildForNewReceivers) -> ReceiverChanges:
         self._memory.on_new_receivers(names)

@@ -87,6 +87,8 @@ class AlertRepository:
         self._next = self._least = 1
         self.changed: set[int] = set()
         """The numbers of the alerts that the last ``write`` changed or deleted."""
+        self.version = 0
+        """Grows with each change that may be of consequence to receivers."""
         self.load()
 
     def all_open(self) -> tuple[Alert, ...]:
@@ -98,6 +100,11 @@ class AlertRepository:
         """The firing alerts, in the order they arose. Raises StoreError."""
         with self._database.reading() as connection:
             return tuple(read_alerts(connection, "state = 'firing'"))
+
+    def ending(self) -> tuple[StoredAlert, ...]:
+        """The alerts that have ended, and whose end receivers may still have to be told. Raises StoreError."""
+        with self._database.reading() as connection:
+            return tuple(read_alerts(connection, "ending = 1"))
 
     def load(self) -> None:
         """Read the numbers of the open alerts. Raises sqlite3.Error."""
@@ -143,12 +150,20 @@ class AlertRepository:
                     (alert.updated, number, alert.state.value, alert.severity.name.lower(), transition.why.name),
                 )
             if ended:
+                # Receivers that know it are told its end; until then it stays in memory.
+                self._connection.execute(
+                    "UPDATE alert SET ending = EXISTS (SELECT 1 FROM notice WHERE alert_id = alert.id) WHERE id = ?",
+                    (number,),
+                )
                 self._open.pop(alert.key, None)
             else:
                 self._open[alert.key] = number
+            if transition.before is None or transition.before.cause != alert.cause:
+                self.version += 1
             # An alert that is stored only now, because its beginning could not be stored, is visible all the same.
             if transition.visible or (not known and alert.state is AlertState.FIRING):
                 visible.append((number, transition))
+        self.version += bool(visible)
         return visible
 
 

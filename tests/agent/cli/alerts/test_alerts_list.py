@@ -63,7 +63,7 @@ def test_what_receivers_get(make_store: MakeStore, tmp_path: Path, capsys: pytes
     chosen = ["alerts", "list", "--store", str(store), "--config", str(config), "--receivers"]
     assert main(chosen) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "BP-02 warning QM01/buffer_pool/3 -> info: to be sent, it fires and the receiver does not know it" in lines
+    assert "BP-02 warning QM01/buffer_pool/3 -> info: to be sent, it waits for its group" in lines
     assert (
         "BP-02 warning QM01/buffer_pool/3 -> critical: not sent, it is milder than the receiver's min_severity" in lines
     )
