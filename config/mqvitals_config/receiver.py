@@ -39,7 +39,7 @@ def label_value(text: str) -> str:
     return text
 
 
-ReceiverType = Literal["webhook"]
+ReceiverType = Literal["webhook", "slack", "teams", "pagerduty", "servicenow", "splunk"]
 LeastSeverity = Literal["critical", "warning", "info"]
 
 

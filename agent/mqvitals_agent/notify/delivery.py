@@ -8,7 +8,8 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from importlib import import_module
+from typing import Any, Final, TypeVar, cast
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
@@ -24,7 +25,6 @@ from mqvitals_agent.store.rows.notifications import (
     StoredNotification,
 )
 from mqvitals_config.receiver import ReceiverSettings, ReceiverType
-from mqvitals_config.receivers.http import WebhookSettings
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,14 +41,27 @@ MakeReceiver = Callable[[Any, Callable[[], int]], NotificationReceiver]
 """(settings, the time now in ms UTC) -> the receiver. Called on the event loop's thread."""
 
 
-def _webhook(settings: WebhookSettings, now: Callable[[], int]) -> NotificationReceiver:
-    # Its HTTP client is a third of what an agent imports: one that notifies nobody starts without it.
-    from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
+def _in(module: str, name: str) -> MakeReceiver:
+    """Makes receivers of the class ``name`` in ``receivers/``, which is imported with the first of them.
 
-    return WebhookReceiver(settings, now)
+    The HTTP client is a third of what an agent imports: one that notifies nobody starts without it.
+    """
+
+    def make(settings: ReceiverSettings, now: Callable[[], int]) -> NotificationReceiver:
+        found = getattr(import_module(f"mqvitals_agent.notify.receivers.{module}"), name)
+        return cast("NotificationReceiver", found(settings, now))
+
+    return make
 
 
-RECEIVERS: Final[Mapping[ReceiverType, MakeReceiver]] = {"webhook": _webhook}
+RECEIVERS: Final[Mapping[ReceiverType, MakeReceiver]] = {
+    "webhook": _in("webhook", "WebhookReceiver"),
+    "slack": _in("slack", "SlackReceiver"),
+    "teams": _in("teams", "TeamsReceiver"),
+    "pagerduty": _in("pagerduty", "PagerDutyReceiver"),
+    "servicenow": _in("servicenow", "ServiceNowReceiver"),
+    "splunk": _in("splunk", "SplunkReceiver"),
+}
 
 
 def make_receiver(settings: ReceiverSettings, now: Callable[[], int]) -> NotificationReceiver:

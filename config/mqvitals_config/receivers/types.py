@@ -7,8 +7,22 @@ from typing import Annotated
 
 from mqvitals_config.receiver import ReceiverSettings, ReceiverType
 from mqvitals_config.receivers.http import WebhookSettings
+from mqvitals_config.receivers.services import (
+    PagerDutySettings,
+    ServiceNowSettings,
+    SlackSettings,
+    SplunkSettings,
+    TeamsSettings,
+)
 from mqvitals_config.schema import ByType
 
-RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {"webhook": WebhookSettings}
+RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {
+    "webhook": WebhookSettings,
+    "slack": SlackSettings,
+    "teams": TeamsSettings,
+    "pagerduty": PagerDutySettings,
+    "servicenow": ServiceNowSettings,
+    "splunk": SplunkSettings,
+}
 AnyReceiver = Annotated[ReceiverSettings, ByType(RECEIVER_TYPES)]
 """A receiver of any type. Without the key ``type`` it is a webhook."""

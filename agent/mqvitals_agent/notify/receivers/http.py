@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import aiohttp
 from multidict import CIMultiDict
@@ -205,6 +205,21 @@ def revealed_address(address: Secret, revealed: Revealed) -> str:
         return checked_address(text)
     except ValueError as error:
         raise ValueError(f"{address.origin}: {error}") from None
+
+
+def completed_address(address: Secret, revealed: Revealed, path: str) -> str:
+    """The address that a secret holds; one without a path gets ``path``. Raises ValueError when it is none."""
+    found = revealed_address(address, revealed)
+    parts = urlsplit(found)
+    return found.rstrip("/") + path if parts.netloc and parts.path in ("", "/") and not parts.query else found
+
+
+def basic_authorization(credentials: Secret, revealed: Revealed) -> str:
+    """The header of the ``user:password`` that a secret holds. Raises ValueError when it holds none."""
+    user, colon, password = revealed(credentials).partition(":")
+    if not colon and user != HIDDEN:
+        raise ValueError(f"{credentials.origin} holds no user:password")
+    return aiohttp.encode_basic_auth(user, password)
 
 
 def header_text(text: str, secret: Secret, what: str = "value") -> str:

@@ -32,17 +32,6 @@ def located(text: str) -> LocatedText:
     return LocatedText(text, Place("mqvitals.yaml", 1, 1))
 
 
-@pytest.fixture
-def secret(tmp_path: Path) -> Callable[[str, str], Secret]:
-    """A secret in a file."""
-
-    def make(name: str, text: str) -> Secret:
-        (tmp_path / name).write_text(text + "\n")
-        return Secret.in_file(LocatedText(name, Place(str(tmp_path / "mqvitals.yaml"))))
-
-    return make
-
-
 def settings_of(url: str, **others: Any) -> WebhookSettings:
     return WebhookSettings(located("ops"), url=WebAddress(url), **others)
 
