@@ -130,11 +130,11 @@ class RouteSettings:
     ] = None
     mute_time_intervals: Annotated[
         tuple[LocatedText, ...],
-        Doc("Names of `time_intervals` during which nothing is notified from here. Not for the first route."),
+        Doc("Reserved: no time interval can be defined yet, so no name is accepted. Not for the first route."),
     ] = ()
     active_time_intervals: Annotated[
         tuple[LocatedText, ...],
-        Doc("Names of `time_intervals` outside of which nothing is notified from here. Not for the first route."),
+        Doc("Reserved: no time interval can be defined yet, so no name is accepted. Not for the first route."),
     ] = ()
     goes_on: Annotated[
         bool,

@@ -17,12 +17,12 @@ BEGAN_MS = 1795176000000  # 2026-11-20 12:00:00 UTC
 
 
 async def test_cycles_keep_the_grid(house: Any) -> None:
-    """Status is asked every 30 s, usage every 60 s (positions in the log only once in 5 minutes), definitions once in 15 minutes."""
+    """Status is asked every 30 s, usage every 60 s (positions in the log and shared data sets once in 5 minutes), definitions once in 15 minutes."""
     async with house.running():
         await house.clock.advance(120_000)
     script = house.of("QM02")
     assert script.times("INQUIRE_Q_STATUS") == [0, 30_000, 60_000, 90_000, 120_000]
-    assert script.times("INQUIRE_USAGE") == [0, 0, 0, 60_000, 60_000, 120_000, 120_000]
+    assert script.times("INQUIRE_USAGE") == [0, 0, 0, 60_000, 120_000]
     assert script.times("INQUIRE_Q") == [0]
     assert [stored.number for stored in house.stored] == [1, 2, 3, 4, 5]
     assert house.log.getvalue().count("is connected") == 3

@@ -81,7 +81,7 @@ def test_a_temporary_dynamic_queue(smf: Any) -> None:
     found = Verdicts(data, opens_per_hour=1)
     assert found.firing == {"APP-02"}
     assert not {"APP-01", "APP-03", "APP-08", "APP-10"} & found.unknown
-    assert "1 opens in the interval created a temporary dynamic queue from TEAMXX.MODE1" in found.summaries["APP-02"]
+    assert "1 open in the interval created a temporary dynamic queue from TEAMXX.MODE1" in found.summaries["APP-02"]
     assert ObjectName("MQ01", "application", "TEAMJOB/TEAMXX.MODE1") in found.objects
     assert Verdicts(data).firing == set()
 

@@ -75,7 +75,7 @@ async def test_a_header_in_a_file_that_cannot_be_one(hook: Any, secret: Callable
 
 
 async def test_a_signature_can_be_verified(hook: Any, secret: Callable[[str, str], Secret]) -> None:
-    """As docs/receivers.md says: over the time, a full stop and the body as it came."""
+    """As docs/webhooks.md says: over the time, a full stop and the body as it came."""
     bodies: list[bytes] = []
 
     async def keep(request: web.Request) -> web.Response:
