@@ -11,7 +11,7 @@ from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.history import HourMean
-from mqvitals_agent.store.rows.notifications import BuildNotifications
+from mqvitals_agent.store.rows.notifications import UpdateOutbox
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -23,7 +23,7 @@ OnTransitions = Callable[[Snapshot, Sequence[Transition]], None]
 """Called with the visible transitions of a snapshot once they are decided for good. Must not raise."""
 
 
-WriteSnapshot = Callable[[Snapshot, Evaluation, BuildNotifications | None], Sequence[tuple[int, Transition]]]
+WriteSnapshot = Callable[[Snapshot, Evaluation, UpdateOutbox | None], Sequence[tuple[int, Transition]]]
 """As ``SnapshotStore.write``."""
 
 
@@ -36,7 +36,7 @@ class SnapshotStore(Protocol):
         ...
 
     def write(
-        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, update_outbox: UpdateOutbox | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Keep a snapshot and what the rules made of it; returns the visible transitions with the alerts' numbers."""
         ...
@@ -49,8 +49,8 @@ class SnapshotStore(Protocol):
 class Ingest:
     """Remembers, evaluates and stores snapshots, in their order. Begins with the open alerts of the store.
 
-    ``build`` makes the notifications for transitions of alerts; without it none are sent. ``older`` reads what the
-    store holds already, for the windows. ``known`` are snapshots that the rules know without evaluating them, the
+    ``update_outbox`` makes the notifications for transitions of alerts; without it none are sent. ``older`` reads what
+    the store holds already, for the windows. ``known`` are snapshots that the rules know without evaluating them, the
     oldest first. ``changed`` gets the visible transitions of each snapshot after they are stored, once each.
     """
 
@@ -58,7 +58,7 @@ class Ingest:
         self,
         store: SnapshotStore,
         config: RuleConfig,
-        build: BuildNotifications | None = None,
+        update_outbox: UpdateOutbox | None = None,
         *,
         older: PastReader | None = None,
         known: Iterable[Snapshot] = (),
@@ -67,7 +67,7 @@ class Ingest:
         wanted = {WindowedMetric.by(use) for use in config.rules.windows}
         wanted.add(WindowedMetric(LOG, GROWTH, baseline=True))
         self._store = store
-        self._build = build
+        self._update_outbox = update_outbox
         self._changed = changed
         self._windows = WindowHistory(sorted(wanted), older=older, zone_of=config.zone_of)
         self._log_figures = LogFigures(self._windows, config.facts, older)
@@ -112,7 +112,7 @@ class Ingest:
         self._engine.shift(by_ms, since)
 
     def _write(self, snapshot: Snapshot, evaluation: Evaluation, write: WriteSnapshot | None = None) -> None:
-        visible = (write or self._store.write)(snapshot, evaluation, self._build)
+        visible = (write or self._store.write)(snapshot, evaluation, self._update_outbox)
         if self._changed is not None and visible:
             self._changed(snapshot, [transition for _, transition in visible])
 

@@ -17,13 +17,9 @@ from mqvitals_agent.notify.notification import notification_from
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.notifications import (
-    LONGEST_PAUSE_MS,
-    NotificationOutcome,
-    NotificationRepository,
-    ReceiverChanges,
-    StoredNotification,
-)
+from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS, NotificationOutcome, StoredNotification
+from mqvitals_agent.store.rows.notifications import NotificationRepository
+from mqvitals_agent.store.rows.receivers import ReceiverChanges
 from mqvitals_config.receiver import ReceiverSettings, ReceiverType
 
 _LOG = logging.getLogger(__name__)
@@ -350,16 +346,11 @@ class Notifier:
         for name, count in adoption.dropped.items():
             if count:
                 _LOG.warning(
-                    f"receiver {name} is no longer in the settings: {_count_text(count)} dropped",
+                    f"receiver {name} is no longer in the settings: {count} notification{'' if count == 1 else 's'} dropped",
                     extra=as_event("receiver.dropped", receiver=name, notices=count),
                 )
-        for name, count in adoption.created.items():
-            if count:
-                _LOG.info(
-                    f"receiver {name} is new: {_count_text(count)} of the current alerts to send",
-                    extra=as_event("receiver.new", receiver=name, notices=count),
-                )
-
-
-def _count_text(count: int) -> str:
-    return f"{count} notification{'' if count == 1 else 's'}"
+        for name in adoption.new:
+            _LOG.info(
+                f"receiver {name} is new: it is notified about the alerts that fire",
+                extra=as_event("receiver.new", receiver=name),
+            )

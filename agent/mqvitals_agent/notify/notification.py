@@ -14,7 +14,7 @@ from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.routing import braced
-from mqvitals_agent.store.rows.notifications import PendingNotification, StoredNotification
+from mqvitals_agent.store.rows.notification_rows import PendingNotification, StoredNotification
 from mqvitals_agent.store.rows.tables import moment, moment_or_none
 from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
 from mqvitals_config.receiver import ReceiverSettings

@@ -25,14 +25,9 @@ from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.notify.notification import RuleText, notified_alert, pending_notification
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.actions import NO_ACTIONS
-from mqvitals_agent.store.rows.notifications import (
-    NotificationChanges,
-    NotificationRepository,
-    PendingGroup,
-    PendingNotification,
-    ReceiverChanges,
-    StoredNotification,
-)
+from mqvitals_agent.store.rows.notification_rows import PendingGroup, StoredNotification
+from mqvitals_agent.store.rows.notifications import NotificationChanges, NotificationRepository
+from mqvitals_agent.store.rows.receivers import ReceiverChanges
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, Transition
@@ -120,16 +115,14 @@ class Outbox:
         """The receivers of the settings in force."""
         return self._settings.receivers
 
-    def pending(self, changes: Sequence[tuple[int, Transition]]) -> Sequence[PendingNotification]:
+    def update(self, changes: Sequence[tuple[int, Transition]]) -> None:
         """Look what ``changes`` lead to, in the transaction of the snapshot that brings them."""
         if changes:
             self._look(self._now())
-        return ()
 
-    def introduce(self, _names: Sequence[str], now: int) -> Sequence[PendingNotification]:
+    def introduce(self, now: int) -> None:
         """Look what new receivers are to be told at ``now`` (ms UTC), in the transaction that makes them known."""
         self._look(now)
-        return ()
 
     def evaluate(self) -> int | None:
         """Make the notifications that are due. Returns when to look again, ms UTC; None: not before something changes.
@@ -181,7 +174,7 @@ class Outbox:
         """
         names = [str(receiver.name) for receiver in self.receivers]
         self._sending.clear()
-        return await self.run(lambda rows: rows.update_receivers(names, ts, lambda new: self.introduce(new, ts)))
+        return await self.run(lambda rows: rows.update_receivers(names, ts, lambda: self.introduce(ts)))
 
     def _look(self, now: int) -> None:
         """Compare what is with what receivers know, and make what is due, all in one transaction."""

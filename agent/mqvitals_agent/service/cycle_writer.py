@@ -19,7 +19,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore, StoreIncident, StoreState
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, RetentionStep, never
-from mqvitals_agent.store.rows.notifications import BuildNotifications
+from mqvitals_agent.store.rows.notifications import UpdateOutbox
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
@@ -104,7 +104,7 @@ class CycleWriter:
         queue_managers: Sequence[str],
         *,
         source: str = "",
-        build_notifications: BuildNotifications | None = None,
+        update_outbox: UpdateOutbox | None = None,
         tap: ExchangeTap | None = None,
         changed: OnTransitions | None = None,
         steady_s: Callable[[], float] = time.monotonic,
@@ -116,7 +116,7 @@ class CycleWriter:
         self._rule_config = rule_config
         self._queue_managers = tuple(queue_managers)
         self._source = source
-        self._build_notifications = build_notifications
+        self._update_outbox = update_outbox
         self._tap = tap
         self._changed = changed
         self._collector = self._new_collector()
@@ -373,7 +373,7 @@ class CycleWriter:
         self._ingest = ingest = Ingest(
             store,
             self._rule_config,
-            self._build_notifications,
+            self._update_outbox,
             older=store.older,
             known=self._latest(),
             changed=self._changed,

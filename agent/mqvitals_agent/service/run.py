@@ -216,7 +216,7 @@ class AgentRun:
             targets.connectors,
             group.clock,
             source=group.source,
-            build_notifications=self._outbox.pending,
+            update_outbox=self._outbox.update,
             tap=None if self._options.record is None else self._record,
             stored=self._stored,
             uniform=group.uniform,

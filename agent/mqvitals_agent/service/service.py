@@ -30,7 +30,7 @@ from mqvitals_agent.store.deletion_clock import DeletionDecision
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.resilient import ResilientStore, StoreState
 from mqvitals_agent.store.rows.actions import Actions
-from mqvitals_agent.store.rows.notifications import BuildNotifications
+from mqvitals_agent.store.rows.notifications import UpdateOutbox
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.scalars import format_duration
@@ -48,7 +48,7 @@ _PAUSE_MS = 75
 class Service:
     """Polls, evaluates rules and stores until ``stop``. It runs even when no queue manager can be reached.
 
-    ``source`` describes the origin of samples in the store. ``build_notifications`` builds the notifications about
+    ``source`` describes the origin of samples in the store. ``update_outbox`` makes the notifications about
     alerts. ``stored`` is called in the event loop after each cycle. ``tap`` gets every exchange in the order of
     ``at``, in the worker's thread; what it raises stops the agent. ``others`` are members of the group without a
     connector, polled through one that has one. ``before_close`` is called when everything is stored, before the store
@@ -67,7 +67,7 @@ class Service:
         clock: Clock,
         *,
         source: str = "",
-        build_notifications: BuildNotifications | None = None,
+        update_outbox: UpdateOutbox | None = None,
         tap: ExchangeTap | None = None,
         stored: Callable[[StoredCycle], None] | None = None,
         uniform: Uniform = random.uniform,
@@ -93,7 +93,7 @@ class Service:
             rule_config,
             [*(each.queue_manager for each in connectors), *others],
             source=source,
-            build_notifications=build_notifications,
+            update_outbox=update_outbox,
             tap=tap,
             changed=log_alerts,
             steady_s=clock.steady_s,

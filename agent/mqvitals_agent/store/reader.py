@@ -41,7 +41,8 @@ from mqvitals_agent.store.rows.messages import (
     read_new_messages,
     read_newest_messages,
 )
-from mqvitals_agent.store.rows.notifications import ReceiverRow, read_groups, read_last, read_mutes, read_receivers
+from mqvitals_agent.store.rows.notification_rows import read_last
+from mqvitals_agent.store.rows.notifications import read_groups, read_mutes
 from mqvitals_agent.store.rows.objects import (
     number_of,
     read_closest,
@@ -51,6 +52,7 @@ from mqvitals_agent.store.rows.objects import (
     read_snapshot_times,
     read_unknown_counts,
 )
+from mqvitals_agent.store.rows.receivers import ReceiverRow, read_receivers
 from mqvitals_agent.store.rows.tables import moment, tables_of, text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source

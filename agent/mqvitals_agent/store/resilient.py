@@ -22,7 +22,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.actions import Actions
 from mqvitals_agent.store.rows.alert_memory import AlertMemory
 from mqvitals_agent.store.rows.history import HourMean
-from mqvitals_agent.store.rows.notifications import BuildNotifications
+from mqvitals_agent.store.rows.notifications import UpdateOutbox
 from mqvitals_agent.store.writer import Store, check_snapshot_time
 from mqvitals_rules.engine import Evaluation, UnknownCount
 from mqvitals_rules.lifecycle.alert import Transition
@@ -189,14 +189,14 @@ class ResilientStore:
         return unreported
 
     def write(
-        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, update_outbox: UpdateOutbox | None = None
     ) -> Sequence[tuple[int, Transition]]:
-        """Take in a snapshot; returns the visible transitions with the alerts' numbers. Raises what ``build`` raises.
+        """Take in a snapshot; returns the visible transitions with the alerts' numbers. Raises what ``update_outbox`` raises.
 
         Whether the file can be written makes no difference to the caller.
         """
         check_snapshot_time(snapshot)
-        visible = self._take(snapshot, evaluation, build)
+        visible = self._take(snapshot, evaluation, update_outbox)
         self._waiting.append(_WaitingSnapshot(snapshot, evaluation.unknown))
         self._readings += len(snapshot.readings)
         if self._gathered is not None:
@@ -229,14 +229,14 @@ class ResilientStore:
                 self._write_means()
 
     def write_now(
-        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, update_outbox: UpdateOutbox | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Take in what can be read again: only its alerts are kept when the file cannot be written.
 
         Raises StoreError then.
         """
         check_snapshot_time(snapshot)
-        visible = self._take(snapshot, evaluation, build)
+        visible = self._take(snapshot, evaluation, update_outbox)
         self.check()
         taken = ((snapshot, evaluation.unknown),)
         if not self._attempt(lambda file: file.write_together(taken, self._memory.write_to)):
@@ -326,11 +326,11 @@ class ResilientStore:
             self._file.close()
 
     def _take(
-        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None
+        self, snapshot: Snapshot, evaluation: Evaluation, update_outbox: UpdateOutbox | None
     ) -> Sequence[tuple[int, Transition]]:
         if snapshot.group:
             self._groups.add(snapshot.owner)
-        return self._memory.take(evaluation.transitions, build)
+        return self._memory.take(evaluation.transitions, update_outbox)
 
     def _follow(self) -> None:
         """Bring the file to the state of the memory: what was sent and is not noted there is sent again after a kill.

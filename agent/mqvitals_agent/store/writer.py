@@ -35,7 +35,7 @@ from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import HourMean, write_means
 from mqvitals_agent.store.rows.messages import MessageRepository
-from mqvitals_agent.store.rows.notifications import BuildNotifications, NotificationRepository, insert_notifications
+from mqvitals_agent.store.rows.notifications import NotificationRepository, UpdateOutbox
 from mqvitals_agent.store.rows.requests import RequestRepository
 from mqvitals_agent.store.rows.smf_records import SmfRepository
 from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
@@ -145,21 +145,21 @@ class Store:
         return store
 
     def write(
-        self, snapshot: Snapshot, evaluation: Evaluation, build: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, update_outbox: UpdateOutbox | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Store a snapshot and what the rules made of it, all or nothing; returns the visible transitions with the
         alerts' numbers.
 
-        ``build`` makes the notifications for the visible transitions, within the same transaction. It may read the
-        store, where the alerts are as after the transitions; what it raises rolls the snapshot back. Raises as
+        ``update_outbox`` makes the notifications for the visible transitions, within the same transaction. It may read
+        the store, where the alerts are as after the transitions; what it raises rolls the snapshot back. Raises as
         ``write_together``.
         """
         visible: list[tuple[int, Transition]] = []
 
-        def write_alerts(connection: sqlite3.Connection) -> None:
+        def write_alerts(_: sqlite3.Connection) -> None:
             visible[:] = self.alerts.write(evaluation.transitions)
-            if build is not None and visible:
-                insert_notifications(connection, build(visible))
+            if update_outbox is not None and visible:
+                update_outbox(visible)
 
         self.write_together([(snapshot, evaluation.unknown)], write_alerts)
         return visible

@@ -19,7 +19,7 @@ from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.store.rows.notifications import ReceiverRow
+    from mqvitals_agent.store.rows.receivers import ReceiverRow
     from mqvitals_rules.ruleset.config import RuleConfig
 
 OVERVIEW, LIST, ALERTS, AGENT, DETAIL = "overview", "list", "alerts", "agent", "detail"

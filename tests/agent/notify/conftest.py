@@ -24,7 +24,8 @@ from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.notifications import ReceiverRow
+from mqvitals_agent.store.rows.notifications import UpdateOutbox
+from mqvitals_agent.store.rows.receivers import ReceiverRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.alerting import ALL_LABELS
@@ -60,15 +61,17 @@ class NotedClock(VirtualClock):
 
 
 class Lines(LineHandler):
-    """The log: what was said."""
+    """The log: what was said of deliveries in ``said``, which receivers came and went in ``adopted``."""
 
     def __init__(self) -> None:
         super().__init__(io.StringIO(), VirtualClock(START))
         self.said: list[str] = []
+        self.adopted: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         facts = record.__dict__
-        self.said.append(f"{record.levelname.lower()} {facts['event']} {record.getMessage()} {facts['facts']}")
+        lines = self.adopted if facts["event"] in {"receiver.new", "receiver.dropped"} else self.said
+        lines.append(f"{record.levelname.lower()} {facts['event']} {record.getMessage()} {facts['facts']}")
 
 
 @dataclass
@@ -188,7 +191,7 @@ class Site:
             ),
         )
 
-    def change(self, *alerts: Alert, build: Any = None) -> None:
+    def change(self, *alerts: Alert, update_outbox: UpdateOutbox | None = None) -> None:
         """A cycle after which the alerts are so."""
         self.cycle += 1
         ts = START + self.cycle * 10_000
@@ -204,7 +207,9 @@ class Site:
             if alert.state is not AlertState.RESOLVED:
                 self.open[alert.key] = alert
         self.store.write(
-            Snapshot("QM01", False, self.cycle, ts, ()), Evaluation(tuple(changes), ()), build or self.outbox().pending
+            Snapshot("QM01", False, self.cycle, ts, ()),
+            Evaluation(tuple(changes), ()),
+            update_outbox or self.outbox().update,
         )
 
     def notifier(self, reveal: Any = Secret.reveal) -> Notifier:

@@ -26,7 +26,7 @@ from mqvitals_agent.notify.notification import (
 )
 from mqvitals_agent.notify.receiver import trial_alerts
 from mqvitals_agent.notify.receivers.webhook import webhook_payload
-from mqvitals_agent.store.rows.notifications import PendingNotification
+from mqvitals_agent.store.rows.notification_rows import PendingNotification
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.receivers.http import webhook_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why

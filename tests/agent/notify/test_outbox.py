@@ -165,11 +165,11 @@ def test_a_snapshot_that_cannot_be_stored_owes_nothing(site: Any, pool: Pool, we
     site.receivers = [webhook()]
     site.change(pool(state=PENDING))
 
-    def full(changes: Any) -> Any:
+    def full(changes: Any) -> None:
         raise StoreError("the disk is full")
 
     with pytest.raises(StoreError):
-        site.change(pool(), build=full)
+        site.change(pool(), update_outbox=full)
     assert site.row("SELECT state FROM alert") == [("pending",)]
     assert notifications(site) == []
     # The rules go on with an alert that fires; the store hears of it with the next change.

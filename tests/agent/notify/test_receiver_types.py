@@ -14,7 +14,7 @@ from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, send_test_alert
 from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
-from mqvitals_agent.store.rows.notifications import LONGEST_PAUSE_MS
+from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState

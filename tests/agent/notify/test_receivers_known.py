@@ -38,8 +38,10 @@ async def test_what_nobody_is_there_for_is_dropped(
     assert [outcome for _, _, outcome in site.outcomes()] == ["dropped", "dropped"]
     assert hook.rules == [("BP-03", "firing"), ("BP-03", "resolved")]
     await begun(site)
-    assert [line.partition(" {")[0] for line in site.lines.said] == [
-        "warning receiver.dropped receiver ops is no longer in the settings: 2 notifications dropped"
+    assert site.lines.said == []
+    assert [line.partition(" {")[0] for line in site.lines.adopted] == [
+        "warning receiver.dropped receiver ops is no longer in the settings: 2 notifications dropped",
+        "info receiver.new receiver chat is new: it is notified about the alerts that fire",
     ]
     assert [row.name for row in site.receiver_rows()] == ["chat"]
 
@@ -59,7 +61,10 @@ async def test_a_new_one_is_told_what_fires(
         await begun(site, settled)
     assert new.rules == [("BP-03", "firing")]
     assert new.keys == hook.keys[-1:]
-    assert "receiver new is new: 1 notification of the current alerts to send" in site.lines.said[-1]
+    assert site.lines.adopted == [
+        f"info receiver.new receiver {name} is new: it is notified about the alerts that fire {{'receiver': '{name}'}}"
+        for name in ("ops", "new")
+    ]
     site.change(pool(state=RESOLVED))
     await begun(site, settled)
     assert new.rules == [("BP-03", "firing"), ("BP-03", "resolved"), ("BP-01", "firing")]

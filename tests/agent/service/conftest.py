@@ -192,6 +192,8 @@ class House:
         self.stored: list[StoredCycle] = []
         self.tapped: list[Exchange] = []
         self.settings = Settings()
+        self.service: Service | None = None
+        """The service that runs, or ran last."""
 
     def of(self, name: str) -> Script:
         return next(script for script in self.scripts if script.queue_manager == name)
@@ -215,7 +217,7 @@ class House:
     @asynccontextmanager
     async def running(self, **options: Any) -> AsyncIterator[Service]:
         """A service that runs until the block ends."""
-        service = self.make(**options)
+        self.service = service = self.make(**options)
         task = asyncio.create_task(service.run())
         await self.clock.advance(0)
         try:

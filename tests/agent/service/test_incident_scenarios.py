@@ -19,7 +19,7 @@ from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, load_scenario
 from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.notifications import NotificationOutcome
+from mqvitals_agent.store.rows.notification_rows import NotificationOutcome
 from mqvitals_config.alerting import ALL_LABELS
 from mqvitals_config.collection import EventSettings
 from mqvitals_config.problem import LocatedText, Place
@@ -100,7 +100,7 @@ async def played(
     settings = OutboxSettings((WEBHOOK,), rules, alone)
     outbox = Outbox(lambda: service.resilient_store, None, settings, house.clock.now)  # type: ignore[arg-type]
     found = Played([], {})
-    async with house.running(build_notifications=outbox.pending) as service:
+    async with house.running(update_outbox=outbox.update) as service:
         for _ in range(minutes * MINUTE_MS // cycle_ms):
             await house.clock.advance(cycle_ms)
             now = house.clock.now()

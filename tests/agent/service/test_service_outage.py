@@ -16,7 +16,8 @@ from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store import resilient
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.notifications import NotificationOutcome, PendingNotification
+from mqvitals_agent.store.rows.notification_rows import NotificationOutcome, PendingGroup, PendingNotification
+from mqvitals_agent.store.rows.notifications import NotificationChanges
 from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState
@@ -25,13 +26,15 @@ from mqvitals_rules.lifecycle.alert import AlertState
 class Post:
     """A receiver that takes everything at once, in the service's own thread of the store."""
 
-    def __init__(self) -> None:
+    def __init__(self, house: Any) -> None:
+        self._house = house
         self.sent: list[tuple[str, str]] = []
         self.about_store: list[tuple[str, str]] = []
         self.numbers: list[int] = []
 
-    def notifications_of(self, changes: Any) -> list[PendingNotification]:
-        return [
+    def update_outbox(self, changes: Any) -> None:
+        """Each change is a notification by itself."""
+        made = [
             PendingNotification(
                 number,
                 "ops",
@@ -43,6 +46,9 @@ class Post:
             )
             for number, change in changes
         ]
+        pending = tuple(PendingGroup((each,)) for each in made)
+        notifications = self._house.service.resilient_store.notifications
+        notifications.apply(NotificationChanges(self._house.clock.now(), pending))
 
     def deliver(self, service: Service, now: int) -> None:
         """Send all that is due."""
@@ -126,8 +132,8 @@ def full(service: Service) -> Iterator[None]:
 
 async def test_alerts_are_sent_while_the_disk_is_full(house: Any) -> None:
     """Start and end reach the receiver within two cycles, once each; with space again all of it is in the file, once."""
-    post = Post()
-    async with house.running(build_notifications=post.notifications_of) as service:
+    post = Post(house)
+    async with house.running(update_outbox=post.update_outbox) as service:
         await cycles(house, service, post, 2)
         with full(service):
             house.of("QM03").down = 2059
@@ -154,8 +160,8 @@ async def test_alerts_are_sent_while_the_disk_is_full(house: Any) -> None:
 async def test_an_outage_of_hundreds_of_cycles_is_bounded(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Old snapshots are given up and counted; alerts and notices are not."""
     monkeypatch.setattr(resilient, "MAX_WAITING_READINGS", 300)
-    post = Post()
-    async with house.running(build_notifications=post.notifications_of) as service:
+    post = Post(house)
+    async with house.running(update_outbox=post.update_outbox) as service:
         service.resilient_store._most = 300
         await cycles(house, service, post, 2)
         with full(service):
@@ -243,9 +249,9 @@ async def test_a_store_that_is_damaged_while_the_agent_runs(
 
     What fires was sent once before and is not sent again; its end is sent, and a new alert is, too.
     """
-    post = Post()
+    post = Post(house)
     house.of("QM03").down = 2059
-    async with house.running(build_notifications=post.notifications_of) as service:
+    async with house.running(update_outbox=post.update_outbox) as service:
         await cycles(house, service, post, 10)
         assert post.sent == BOTH[:1]
         with StoreReader.open(house.store) as reader:
@@ -275,8 +281,8 @@ async def test_a_store_that_is_damaged_while_the_agent_runs(
 
 async def test_a_file_of_somebody_else_in_the_stores_place_is_left_alone(house: Any) -> None:
     """It is no store: it is not renamed and not written; alerts are sent, and a new store begins when it has gone."""
-    post = Post()
-    async with house.running(build_notifications=post.notifications_of) as service:
+    post = Post(house)
+    async with house.running(update_outbox=post.update_outbox) as service:
         await cycles(house, service, post, 2)
         house.store.rename(house.store.with_name("away.db"))
         house.store.write_text("a letter")
@@ -299,8 +305,8 @@ async def test_a_folder_that_is_renamed_and_comes_back(house: Any, tmp_path: Pat
     folder = tmp_path / "data"
     folder.mkdir()
     house.store = folder / "samples.db"
-    post = Post()
-    async with house.running(build_notifications=post.notifications_of) as service:
+    post = Post(house)
+    async with house.running(update_outbox=post.update_outbox) as service:
         await cycles(house, service, post, 2)
         folder.rename(tmp_path / "elsewhere")
         house.of("QM03").down = 2059
@@ -317,8 +323,8 @@ async def test_a_folder_that_is_renamed_and_comes_back(house: Any, tmp_path: Pat
 
 async def test_another_program_keeps_the_store_locked(house: Any) -> None:
     """Longer than anybody waits: alerts are sent, the agent ends in time, and what it could not write it counts."""
-    post = Post()
-    async with house.running(build_notifications=post.notifications_of) as service:
+    post = Post(house)
+    async with house.running(update_outbox=post.update_outbox) as service:
         await cycles(house, service, post, 2)
         other = sqlite3.connect(house.store, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")
@@ -335,14 +341,14 @@ async def test_another_program_keeps_the_store_locked(house: Any) -> None:
 
 async def test_the_start_of_an_agent_after_an_outage(house: Any) -> None:
     """What an orderly end could still write is known to the next run: nothing is sent again."""
-    post = Post()
-    async with house.running(build_notifications=post.notifications_of) as service:
+    post = Post(house)
+    async with house.running(update_outbox=post.update_outbox) as service:
         await cycles(house, service, post, 2)
         with full(service):
             house.of("QM03").down = 2059
             await cycles(house, service, post, 3)
     assert post.sent == BOTH[:1]
-    async with house.running(build_notifications=post.notifications_of) as service:
+    async with house.running(update_outbox=post.update_outbox) as service:
         await cycles(house, service, post, 3)
     assert post.sent == BOTH[:1]
     assert stored(house) == BOTH[:1]
@@ -359,9 +365,9 @@ async def test_a_snapshot_that_no_file_can_hold(house: Any, monkeypatch: pytest.
         take(store, snapshot)
 
     monkeypatch.setattr(SnapshotWriter, "_write_snapshot", write)
-    post = Post()
+    post = Post(house)
     house.of("QM03").down = 2059
-    async with house.running(build_notifications=post.notifications_of) as service:
+    async with house.running(update_outbox=post.update_outbox) as service:
         await cycles(house, service, post, 4)
         assert house.stored[-1].state.dropped == 1
         assert house.stored[-1].errors == ()

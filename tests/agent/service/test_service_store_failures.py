@@ -47,12 +47,11 @@ async def test_an_alert_that_ends_while_the_disk_is_full(house: Any, disk: Disk)
     """Receivers are owed its end at once, and once."""
     owed: list[AlertState] = []
 
-    def owing(changes: Any) -> list[Any]:
+    def note(changes: Any) -> None:
         owed.extend(change.after.state for _, change in changes if change.after.key.object.kind != "store")
-        return []
 
     house.of("QM03").down = 2059
-    async with house.running(build_notifications=owing):
+    async with house.running(update_outbox=note):
         await house.clock.advance(65_000)
         assert owed == steps(house) == [AlertState.FIRING]
         disk.full = True

@@ -17,15 +17,15 @@ from mqvitals_agent.store.file.database import StoreDatabase
 from mqvitals_agent.store.file.migration import STRUCTURE, migrate, migrations
 from mqvitals_agent.store.file.schema import APPLICATION_ID, PAGE_SIZE
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.notifications import (
+from mqvitals_agent.store.rows.notification_rows import (
     KEEP_MS,
     LONGEST_PAUSE_MS,
     NotificationOutcome,
-    NotificationRepository,
+    PendingGroup,
     PendingNotification,
-    ReceiverChanges,
-    read_receivers,
 )
+from mqvitals_agent.store.rows.notifications import NotificationChanges, NotificationRepository
+from mqvitals_agent.store.rows.receivers import ReceiverChanges, read_receivers
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName
@@ -60,7 +60,20 @@ class Owed:
 
 def write(store: Store, make: Any, cycle: int, after: Any, before: Any, owed: Any) -> None:
     """A snapshot in which one alert changed."""
-    store.write(make.snapshot(cycle), make.verdict(Transition(after, before, Why.HELD)), owed)
+    store.write(
+        make.snapshot(cycle),
+        make.verdict(Transition(after, before, Why.HELD)),
+        lambda changes: insert(store, make.ts(cycle), owed(changes)),
+    )
+
+
+def insert(store: Store, ts: int, pending: Sequence[PendingNotification]) -> None:
+    """Make notifications, each of one alert."""
+    store.notifications.apply(NotificationChanges(ts, tuple(PendingGroup((each,)) for each in pending)))
+
+
+def nothing() -> None:
+    """What new receivers are to be told."""
 
 
 def ids(store: Store, now: int, limit: int = 10, receiver: str = "ops") -> list[int]:
@@ -205,7 +218,7 @@ def test_screens_read_no_more_than_they_show(path: Path, make: Any) -> None:
     seen: list[str] = []
     with Store.open(path, kinds=make.kinds) as store:
         three(store, make)
-        store.notifications.update_receivers(["ops"], make.ts(5), lambda _: [])
+        store.notifications.update_receivers(["ops"], make.ts(5), nothing)
         store.notifications.failed(1, make.ts(5), "x", make.ts(6), refused=True)
         connection = sqlite3.connect(path)
         connection.set_trace_callback(seen.append)
@@ -241,7 +254,7 @@ def test_a_hundred_thousand_delivered_notices_cost_a_screen_nothing(path: Path, 
         return count[0]
 
     with Store.open(path, kinds=make.kinds) as store:
-        store.notifications.update_receivers(["ops"], make.ts(5), lambda _: [])
+        store.notifications.update_receivers(["ops"], make.ts(5), nothing)
         three(store, make)
         before = steps()
         store._connection.execute(
@@ -275,35 +288,38 @@ def test_a_refused_one_is_stepped_over(path: Path, make: Any) -> None:
 
 def test_receivers_are_adopted_or_not(path: Path, make: Any) -> None:
     """All in one transaction: what others are owed is dropped, what waits is due, what new ones are owed is kept."""
-    asked: list[Sequence[str]] = []
+    asked: list[list[str]] = []
 
-    def introduced(names: Sequence[str]) -> list[PendingNotification]:
-        asked.append(names)
-        return [PendingNotification(1, name, NotificationStatus.FIRING, Severity.INFO, "f", 5, "{}") for name in names]
+    def introduce() -> None:
+        asked.append([row.name for row in read_receivers(store.database.connection)])
+        insert(
+            store,
+            make.ts(7),
+            [PendingNotification(1, "new", NotificationStatus.FIRING, Severity.INFO, "f", 5, "{}")],
+        )
 
-    def broken(names: Sequence[str]) -> list[PendingNotification]:
-        raise KeyError(names)
+    def broken() -> None:
+        introduce()
+        raise KeyError("broken")
 
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
         three(store, make)
         assert reader.receivers() == ()
-        assert store.notifications.update_receivers(["ops"], make.ts(5), lambda _: []) == ReceiverChanges(
-            {}, {"ops": 0}
-        )
+        assert store.notifications.update_receivers(["ops"], make.ts(5), nothing) == ReceiverChanges({}, ("ops",))
         store.notifications.failed(1, make.ts(6), "x", make.ts(9))
         before = reader.receivers()
         with pytest.raises(KeyError):
             store.notifications.update_receivers(["new"], make.ts(7), broken)
         assert reader.receivers() == before
         assert ids(store, make.ts(6)) == []
-        assert store.notifications.update_receivers(["new", "ops"], make.ts(7), introduced) == ReceiverChanges(
-            {}, {"new": 1}
+        assert store.notifications.update_receivers(["new", "ops"], make.ts(7), introduce) == ReceiverChanges(
+            {}, ("new",)
         )
         assert ids(store, make.ts(6)) == [1, 2, 3]
         assert store.notifications.pending_counts() == {"ops": 3, "new": 1}
-        assert store.notifications.update_receivers(["new"], make.ts(8), introduced) == ReceiverChanges({"ops": 3}, {})
-        assert store.notifications.update_receivers(["new"], make.ts(9), introduced) == ReceiverChanges({}, {})
-        assert asked == [["new"]]
+        assert store.notifications.update_receivers(["new"], make.ts(8), introduce) == ReceiverChanges({"ops": 3}, ())
+        assert store.notifications.update_receivers(["new"], make.ts(9), introduce) == ReceiverChanges({}, ())
+        assert asked == [["new"], ["new", "ops"]]
         assert [(row.name, row.since, row.waiting) for row in reader.receivers()] == [("new", make.ts(7), 1)]
         # What was dropped is not known to whoever was to get it.
         assert store.notifications.last([1]) == {
@@ -316,13 +332,16 @@ def test_what_a_receiver_takes_to_be_firing(path: Path, make: Any) -> None:
     with Store.open(path, kinds=make.kinds) as store:
         firing = make.alert(1, FIRING, started=1)
         write(store, make, 1, firing, None, Owed())
-        assert store.notifications.ended_unnotified("ops") == ()
         write(store, make, 2, make.alert(2, RESOLVED, started=1, ended=2), firing, Owed())
-        assert store.notifications.ended_unnotified("ops") == ()
         store.notifications.done(1, make.ts(3), ACCEPTED)
-        store.notifications.update_receivers([], make.ts(4), lambda _: [])
-        assert [each.id for each in store.notifications.ended_unnotified("ops")] == [1]
-        assert store.notifications.ended_unnotified("other") == ()
+        store.notifications.apply(NotificationChanges(make.ts(3), told=(1,)))
+        store.notifications.update_receivers(["ops"], make.ts(4), nothing)
+        assert store.alerts.ending() == ()  # its end waits
+        store.notifications.update_receivers([], make.ts(5), nothing)
+        store.notifications.update_receivers(["other"], make.ts(6), nothing)
+        assert store.alerts.ending() == ()
+        store.notifications.update_receivers(["ops", "other"], make.ts(7), nothing)
+        assert [each.id for each in store.alerts.ending()] == [1]
 
 
 def test_what_the_pipeline_asks(path: Path, make: Any) -> None:
@@ -394,7 +413,7 @@ def test_a_store_of_structure_2_is_brought_up_to_date(path: Path, make: Any) -> 
         assert store.notifications.last([7]) == {
             (7, "ops"): LastNotification(NotificationStatus.FIRING, Severity.WARNING, 2)
         }
-        store.notifications.update_receivers(["ops"], 6, lambda _: [])
+        store.notifications.update_receivers(["ops"], 6, nothing)
         (row,) = reader.receivers()
         assert (row.given_up, row.refused, row.waiting) == (1, 0, 0)
         assert [each["refused_ts"] for each in stored_notifications(path)] == [5, None]
@@ -410,8 +429,7 @@ def test_a_closed_store_says_so(path: Path, make: Any) -> None:
         lambda: store.notifications.failed(1, 1, "x", 1),
         lambda: store.notifications.last([1]),
         lambda: store.notifications.next_due("ops", 1),
-        lambda: store.notifications.ended_unnotified("ops"),
-        lambda: store.notifications.update_receivers([], 1, lambda _: []),
+        lambda: store.notifications.update_receivers([], 1, nothing),
         store.notifications.pending_counts,
         store.alerts.firing,
         store.groups,

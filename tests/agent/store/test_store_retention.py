@@ -18,7 +18,12 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import STEP_S, Retention, RetentionPolicy
 from mqvitals_agent.store.rows.history import HourMean
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
-from mqvitals_agent.store.rows.notifications import NotificationOutcome, PendingNotification
+from mqvitals_agent.store.rows.notification_rows import (
+    NotificationOutcome,
+    PendingGroup,
+    PendingNotification,
+    insert_groups,
+)
 from mqvitals_agent.store.rows.smf_records import SmfFile, SmfPart
 from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
@@ -154,12 +159,10 @@ def test_alerts(path: Path, make: Any, store: Store) -> None:
     late = ended(make, store, "LATE", 1, 90)
     ended(make, store, "NEWEST", 95, 96)
     with store.deleting() as connection:
-        from mqvitals_agent.store.rows.notifications import insert_notifications
-
         notice = PendingNotification(
             old, "oncall", NotificationStatus.RESOLVED, Severity.WARNING, "f", at(make, 2), "{}"
         )
-        insert_notifications(connection, [replace(notice, alert_id=number) for number in (old, owed)])
+        insert_groups(connection, [PendingGroup((replace(notice, alert_id=number),)) for number in (old, owed)])
     store.notifications.done(1, at(make, 2), NotificationOutcome.ACCEPTED)
     retention = Retention(store, RetentionPolicy(DAY, None))
     finish(retention, at(make, 100))

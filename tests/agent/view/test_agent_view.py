@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.notifications import ReceiverRow
+from mqvitals_agent.store.rows.receivers import ReceiverRow
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells

@@ -17,17 +17,9 @@ from mqvitals_agent.store.file.database import StoreDatabase
 from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.rows.actions import NO_ACTIONS, carry_over, read_actions
 from mqvitals_agent.store.rows.alerts import AlertRepository
-from mqvitals_agent.store.rows.notifications import (
-    ROWS_OF,
-    BuildForNewReceivers,
-    BuildNotifications,
-    NotificationChanges,
-    NotificationOutcome,
-    NotificationRepository,
-    ReceiverChanges,
-    delete_old_notifications,
-    insert_notifications,
-)
+from mqvitals_agent.store.rows.notification_rows import ROWS_OF, NotificationOutcome, delete_old_notifications
+from mqvitals_agent.store.rows.notifications import NotificationChanges, NotificationRepository, UpdateOutbox
+from mqvitals_agent.store.rows.receivers import ReceiverChanges
 from mqvitals_rules.lifecycle.alert import Transition
 
 _TABLES = ("alert", "alert_transition", "notice", "receiver", "alert_group")
@@ -88,11 +80,11 @@ class AlertMemory:
         self.actions = read_actions(file)
 
     def take(
-        self, transitions: Sequence[Transition], build: BuildNotifications | None
+        self, transitions: Sequence[Transition], update_outbox: UpdateOutbox | None
     ) -> Sequence[tuple[int, Transition]]:
         """Store the transitions of a snapshot and the notifications they lead to.
 
-        Returns the visible transitions with the alerts' numbers. Raises what ``build`` raises; nothing is then changed.
+        Returns the visible transitions with the alerts' numbers. Raises what ``update_outbox`` raises; nothing is then changed.
         """
         if not transitions:
             return ()
@@ -101,8 +93,8 @@ class AlertMemory:
             with self._database.writing():
                 visible = self.alerts.write(transitions)
                 changed = set(self.alerts.changed)
-                if build is not None and visible:
-                    insert_notifications(self._connection, build(visible))
+                if update_outbox is not None and visible:
+                    update_outbox(visible)
         except BaseException:
             self.alerts.load()
             raise
@@ -323,7 +315,7 @@ class _MemoryNotifications(NotificationRepository):
         split = super().split
         self._memory.split(number, lambda: split(number))
 
-    def update_receivers(self, names: Sequence[str], ts: int, build: BuildForNewReceivers) -> ReceiverChanges:
+    def update_receivers(self, names: Sequence[str], ts: int, introduce: Callable[[], None]) -> ReceiverChanges:
         self._memory.on_new_receivers(names)
         update = super().update_receivers
-        return self._memory.update_receivers(lambda: update(names, ts, build))
+        return self._memory.update_receivers(lambda: update(names, ts, introduce))

@@ -17,7 +17,7 @@ from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.rows.notifications import ReceiverRow
+    from mqvitals_agent.store.rows.receivers import ReceiverRow
     from mqvitals_agent.view.frame import Frame
 
 _AHEAD = metric("store", "limit_ahead").values["YES"]
