@@ -37,12 +37,12 @@ def ours(binding: str, address: str) -> tuple[Callable[[], int], Callable[[], in
     from mqvitals_agent.connection.connection import Query
     from mqvitals_agent.connection.conversation import Conversation, TimeSource
     from mqvitals_agent.connection.mqi import load_binding
-    from mqvitals_agent.connection.route import Route
+    from mqvitals_agent.connection.route import CommandRoute
     from mqvitals_agent.pcf import constants as mq
     from mqvitals_agent.pcf.decoder import Decoder
     from mqvitals_agent.pcf.encoder import request, string
 
-    route = Route("QM01", "MQVITALS.SVRCONN", address, reply_queue="MQVITALS.REPLY")
+    route = CommandRoute("QM01", "MQVITALS.SVRCONN", address, reply_queue="MQVITALS.REPLY")
     ticks = TimeSource(SystemClock().now, lambda: time.monotonic_ns() // 1_000_000)
     talk = Conversation(load_binding(binding).connect(route), route, ticks, lambda: False)
     asked = request(mq.MQCMD_INQUIRE_Q, (string(mq.MQCA_Q_NAME, "*"),))

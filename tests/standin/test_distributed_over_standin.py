@@ -30,7 +30,7 @@ from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.conversation import TimeSource
 from mqvitals_agent.connection.mqi import load_binding
 from mqvitals_agent.connection.mqi_connector import MqiConnector
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.poll.queries import distributed_queries
 from mqvitals_config.collection import PollingSettings
 
@@ -39,7 +39,7 @@ clock = SystemClock()
 ticks = TimeSource(clock.now, lambda: time.monotonic_ns() // 1_000_000)
 
 async def ask():
-    route = Route("PARTNER", "MQVITALS.SVRCONN", address, dynamic_name="MQVITALS.*",
+    route = CommandRoute("PARTNER", "MQVITALS.SVRCONN", address, dynamic_name="MQVITALS.*",
                   statistics_queue=statistics_queue)
     connection = await MqiConnector(load_binding(binding), route, clock, ticks).connect()
     identity = connection.identity

@@ -34,7 +34,7 @@ from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.conversation import TimeSource
 from mqvitals_agent.connection.mqi import load_binding
 from mqvitals_agent.connection.mqi_connector import MqiConnector
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.poll.queries import zos_queries
 from mqvitals_config.collection import PollingSettings
 
@@ -46,7 +46,7 @@ async def ask():
     found = []
     for pair in pairs:
         name, _, address = pair.partition("=")
-        route = Route(name, "MQVITALS.SVRCONN", address, reply_queue=reply_queue)
+        route = CommandRoute(name, "MQVITALS.SVRCONN", address, reply_queue=reply_queue)
         connection = await MqiConnector(load_binding(binding), route, clock, ticks).connect()
         for each in zos_queries(PollingSettings(), ("QM04",) if name == "QM01" else ()):
             found.append(await connection.ask(each, 5000))

@@ -38,7 +38,7 @@ class Route:
     routes: tuple[Route, ...] = ()
 
 
-class Outcome(Enum):
+class StepOutcome(Enum):
     """What a route did with an alert."""
 
     ARRIVES = "the alert arrives here"
@@ -55,7 +55,7 @@ class Step:
     """
 
     way: tuple[Route, ...]
-    outcome: Outcome
+    outcome: StepOutcome
     failed: Matcher | None = None
 
     @property
@@ -83,7 +83,9 @@ def destinations(root: Route, labels: Labels) -> tuple[Destination, ...]:
     At each node the first route below whose matchers all match takes it; with ``continue`` the next ones are tried too.
     Where none does, the node itself takes it. Severity and time are decided about later: they do not change the way.
     """
-    return tuple(Destination(each.route, each.way) for each in steps(root, labels) if each.outcome is Outcome.ARRIVES)
+    return tuple(
+        Destination(each.route, each.way) for each in steps(root, labels) if each.outcome is StepOutcome.ARRIVES
+    )
 
 
 def steps(root: Route, labels: Labels) -> tuple[Step, ...]:
@@ -97,12 +99,12 @@ def _steps(way: tuple[Route, ...], labels: Labels) -> list[Step]:
     for child in way[-1].routes:
         failed = None if ended else next((each for each in child.matchers if not each.matches(labels)), None)
         if ended or failed is not None:
-            below.append(Step((*way, child), Outcome.NOT_TRIED if ended else Outcome.NO_MATCH, failed))
+            below.append(Step((*way, child), StepOutcome.NOT_TRIED if ended else StepOutcome.NO_MATCH, failed))
             continue
         below += _steps((*way, child), labels)
         taken = True
         ended = not child.goes_on
-    return [Step(way, Outcome.LEADS_ON if taken else Outcome.ARRIVES), *below]
+    return [Step(way, StepOutcome.LEADS_ON if taken else StepOutcome.ARRIVES), *below]
 
 
 def receivers_of(root: Route) -> frozenset[str]:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 
-class Action(NamedTuple):
+class CommandAction(NamedTuple):
     """An action's name, one line of help, and the module with ``add_arguments`` and ``run``.
 
     A module with several actions has ``add_X_arguments`` and ``run_X`` for the one that is its ``part`` X.
@@ -20,7 +20,7 @@ class Action(NamedTuple):
     part: str = ""
 
 
-def add_actions(parser: argparse.ArgumentParser, actions: Sequence[Action]) -> list[argparse.ArgumentParser]:
+def add_actions(parser: argparse.ArgumentParser, actions: Sequence[CommandAction]) -> list[argparse.ArgumentParser]:
     """Declare the actions and their arguments; returns the parser of each."""
     subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     added = []
@@ -31,7 +31,7 @@ def add_actions(parser: argparse.ArgumentParser, actions: Sequence[Action]) -> l
     return added
 
 
-def run_action(actions: Sequence[Action], arguments: argparse.Namespace) -> int:
+def run_action(actions: Sequence[CommandAction], arguments: argparse.Namespace) -> int:
     """Run the chosen action; returns the exit code. Raises what the action raises."""
     action = next(action for action in actions if action.name == arguments.action)
     code: int = getattr(import_module(action.module), f"run_{action.part}" if action.part else "run")(arguments)

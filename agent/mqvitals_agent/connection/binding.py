@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from mqvitals_agent.connection.route import DEFAULT_APPLICATION, Route, route_to
+from mqvitals_agent.connection.route import DEFAULT_APPLICATION, CommandRoute, route_to
 from mqvitals_config.load import place_of
 from mqvitals_config.problem import Place, Problem
 from mqvitals_config.settings import QueueManager, Settings
@@ -60,7 +60,9 @@ class UnsupportedSetting:
     sentence: str
 
 
-def unsupported_settings(package: str, route: Route, environ: Mapping[str, str]) -> tuple[UnsupportedSetting, ...]:
+def unsupported_settings(
+    package: str, route: CommandRoute, environ: Mapping[str, str]
+) -> tuple[UnsupportedSetting, ...]:
     """What of ``route`` is without effect when ``package`` connects, in the order of the settings.
 
     Source: pymqi's ``MQCONNX`` makes an MQCNO of version 5 itself, in which neither the address of a table (version

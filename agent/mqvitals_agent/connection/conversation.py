@@ -16,7 +16,7 @@ from mqvitals_agent.connection.answer import AnswerReader
 from mqvitals_agent.connection.connection import OF_QUEUES, Exchange, MqiFailure, Query, Reply
 from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, RequestDescriptor, WatchedLink
 from mqvitals_agent.connection.queue_reader import QueueReader
-from mqvitals_agent.connection.route import DISTRIBUTED_REPLY_MODEL, REPLY_MODEL, Route
+from mqvitals_agent.connection.route import DISTRIBUTED_REPLY_MODEL, REPLY_MODEL, CommandRoute
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
@@ -61,7 +61,7 @@ class Conversation:
     """Speaks to the command server over ``link``. Use it in the thread that made the link."""
 
     def __init__(
-        self, link: Link, route: Route, time: TimeSource, stopping: Callable[[], bool], *, drain: bool = True
+        self, link: Link, route: CommandRoute, time: TimeSource, stopping: Callable[[], bool], *, drain: bool = True
     ) -> None:
         """Opens the queues. Raises MqiError; the link is then still to be disconnected.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from mqvitals_agent.connection.connection import Reply
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.pcf import constants as mq
 
@@ -196,11 +196,11 @@ class Binding(Protocol):
         """The package's version."""
         ...
 
-    def shortcomings(self, route: Route) -> tuple[str, ...]:
+    def shortcomings(self, route: CommandRoute) -> tuple[str, ...]:
         """Settings of the route that this package cannot apply: sentences for the user."""
         ...
 
-    def connect(self, route: Route) -> Link:
+    def connect(self, route: CommandRoute) -> Link:
         """Connect as a client (MQCONNX).
 
         Raises MqiError; RouteError when the route has values that MQ cannot take; SecretError when the password

@@ -35,7 +35,7 @@ from mqvitals_agent.connection.link import (
     RequestDescriptor,
     RouteError,
 )
-from mqvitals_agent.connection.route import Route, Tls
+from mqvitals_agent.connection.route import CommandRoute, Tls
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_config.connection import (
     ADDRESSES_LENGTH,
@@ -379,11 +379,11 @@ class _Package:
         except importlib.metadata.PackageNotFoundError:
             return str(getattr(self._module, "__version__", "of an unknown version"))
 
-    def shortcomings(self, route: Route) -> tuple[str, ...]:
+    def shortcomings(self, route: CommandRoute) -> tuple[str, ...]:
         """Settings of the route that this package cannot apply."""
         return tuple(each.sentence for each in unsupported_settings(self._name, route, os.environ))
 
-    def connect(self, route: Route) -> Link:
+    def connect(self, route: CommandRoute) -> Link:
         """Connect as a client. Raises MqiError, RouteError, and SecretError when the password cannot be read."""
         module = self._module
         name = ascii_field(route.queue_manager, NAME_LENGTH, "the queue manager's name")
@@ -410,7 +410,7 @@ class _Package:
                 raise mqi_error("MQCONNX", error) from error
         return MqiLink(module, self._calls, queue_manager, self._failures)
 
-    def _connect_options(self, route: Route) -> Any:
+    def _connect_options(self, route: CommandRoute) -> Any:
         options = self._module.CNO(Options=_CONNECT_OPTIONS)
         if route.ccdt_url:
             options.CCDTUrl = ascii_field(route.ccdt_url, URL_LENGTH, "the ccdt_url")
@@ -420,7 +420,7 @@ class _Package:
             options.Version = max(options.Version, 7)
         return options
 
-    def _channel_definition(self, route: Route) -> Any:
+    def _channel_definition(self, route: CommandRoute) -> Any:
         definition = self._module.CD()
         definition.ChannelName = ascii_field(route.channel, CHANNEL_LENGTH, "the channel's name")
         definition.ConnectionName = ascii_field(route.connection_name, ADDRESSES_LENGTH, "the list of connection_names")

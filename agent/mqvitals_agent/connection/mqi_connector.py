@@ -14,7 +14,7 @@ from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Query
 from mqvitals_agent.connection.conversation import ConnectedQueueManager, Conversation, TimeSource
 from mqvitals_agent.connection.link import Binding, MqiError, RouteError, StoppedError
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.secret import SecretError
@@ -32,7 +32,9 @@ _NOT_AVAILABLE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_Q_MGR_NOT_AVAILABLE)
 class MqiConnector:
     """Connects to one queue manager by ``route``. Equal to another with the same binding and route."""
 
-    def __init__(self, binding: Binding, route: Route, clock: Clock, time: TimeSource, *, drain: bool = True) -> None:
+    def __init__(
+        self, binding: Binding, route: CommandRoute, clock: Clock, time: TimeSource, *, drain: bool = True
+    ) -> None:
         """``drain`` as for ``Conversation``."""
         self.binding = binding
         self._drain = drain
@@ -195,7 +197,7 @@ class MqiConnection:
         return Exchange(0, began, elapsed, self._connector.queue_manager, query.command, query.request, (), _BROKEN)
 
 
-def _details(error: MqiError, route: Route) -> str:
+def _details(error: MqiError, route: CommandRoute) -> str:
     """A clause that adds to the reason's name; may be empty."""
     if error.detail:
         return f"{error.call} could not be made: {error.detail}"

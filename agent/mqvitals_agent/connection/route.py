@@ -31,8 +31,8 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """The way to one queue manager.
+class CommandRoute:
+    """The way of commands to one queue manager.
 
     ``queue_manager`` is the name that connects and that exchanges carry. Either ``channel`` and ``connection_name``
     (hosts and ports, tried in turn) are given, or ``ccdt_url`` names a table that has them. An empty
@@ -59,7 +59,7 @@ class Route:
 PASSWORD_VARIABLE = "MQVITALS_PASSWORD"  # noqa: S105 - where the password is, not what it is
 
 
-def routes(settings: Settings, environ: Mapping[str, str]) -> tuple[Route, ...]:
+def routes(settings: Settings, environ: Mapping[str, str]) -> tuple[CommandRoute, ...]:
     """The way to each queue manager that has one, in the order of the settings."""
     ways = ((each, settings.connection_of(each)) for each in settings.queue_managers)
     return tuple(
@@ -74,10 +74,10 @@ def without_route(settings: Settings) -> tuple[str, ...]:
     return tuple(str(each.name) for each in settings.queue_managers if not settings.connection_of(each).is_reachable)
 
 
-def route_to(queue_manager: str, way: ConnectionSettings, environ: Mapping[str, str]) -> Route:
+def route_to(queue_manager: str, way: ConnectionSettings, environ: Mapping[str, str]) -> CommandRoute:
     """The way to one queue manager."""
     tls = way.tls
-    return Route(
+    return CommandRoute(
         queue_manager=queue_manager,
         channel=way.channel or "",
         connection_name=",".join(way.connection_names),

@@ -9,7 +9,7 @@ from typing import Final
 from mqvitals_agent.connection.answer import NO_REPLY
 from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, Connector, EventQuery, EventStep
 from mqvitals_agent.connection.mqi_connector import MqiConnector
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.doctor import examination
 from mqvitals_agent.doctor.examination import DoctorAnswer, Examination
 from mqvitals_agent.doctor.finding import (
@@ -31,7 +31,7 @@ class ConnectionContext:
     message -> the rules that wait for it, none where no console is followed.
     """
 
-    route: Route | None = None
+    route: CommandRoute | None = None
     declared_zone: str | None = None
     group: str | None = None
     binding: str = ""
@@ -100,7 +100,7 @@ def connect_findings(examined: Examination, known: ConnectionContext) -> Iterato
         reason = 0 if result is CheckResult.REFUSED else reason
         yield DoctorFinding(name, CONNECT, CheckResult.FAILED, reason, text=(_sentence(error.text), *hints))
         return
-    route = known.route or Route(name)
+    route = known.route or CommandRoute(name)
     replies = route.reply_queue or route.reply_model
     opening = OPEN_REPLIES if error.queue == replies else OPEN_COMMANDS
     failed = {"MQINQ": INQUIRE, "MQOPEN": opening, "MQGET": _REPLY_QUEUE}.get(error.call, CONNECT)
@@ -132,7 +132,7 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _channel_commands(route: Route) -> tuple[str, ...]:
+def _channel_commands(route: CommandRoute) -> tuple[str, ...]:
     channel = route.channel or "<channel>"
     return (
         f"DISPLAY CHLAUTH('{channel}') ALL",

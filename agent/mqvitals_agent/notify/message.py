@@ -61,7 +61,7 @@ class AlertMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class NotificationMessage:
     """A notification in words: ``alerts`` are those that fire, the worst first, and then those that have ended.
 
     ``text`` is what a template of the site made; None: lay out ``alerts``. ``more`` counts alerts that are left out.
@@ -89,10 +89,10 @@ class Message:
         return cut_text("\n\n".join(blocks), MOST_TEXT)
 
 
-def message_of(notification: Notification, now: int, link_of: LinkOf = lambda _: "") -> Message:
+def message_of(notification: Notification, now: int, link_of: LinkOf = lambda _: "") -> NotificationMessage:
     """A notification in words at ``now`` (ms UTC)."""
     alerts = (*notification.firing, *notification.resolved)
-    return Message(
+    return NotificationMessage(
         title_of(notification),
         notification.severity,
         not notification.firing,

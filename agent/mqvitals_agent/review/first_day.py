@@ -58,7 +58,7 @@ _RECORDS_ONLY: Final = ("application", "adapter", "dispatcher", "ssl_task", "dns
 """Kinds whose objects are known from SMF records alone: without records there is not even an object."""
 
 
-class Action(Enum):
+class RemedyKind(Enum):
     """What a site does about an absence."""
 
     DECLARE = "declare"
@@ -73,9 +73,9 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One thing to do. ``subject`` tells remedies of one action apart: a fact, a trace, a keyword."""
+    """One thing to do. ``subject`` tells remedies of one kind apart: a fact, a trace, a keyword."""
 
-    action: Action
+    kind: RemedyKind
     subject: str
 
 
@@ -177,7 +177,7 @@ class _Examined:
         if not found:
             return
         facts = ", ".join(each.metric.name for each in found)
-        remedy = Remedy(Action.DECLARE, f"{found[0].section}: {facts}")
+        remedy = Remedy(RemedyKind.DECLARE, f"{found[0].section}: {facts}")
         unlocked = self._unlocked.setdefault(remedy, Unlocked(remedy))
         unlocked.owners[state.name.owner] = None
         unlocked.declarations |= {(each.objects, each.metric.name): each for each in found}
@@ -225,7 +225,7 @@ class _Examined:
     def result(self) -> FirstDay:
         """What was found."""
         for rule in self._without_objects():
-            remedy = Remedy(Action.TRACE, _TRACES[rule.scope])
+            remedy = Remedy(RemedyKind.TRACE, _TRACES[rule.scope])
             self._unlocked.setdefault(remedy, Unlocked(remedy)).alone[str(rule.id)] += 1
             self._unknown.setdefault(str(rule.id), {})[Absence.NEEDS_SMF] = None
             self._helped.add(str(rule.id))
@@ -269,22 +269,24 @@ def remedy_for(missing: Missing, scope: str, owner: str, declaration: Declaratio
     match missing.absence:
         case Absence.NOT_DECLARED:
             return (
-                None if declaration is None else Remedy(Action.DECLARE, f"{declaration.section}: {_facts(declaration)}")
+                None
+                if declaration is None
+                else Remedy(RemedyKind.DECLARE, f"{declaration.section}: {_facts(declaration)}")
             )
         case Absence.NEEDS_SMF:
-            return Remedy(Action.TRACE, _TRACES.get(about, _STATISTICS))
+            return Remedy(RemedyKind.TRACE, _TRACES.get(about, _STATISTICS))
         case Absence.NOT_COLLECTED:
-            return Remedy(Action.MONITOR, _MONITORING[about]) if about in _MONITORING else None
+            return Remedy(RemedyKind.MONITOR, _MONITORING[about]) if about in _MONITORING else None
         case Absence.NOT_AUTHORISED:
-            return None if metric is None or not metric.command else Remedy(Action.PERMIT, _keyword(metric, owner))
+            return None if metric is None or not metric.command else Remedy(RemedyKind.PERMIT, _keyword(metric, owner))
         case Absence.NEEDS_CONSOLE:
-            return Remedy(Action.CONSOLE, "console.follow")
+            return Remedy(RemedyKind.CONSOLE, "console.follow")
         case Absence.NEEDS_EVENTS:
-            return Remedy(Action.EVENTS, "polling.events")
+            return Remedy(RemedyKind.EVENTS, "polling.events")
         case Absence.NEEDS_STATISTICS:
-            return Remedy(Action.STATISTICS, "statistics_queue")
+            return Remedy(RemedyKind.STATISTICS, "statistics_queue")
         case Absence.TIME_ZONE_UNKNOWN:
-            return Remedy(Action.TIME_ZONE, "time_zone")
+            return Remedy(RemedyKind.TIME_ZONE, "time_zone")
     return None
 
 
@@ -298,23 +300,23 @@ def _keyword(metric: Metric, owner: str) -> str:
 
 def _sentence(unlocked: Unlocked) -> str:
     subject = unlocked.remedy.subject
-    match unlocked.remedy.action:
-        case Action.DECLARE:
+    match unlocked.remedy.kind:
+        case RemedyKind.DECLARE:
             section, _, names = subject.partition(": ")
             return f"Declare {names} under facts.{section}"
-        case Action.TRACE:
+        case RemedyKind.TRACE:
             return f"{subject}{_SELECTED.get(subject, '')}, and let mqvitals read the SMF records (smf.watch, or 'mqvitals smf import')"
-        case Action.MONITOR:
+        case RemedyKind.MONITOR:
             return f"ALTER QMGR {subject}(MEDIUM)"
-        case Action.PERMIT:
+        case RemedyKind.PERMIT:
             return f"Permit {subject}"
-        case Action.CONSOLE:
+        case RemedyKind.CONSOLE:
             return "Name the files of console messages under console.follow"
-        case Action.EVENTS:
+        case RemedyKind.EVENTS:
             return "Let event queues be browsed (polling.events)"
-        case Action.STATISTICS:
+        case RemedyKind.STATISTICS:
             return "Name the queue of statistics messages as statistics_queue of the queue manager"
-        case Action.TIME_ZONE:
+        case RemedyKind.TIME_ZONE:
             return "Set time_zone of the queue manager"
 
 
@@ -322,7 +324,7 @@ def lines_of(unlocked: Unlocked) -> tuple[str, ...]:
     """Lines to copy: facts for the configuration, or the commands that permit a DISPLAY command."""
     if unlocked.declarations:
         return tuple(facts_as_yaml(_for_all_owners(unlocked.declarations.values())))
-    if unlocked.remedy.action is Action.PERMIT:
+    if unlocked.remedy.kind is RemedyKind.PERMIT:
         keyword, _, owner = unlocked.remedy.subject.removeprefix("DISPLAY ").partition(" on ")
         return tuple(line for grant in grants(to_display(owner, "", keyword)) for line in (*grant.racf, *grant.mqsc))
     return ()
@@ -348,7 +350,7 @@ def _listed(names: Sequence[str]) -> str:
 def remedy_text(unlocked: Unlocked) -> str:
     """A remedy and what it unlocks, as one sentence."""
     where = (
-        f" ({', '.join(unlocked.owners)})" if unlocked.owners and unlocked.remedy.action is not Action.PERMIT else ""
+        f" ({', '.join(unlocked.owners)})" if unlocked.owners and unlocked.remedy.kind is not RemedyKind.PERMIT else ""
     )
     parts = []
     if unlocked.alone:
@@ -413,7 +415,7 @@ def first_day_json(found: FirstDay) -> dict[str, Any]:
         "evaluated": found.evaluated,
         "remedies": [
             {
-                "action": each.remedy.action.value,
+                "action": each.remedy.kind.value,
                 "subject": each.remedy.subject,
                 "text": remedy_text(each),
                 "unlocks": dict(sorted(each.alone.items())),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from mqvitals_agent.alerting.labels import Labels
-from mqvitals_agent.alerting.routing import Outcome, Route, Step, group_key
+from mqvitals_agent.alerting.routing import Route, Step, StepOutcome, group_key
 from mqvitals_agent.text.styled import Line, Span, Tone, wrapped
 from mqvitals_agent.text.terminal import safe
 from mqvitals_config.alerting import ALL_LABELS
@@ -14,7 +14,7 @@ from mqvitals_config.matcher import matchers_text
 from mqvitals_config.scalars import format_duration
 from mqvitals_rules.lifecycle.alert import Severity
 
-_TONES: Final = {Outcome.ARRIVES: Tone.OK, Outcome.NO_MATCH: Tone.FAINT, Outcome.NOT_TRIED: Tone.FAINT}
+_TONES: Final = {StepOutcome.ARRIVES: Tone.OK, StepOutcome.NO_MATCH: Tone.FAINT, StepOutcome.NOT_TRIED: Tone.FAINT}
 
 
 def tree_lines(root: Route, width: int) -> list[Line]:
@@ -75,7 +75,7 @@ def outcome_words(step: Step, labels: Labels) -> str:
         label = step.failed.label
         value = labels.get(label)
         return f"no, the alert has {label}={value}" if value else f"no, the alert has no {label}"
-    if step.outcome is Outcome.NOT_TRIED:
+    if step.outcome is StepOutcome.NOT_TRIED:
         return "not tried, a route before it took the alert and has no continue"
     return f"yes, {step.outcome.value}"
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.routing import (
     DEFAULT_GROUP_BY,
-    Outcome,
     Route,
+    StepOutcome,
     braced,
     destinations,
     every_receiver,
@@ -141,10 +141,10 @@ def test_every_route_below_the_way_has_a_step(tree: Route, labels: dict[str, str
     """The one who reads them misses none."""
     found = steps(tree, labels)
     assert [each.route for each in found if len(each.way) == 2] == list(tree.routes)
-    below = sum(len(each.route.routes) for each in found if each.outcome in (Outcome.ARRIVES, Outcome.LEADS_ON))
+    below = sum(len(each.route.routes) for each in found if each.outcome in (StepOutcome.ARRIVES, StepOutcome.LEADS_ON))
     assert len(found) == 1 + below
     for each in found:
-        assert (each.failed is not None) is (each.outcome is Outcome.NO_MATCH)
+        assert (each.failed is not None) is (each.outcome is StepOutcome.NO_MATCH)
         assert each.failed is None or not alike(each.failed, labels)
 
 

@@ -14,7 +14,7 @@ from mqvitals_agent.connection import mqi
 from mqvitals_agent.connection.binding import unsupported_settings
 from mqvitals_agent.connection.connection import ConnectError, MqiFailure
 from mqvitals_agent.connection.link import BindingError, Link, MqiError
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
 from mqvitals_agent.service.monitored_group import PollTargets
 from mqvitals_agent.simulator.connector import SimulatedConnector
@@ -49,10 +49,10 @@ class Package:
     name = "ibmmq"
     version = "2.1.2"
 
-    def shortcomings(self, route: Route) -> tuple[str, ...]:
+    def shortcomings(self, route: CommandRoute) -> tuple[str, ...]:
         return ()
 
-    def connect(self, route: Route) -> Link:
+    def connect(self, route: CommandRoute) -> Link:
         raise MqiError("MQCONNX", 2, 2035)
 
 
@@ -155,7 +155,7 @@ def test_what_the_package_cannot_do_is_advised(
     """A sentence for each thing that the settings wish for, even when the connection then fails."""
 
     class Limited(Package):
-        def shortcomings(self, route: Route) -> tuple[str, ...]:
+        def shortcomings(self, route: CommandRoute) -> tuple[str, ...]:
             return tuple(each.sentence for each in unsupported_settings("pymqi", route, {}))
 
     wish = "connection: {application_name: vital signs, channel"

@@ -24,7 +24,7 @@ from mqvitals_agent.connection.conversation import (
 )
 from mqvitals_agent.connection.link import FIRST_SIZE, MqiError, OpenQueue, RequestDescriptor, StoppedError
 from mqvitals_agent.connection.queue_reader import MOST_AT_ONCE
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, request
 from mqvitals_agent.simulator.answer import answer
@@ -134,9 +134,9 @@ class ScriptedLink:
         self.calls.append(("disconnect",))
 
 
-def conversation(link: ScriptedLink, route: Route | None = None, stopping: bool = False) -> Conversation:
+def conversation(link: ScriptedLink, route: CommandRoute | None = None, stopping: bool = False) -> Conversation:
     time = TimeSource(lambda: 1_700_000_000_000 + link.tick, lambda: link.tick)
-    return Conversation(link, route or Route("QM01"), time, lambda: stopping)
+    return Conversation(link, route or CommandRoute("QM01"), time, lambda: stopping)
 
 
 def test_the_command_queue_is_found_and_stays_open() -> None:
@@ -175,7 +175,7 @@ def test_a_request_expires_and_says_where_to_answer() -> None:
 def test_a_dynamic_queue_is_opened_for_us_alone_and_not_drained() -> None:
     """It is made from the model, and holds nothing yet."""
     link = ScriptedLink()
-    talk = conversation(link, Route("QM01", reply_model="MY.MODEL", dynamic_name="AGENT.*"))
+    talk = conversation(link, CommandRoute("QM01", reply_model="MY.MODEL", dynamic_name="AGENT.*"))
     assert ("open", "MY.MODEL", 4 | 8192, "AGENT.*") in link.calls
     assert talk.identity.dynamic
     assert not [call for call in link.calls if call[0] == "get"]
@@ -184,7 +184,7 @@ def test_a_dynamic_queue_is_opened_for_us_alone_and_not_drained() -> None:
 def test_stale_replies_on_a_permanent_queue_are_drained_and_counted() -> None:
     """What an earlier run left is thrown away before the first command, without waiting."""
     link = ScriptedLink(stale=3)
-    talk = conversation(link, Route("QM01", reply_queue="MQVITALS.REPLY"))
+    talk = conversation(link, CommandRoute("QM01", reply_queue="MQVITALS.REPLY"))
     assert ("open", "MQVITALS.REPLY", 2 | 8192, "") in link.calls
     assert talk.identity.drained == 3
     assert not talk.identity.dynamic
@@ -258,7 +258,7 @@ def test_a_request_to_stop_is_heard_between_slices() -> None:
     """Asking raises, and nothing more is got."""
     link = ScriptedLink()
     time = TimeSource(lambda: link.tick, lambda: link.tick)
-    talk = Conversation(link, Route("QM01"), time, lambda: link.tick >= 2 * SLICE_MS)
+    talk = Conversation(link, CommandRoute("QM01"), time, lambda: link.tick >= 2 * SLICE_MS)
     with pytest.raises(StoppedError):
         talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 60_000)
     assert len([call for call in link.calls if call[0] == "get"]) == 2
@@ -289,7 +289,7 @@ def test_a_reply_queue_that_another_holds_is_an_error_of_opening() -> None:
     """2042 reaches whoever connects."""
     link = ScriptedLink(refuse_open={"MQVITALS.REPLY": 2042})
     with pytest.raises(MqiError) as failed:
-        conversation(link, Route("QM01", reply_queue="MQVITALS.REPLY"))
+        conversation(link, CommandRoute("QM01", reply_queue="MQVITALS.REPLY"))
     assert (failed.value.call, failed.value.reason) == ("MQOPEN", 2042)
 
 
@@ -330,7 +330,7 @@ def test_what_breaks_while_late_replies_are_removed_is_the_exchanges_error() -> 
     assert len([call for call in link.calls if call[0] == "put"]) == 1
 
 
-STATISTICS = Route("QM01", statistics_queue="STATS")
+STATISTICS = CommandRoute("QM01", statistics_queue="STATS")
 
 
 def test_statistics_are_taken_and_nothing_is_put() -> None:
@@ -375,7 +375,7 @@ def test_a_distributed_queue_manager_has_another_model_and_other_numbers() -> No
     (put,) = (call for call in link.calls if call[0] == "put")
     assert put[3] == RequestDescriptor("MQVITALS.C1F2", 60, 1208, 273)
     named = ScriptedLink(platform=mq.MQPL_UNIX)
-    conversation(named, Route("QM01", reply_model="MY.MODEL"))
+    conversation(named, CommandRoute("QM01", reply_model="MY.MODEL"))
     assert [call[1] for call in named.calls if call[0] == "open"][1:] == ["MY.MODEL"]
 
 

@@ -15,12 +15,12 @@ from mqvitals_agent.connection.binding import (
     first_installed,
     unsupported_settings,
 )
-from mqvitals_agent.connection.route import Route, Tls
+from mqvitals_agent.connection.route import CommandRoute, Tls
 from mqvitals_config.load import load_settings
 
 Foreseen = Callable[..., ConnectionCheck]
 TABLE = "https://tables.example/ccdt.json"
-EVERYTHING = Route(
+EVERYTHING = CommandRoute(
     "QM01",
     ccdt_url=TABLE,
     tls=Tls("ANY_TLS12_OR_HIGHER", "/keys", "CN=QM01", "mqvitals"),
@@ -57,13 +57,13 @@ def test_shortcomings(package: str, settings: list[str]) -> None:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_an_ordinary_route_has_none(package: str) -> None:
     """Channel, addresses, all of TLS, user and password are what both packages can do."""
-    route = Route("QM01", "MQVITALS.SVRCONN", "mvs1.example(1414)", tls=EVERYTHING.tls, user="mqmon")
+    route = CommandRoute("QM01", "MQVITALS.SVRCONN", "mvs1.example(1414)", tls=EVERYTHING.tls, user="mqmon")
     assert unsupported_settings(package, route, {}) == ()
 
 
 def test_a_table_in_the_environment_serves_pymqi() -> None:
     """The same address in MQCCDTURL is the way that pymqi has; another address is another table."""
-    route = Route("QM01", ccdt_url=TABLE)
+    route = CommandRoute("QM01", ccdt_url=TABLE)
     assert unsupported_settings("pymqi", route, {"MQCCDTURL": TABLE}) == ()
     assert [each.setting for each in unsupported_settings("pymqi", route, {"MQCCDTURL": "file:///x"})] == ["ccdt_url"]
 

@@ -17,7 +17,7 @@ from mqvitals_agent.commandline import runner as cli
 from mqvitals_agent.connection.binding import PACKAGES
 from mqvitals_agent.connection.link import BindingError, MqiError, OpenQueue, RouteError
 from mqvitals_agent.connection.mqi import PutTime, ascii_field, load_binding, text_field
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 
 PACKAGE = """
 from . import ibmmqc
@@ -177,10 +177,10 @@ def test_what_is_no_reason_of_mq_is_told(binding: Any) -> None:
     """A structure of the wrong size, at connect or later, is 2195 with what the package says."""
     calls().connecting = calls().error("MQCD wrong size")
     with pytest.raises(MqiError) as failed:
-        binding.connect(Route("QM01", "C", "h(1414)"))
+        binding.connect(CommandRoute("QM01", "C", "h(1414)"))
     assert (failed.value.call, failed.value.reason, failed.value.detail) == ("MQCONNX", 2195, "MQCD wrong size")
     calls().connecting = None
-    link = binding.connect(Route("QM01", "C", "h(1414)"))
+    link = binding.connect(CommandRoute("QM01", "C", "h(1414)"))
     with pytest.raises(MqiError) as failed:
         link.get(OpenQueue(1, "Q"), None, 0, 10)
     assert (failed.value.call, failed.value.reason) == ("MQGET", 2195)
@@ -189,7 +189,7 @@ def test_what_is_no_reason_of_mq_is_told(binding: Any) -> None:
 
 def test_a_refused_inquiry_has_its_reason(binding: Any) -> None:
     """And ending the connection raises nothing, though the package does."""
-    link = binding.connect(Route("QM01", "C", "h(1414)"))
+    link = binding.connect(CommandRoute("QM01", "C", "h(1414)"))
     with pytest.raises(MqiError) as failed:
         link.inquire([2015])
     assert (failed.value.call, failed.value.comp, failed.value.reason) == ("MQINQ", 2, 2035)
@@ -198,7 +198,7 @@ def test_a_refused_inquiry_has_its_reason(binding: Any) -> None:
 
 def test_a_queue_of_our_own_making_is_deleted(binding: Any) -> None:
     """A model may make permanent queues: without MQCO_DELETE_PURGE each reconnect would leave one behind."""
-    link = binding.connect(Route("QM01", "C", "h(1414)"))
+    link = binding.connect(CommandRoute("QM01", "C", "h(1414)"))
     made, there = link.open_queue("MY.MODEL", 4, "MQVITALS.*"), link.open_queue("MY.QUEUE", 2)
     link.close(made)
     link.close(there)
@@ -207,7 +207,7 @@ def test_a_queue_of_our_own_making_is_deleted(binding: Any) -> None:
 
 def test_a_name_that_cannot_be_one_is_refused(binding: Any) -> None:
     """Before MQ would look for a queue whose name is its beginning."""
-    link = binding.connect(Route("QM01", "C", "h(1414)"))
+    link = binding.connect(CommandRoute("QM01", "C", "h(1414)"))
     with pytest.raises(RouteError, match="the name of a queue is 49 bytes long, and MQ takes 48"):
         link.open_queue("Q" * 49, 2)
 
@@ -244,7 +244,7 @@ def test_put_times(digits: bytes, moment: int | None) -> None:
 
 def test_headers_are_browsed_and_no_body_is_read(binding: Any) -> None:
     """First, then next, no conversion, truncated on purpose; of another format nothing is kept."""
-    link = binding.connect(Route("QM01"))
+    link = binding.connect(CommandRoute("QM01"))
     package = calls()
     descriptor = bytearray(364)
     descriptor[24:32] = (785).to_bytes(4, "little") + (500).to_bytes(4, "little")
@@ -276,7 +276,7 @@ def test_events_are_browsed_by_identifier_and_got_in_a_unit_of_work(
     binding: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message that is looked for is in the descriptor; what comes has its identifiers; MQCMIT and MQBACK end it."""
-    link = binding.connect(Route("QM01"))
+    link = binding.connect(CommandRoute("QM01"))
     package = calls()
     wanted, correlation = b"M" * 24, b"C" * 24
     descriptor = bytearray(364)

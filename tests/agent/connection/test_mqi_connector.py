@@ -14,7 +14,7 @@ from mqvitals_agent.connection.connection import ConnectError, Query, Reply
 from mqvitals_agent.connection.conversation import TimeSource
 from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, RequestDescriptor, RouteError
 from mqvitals_agent.connection.mqi_connector import MOST_LEFT_BEHIND, MqiConnector
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, request
 from mqvitals_agent.simulator.answer import answer
@@ -59,10 +59,10 @@ class Package:
     disconnected: threading.Event = field(default_factory=threading.Event)
     connected: int = 0
 
-    def shortcomings(self, route: Route) -> tuple[str, ...]:
+    def shortcomings(self, route: CommandRoute) -> tuple[str, ...]:
         return ()
 
-    def connect(self, route: Route) -> Link:
+    def connect(self, route: CommandRoute) -> Link:
         self.threads.add(threading.current_thread().name)
         self.waiting.append(threading.get_ident())
         self.connecting()
@@ -121,7 +121,7 @@ class Line:
 
 
 def connector(package: Package, clock: Alarms) -> MqiConnector:
-    return MqiConnector(package, Route("QM01"), clock, TimeSource(clock.now, lambda: 0))
+    return MqiConnector(package, CommandRoute("QM01"), clock, TimeSource(clock.now, lambda: 0))
 
 
 async def test_every_call_is_made_in_one_thread_that_is_not_ours() -> None:
@@ -184,7 +184,7 @@ async def test_a_reply_queue_in_use_is_named() -> None:
     """2042 alone would not say which queue, nor why."""
 
     class Busy(Package):
-        def connect(self, route: Route) -> Link:
+        def connect(self, route: CommandRoute) -> Link:
             return BusyLine(self)
 
     class BusyLine(Line):
@@ -195,7 +195,9 @@ async def test_a_reply_queue_in_use_is_named() -> None:
 
     package = Busy()
     clock = Alarms()
-    one = MqiConnector(package, Route("QM01", reply_queue="MQVITALS.REPLY"), clock, TimeSource(clock.now, lambda: 0))
+    one = MqiConnector(
+        package, CommandRoute("QM01", reply_queue="MQVITALS.REPLY"), clock, TimeSource(clock.now, lambda: 0)
+    )
     with pytest.raises(ConnectError, match=r"MQVITALS\.REPLY is open elsewhere"):
         await one.connect()
     assert package.disconnected.is_set()
@@ -280,9 +282,11 @@ async def test_no_more_threads_than_so_many_hang() -> None:
 def test_connectors_by_the_same_way_are_equal() -> None:
     """A reload keeps the connection of a queue manager whose settings did not change."""
     clock, time = Alarms(), TimeSource(lambda: 0, lambda: 0)
-    assert MqiConnector(Package(), Route("QM01"), clock, time) == MqiConnector(Package(), Route("QM01"), clock, time)
-    other = Route("QM01", channel="OTHER")
-    assert MqiConnector(Package(), Route("QM01"), clock, time) != MqiConnector(Package(), other, clock, time)
+    assert MqiConnector(Package(), CommandRoute("QM01"), clock, time) == MqiConnector(
+        Package(), CommandRoute("QM01"), clock, time
+    )
+    other = CommandRoute("QM01", channel="OTHER")
+    assert MqiConnector(Package(), CommandRoute("QM01"), clock, time) != MqiConnector(Package(), other, clock, time)
 
 
 def _wait(event: threading.Event) -> None:

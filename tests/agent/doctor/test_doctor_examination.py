@@ -10,7 +10,7 @@ import pytest
 
 from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiFailure
 from mqvitals_agent.connection.conversation import ConnectedQueueManager
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.finding import FINE, CheckResult, DoctorFinding
 from mqvitals_agent.pcf import constants as mq
@@ -24,7 +24,7 @@ from mqvitals_config.collection import PollingSettings, QueueSelection
 from mqvitals_config.problem import LocatedText, Place
 
 Examine = Callable[..., list[DoctorFinding]]
-ROUTE = Route("QM01", channel="MQVITALS.SVRCONN", reply_queue="MQVITALS.REPLY")
+ROUTE = CommandRoute("QM01", channel="MQVITALS.SVRCONN", reply_queue="MQVITALS.REPLY")
 IDENTITY = ConnectedQueueManager("QM01", mq.MQPL_ZOS, 940, "SYSTEM.COMMAND.INPUT", "MQVITALS.REPLY", False, 0)
 
 
@@ -157,7 +157,7 @@ def test_a_refused_connect_tells_the_channels_rules_and_the_profile(examined: Ex
         (ROUTE, "SYSTEM.COMMAND.INPUT", "open command queue", ["SYSTEM.COMMAND.INPUT"]),
         (ROUTE, "MQVITALS.REPLY", "open reply queue", ["MQVITALS.REPLY"]),
         (
-            Route("QM01"),
+            CommandRoute("QM01"),
             "SYSTEM.COMMAND.REPLY.MODEL",
             "open reply queue",
             ["SYSTEM.COMMAND.REPLY.MODEL", "MQVITALS.**"],
@@ -165,7 +165,7 @@ def test_a_refused_connect_tells_the_channels_rules_and_the_profile(examined: Ex
     ],
 )
 def test_a_refused_open_asks_for_the_queues_profiles(
-    examined: Examine, script: Any, route: Route, queue: str, check: str, profiles: list[str]
+    examined: Examine, script: Any, route: CommandRoute, queue: str, check: str, profiles: list[str]
 ) -> None:
     """UPDATE in MQQUEUE and MXQUEUE, in both forms; of a dynamic queue for the model and for the generated name."""
     error = ConnectError(MqiFailure(2, 2035), "connected, but MQOPEN failed", call="MQOPEN", queue=queue)

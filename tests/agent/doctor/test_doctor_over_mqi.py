@@ -12,7 +12,7 @@ from mqvitals_agent.connection.connection import ConnectError, Reply
 from mqvitals_agent.connection.conversation import TimeSource
 from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, RequestDescriptor
 from mqvitals_agent.connection.mqi_connector import MqiConnector
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.pcf import constants as mq
 
 
@@ -27,10 +27,10 @@ class Refusing:
         self.queue = queue
         self.gets = 0
 
-    def shortcomings(self, route: Route) -> tuple[str, ...]:
+    def shortcomings(self, route: CommandRoute) -> tuple[str, ...]:
         return ()
 
-    def connect(self, route: Route) -> Link:
+    def connect(self, route: CommandRoute) -> Link:
         self._may("MQCONNX")
         return self
 
@@ -83,7 +83,7 @@ class Refusing:
 
 
 def connector(package: Refusing, *, drain: bool = True) -> MqiConnector:
-    route = Route("QM01", reply_queue="MQVITALS.REPLY")
+    route = CommandRoute("QM01", reply_queue="MQVITALS.REPLY")
     return MqiConnector(package, route, SystemClock(), TimeSource(lambda: 0, lambda: 0), drain=drain)
 
 

@@ -18,7 +18,7 @@ from mqvitals_agent.connection.conversation import Conversation, TimeSource
 from mqvitals_agent.connection.link import MqiError, RouteError
 from mqvitals_agent.connection.mqi import load_binding
 from mqvitals_agent.connection.mqi_connector import MqiConnector
-from mqvitals_agent.connection.route import Route, Tls
+from mqvitals_agent.connection.route import CommandRoute, Tls
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import request, string
 from mqvitals_config.secret import Secret
@@ -27,10 +27,10 @@ _ASKED: Final = request(mq.MQCMD_INQUIRE_Q, (string(mq.MQCA_Q_NAME, "*"),))
 _WARM: Final = 20
 
 
-def route(address: str, **fields: Any) -> Route:
+def route(address: str, **fields: Any) -> CommandRoute:
     """A route to QM01; ``password`` and ``tls`` are given plainly."""
     password, tls = fields.pop("password", None), fields.pop("tls", None)
-    return Route(
+    return CommandRoute(
         "QM01",
         fields.pop("channel", "MQVITALS.SVRCONN"),
         fields.pop("connection_name", address),

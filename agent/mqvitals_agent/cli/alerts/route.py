@@ -160,14 +160,14 @@ def _add_of_rule(found: dict[str, str], settings: Settings) -> None:
 
 
 def _test(root: Route, labels: Mapping[str, str], settings: Settings, arguments: argparse.Namespace) -> int:
-    from mqvitals_agent.alerting.routing import Outcome, braced, steps
+    from mqvitals_agent.alerting.routing import StepOutcome, braced, steps
     from mqvitals_agent.text.styled import line, wrapped
     from mqvitals_agent.text.terminal import safe
     from mqvitals_agent.view.routes import arrival_lines, way_lines
     from mqvitals_rules.lifecycle.alert import Severity
 
     found = steps(root, labels)
-    arrivals = [each for each in found if each.outcome is Outcome.ARRIVES]
+    arrivals = [each for each in found if each.outcome is StepOutcome.ARRIVES]
     receivers = sorted({each.route.receiver for each in arrivals})
     expected = sorted(set(arguments.expect or receivers))
     floors = {str(each.name): Severity[each.min_severity.upper()] for each in settings.receivers}
@@ -190,7 +190,7 @@ def _test(root: Route, labels: Mapping[str, str], settings: Settings, arguments:
 
 
 def _way_json(found: Sequence[Step], labels: Mapping[str, str]) -> dict[str, object]:
-    from mqvitals_agent.alerting.routing import Outcome, group_key
+    from mqvitals_agent.alerting.routing import StepOutcome, group_key
 
     return {
         "labels": dict(labels),
@@ -216,6 +216,6 @@ def _way_json(found: Sequence[Step], labels: Mapping[str, str]) -> dict[str, obj
                 "active_time_intervals": list(each.route.active),
             }
             for each in found
-            if each.outcome is Outcome.ARRIVES
+            if each.outcome is StepOutcome.ARRIVES
         ],
     }

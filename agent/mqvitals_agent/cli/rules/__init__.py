@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from mqvitals_agent.commandline.actions import Action, add_actions, run_action
+from mqvitals_agent.commandline.actions import CommandAction, add_actions, run_action
 
 ACTIONS = (
-    Action("check", "report the problems of rule files", "mqvitals_agent.cli.rules.check"),
-    Action("test", "run tests of rules", "mqvitals_agent.cli.rules.test"),
-    Action("list", "list the rules in force", "mqvitals_agent.cli.rules.list"),
-    Action("explain", "explain a rule, or its verdict about an object", "mqvitals_agent.cli.rules.explain"),
+    CommandAction("check", "report the problems of rule files", "mqvitals_agent.cli.rules.check"),
+    CommandAction("test", "run tests of rules", "mqvitals_agent.cli.rules.test"),
+    CommandAction("list", "list the rules in force", "mqvitals_agent.cli.rules.list"),
+    CommandAction("explain", "explain a rule, or its verdict about an object", "mqvitals_agent.cli.rules.explain"),
 )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from mqvitals_agent.commandline.actions import Action, add_actions, run_action
+from mqvitals_agent.commandline.actions import CommandAction, add_actions, run_action
 
 ACTIONS = (
-    Action("dump", "print every section as a line of JSON, or write them as CSV", "mqvitals_agent.cli.smf.dump"),
-    Action("import", "read records into a store", "mqvitals_agent.cli.smf.importing"),
-    Action("report", "write a health check from the records", "mqvitals_agent.cli.smf.report"),
+    CommandAction("dump", "print every section as a line of JSON, or write them as CSV", "mqvitals_agent.cli.smf.dump"),
+    CommandAction("import", "read records into a store", "mqvitals_agent.cli.smf.importing"),
+    CommandAction("report", "write a health check from the records", "mqvitals_agent.cli.smf.report"),
 )
 
 

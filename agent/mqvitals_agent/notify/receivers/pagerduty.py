@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Final
 
-from mqvitals_agent.notify.message import AlertMessage, Message, cut_text, message_of
+from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, message_of
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import HttpReceiver, HttpRequest, Revealed, revealed_address
 from mqvitals_config.receivers.services import PagerDutySettings
@@ -42,7 +42,7 @@ def dedup_key(group_key: str) -> str:
     return "mqvitals-" + blake2b(group_key.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
-def pagerduty_event(notification: Notification, message: Message, routing_key: str) -> dict[str, Any]:
+def pagerduty_event(notification: Notification, message: NotificationMessage, routing_key: str) -> dict[str, Any]:
     """The event that opens, changes or ends the incident of a group."""
     event: dict[str, Any] = {
         "routing_key": routing_key,
@@ -69,7 +69,7 @@ def pagerduty_event(notification: Notification, message: Message, routing_key: s
     return event
 
 
-def _details(message: Message) -> dict[str, Any]:
+def _details(message: NotificationMessage) -> dict[str, Any]:
     if message.text is not None:
         return {"text": message.text}
     more = message.more + len(message.alerts[MOST_ALERTS:])

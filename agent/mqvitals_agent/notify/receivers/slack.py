@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from mqvitals_agent.notify.message import AlertMessage, Message, cut_text, message_of, more_words
+from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, message_of, more_words
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import HttpReceiver, HttpRequest, Revealed, revealed_address
 from mqvitals_config.receivers.services import SlackSettings
@@ -44,7 +44,7 @@ class SlackReceiver(HttpReceiver):
         return HttpRequest(revealed_address(self._settings.address, revealed), json.dumps(slack_payload(message)))
 
 
-def slack_payload(message: Message) -> dict[str, Any]:
+def slack_payload(message: NotificationMessage) -> dict[str, Any]:
     """A message as Slack's webhooks take it. ``text`` is what a phone shows of it."""
     colour = _GOOD if message.resolved else _COLOURS[message.severity]
     blocks = list(_blocks(message))
@@ -55,7 +55,7 @@ def slack_payload(message: Message) -> dict[str, Any]:
     }
 
 
-def _blocks(message: Message) -> Iterator[dict[str, Any]]:
+def _blocks(message: NotificationMessage) -> Iterator[dict[str, Any]]:
     if message.text is not None:
         yield {"type": "section", "text": _plain(message.text, MOST_TEXT)}
         return

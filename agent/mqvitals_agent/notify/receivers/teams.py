@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from mqvitals_agent.notify.message import AlertMessage, Message, cut_text, message_of, more_words
+from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, message_of, more_words
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import HttpReceiver, HttpRequest, Revealed, revealed_address
 from mqvitals_config.receivers.services import TeamsSettings
@@ -40,7 +40,7 @@ class TeamsReceiver(HttpReceiver):
         return HttpRequest(revealed_address(self._settings.address, revealed), body)
 
 
-def teams_body(message: Message) -> str:
+def teams_body(message: NotificationMessage) -> str:
     """A message as JSON of at most 28 KB: as many alerts as fit, and how many are left out."""
     most = len(message.alerts)
     while True:
@@ -50,7 +50,7 @@ def teams_body(message: Message) -> str:
         most = most // 2 if most > 20 else most - 1
 
 
-def teams_payload(message: Message, most: int) -> dict[str, Any]:
+def teams_payload(message: NotificationMessage, most: int) -> dict[str, Any]:
     """A message as a workflow takes it, with at most ``most`` alerts."""
     return {
         "type": "message",
@@ -72,7 +72,7 @@ def teams_payload(message: Message, most: int) -> dict[str, Any]:
     }
 
 
-def _body(message: Message, most: int) -> Iterator[dict[str, Any]]:
+def _body(message: NotificationMessage, most: int) -> Iterator[dict[str, Any]]:
     style = _GOOD if message.resolved else _STYLES[message.severity]
     title = _run(message.title, weight="Bolder", size="Medium")
     yield {"type": "Container", "style": style, "bleed": True, "items": [_block(title)]}

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqvitals_agent.notify.delivery import RECEIVERS, make_receiver
-from mqvitals_agent.notify.message import Message, message_of
+from mqvitals_agent.notify.message import NotificationMessage, message_of
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert
 from mqvitals_agent.notify.receiver import DeliveryStatus, NotificationReceiver
 from mqvitals_agent.notify.receivers.pagerduty import dedup_key, pagerduty_event
@@ -330,7 +330,7 @@ def test_any_notification_fits_the_published_schemas(mistakes: Mistakes, made: A
     alerts, truncated, text, link = made
     notification = Notification("ops", "key", {}, tuple(alerts), truncated)
     found = message_of(notification, NOW, lambda _: link)
-    message = Message(found.title, found.severity, found.resolved, found.alerts, found.more, text)
+    message = NotificationMessage(found.title, found.severity, found.resolved, found.alerts, found.more, text)
     assert mistakes("slack_message", slack_payload(message)) == []
     body = teams_body(message)
     assert len(body) <= MOST_BYTES
