@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 
 from mqvitals_config.decoder import decode_located, decode_word
 from mqvitals_config.problem import ConfigError, Place, Problem, word_of
+from mqvitals_config.receivers.command import CommandSettings, program_trouble
 from mqvitals_config.schema import Setting, key_of, settings_of
 from mqvitals_config.secret import Secret, SecretError, WebAddress, checked_address
 from mqvitals_config.settings import Settings, contradictions
@@ -211,6 +212,7 @@ def check_files(settings: Settings, origins: Mapping[str, str]) -> FileCheck:
             *_inputs(settings),
             *_connections(settings),
             *_certificates(settings),
+            *_programs(settings),
         )
     ]
     return FileCheck(
@@ -306,6 +308,13 @@ def _certificates(settings: Settings) -> Iterator[_FileProblem]:
                 yield _FileProblem(key, why)
             elif word == "client_key_file" and path.stat().st_mode & stat.S_IROTH:
                 yield _open_to_all(key, path)
+
+
+def _programs(settings: Settings) -> Iterator[_FileProblem]:
+    """Programs of receivers that are not there, cannot be started, or can be written by every user of the machine."""
+    for index, receiver in enumerate(settings.receivers):
+        if isinstance(receiver, CommandSettings) and (why := program_trouble(receiver.command[0])) is not None:
+            yield _FileProblem(f"receivers[{index}].command[0]", why)
 
 
 def _open_to_all(key: str, path: Path) -> _FileProblem:

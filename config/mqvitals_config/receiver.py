@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from mqvitals_config.problem import LocatedText
-from mqvitals_config.scalars import display_name
+from mqvitals_config.scalars import display_name, resolved_path
 from mqvitals_config.schema import Convert, Doc, duration_within
 
 OWN_LABELS = (
@@ -39,7 +39,7 @@ def label_value(text: str) -> str:
     return text
 
 
-ReceiverType = Literal["webhook", "slack", "teams", "pagerduty", "servicenow", "splunk"]
+ReceiverType = Literal["webhook", "slack", "teams", "pagerduty", "servicenow", "splunk", "command"]
 LeastSeverity = Literal["critical", "warning", "info"]
 
 
@@ -69,3 +69,31 @@ class ReceiverSettings:
         Mapping[Annotated[str, label_name], Annotated[str, label_value]],
         Doc("Labels of your own that every alert to this receiver carries."),
     ] = field(default_factory=dict)
+
+
+_FilePath = Annotated[LocatedText, Convert(resolved_path, "the path of a file")]
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings(ReceiverSettings):
+    """What receivers have in common that are reached over TLS."""
+
+    ca_file: Annotated[
+        _FilePath | None,
+        Doc(
+            "The certificates (PEM) of the authorities that may have signed the receiver's.",
+            default="those of the operating system",
+        ),
+    ] = None
+    client_certificate: Annotated[
+        _FilePath | None,
+        Doc("The certificate (PEM, with those between it and the authority) by which the receiver knows the agent."),
+    ] = None
+    client_key_file: Annotated[
+        _FilePath | None,
+        Doc("The private key (PEM, without a password) of `client_certificate`.", default="in `client_certificate`"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.client_key_file is not None and self.client_certificate is None:
+            raise ValueError("client_key_file is the key of a client_certificate, which is missing")

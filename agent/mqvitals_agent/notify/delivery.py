@@ -57,6 +57,7 @@ RECEIVERS: Final[Mapping[ReceiverType, MakeReceiver]] = {
     "pagerduty": _in("pagerduty", "PagerDutyReceiver"),
     "servicenow": _in("servicenow", "ServiceNowReceiver"),
     "splunk": _in("splunk", "SplunkReceiver"),
+    "command": _in("command", "CommandReceiver"),
 }
 
 

@@ -19,7 +19,7 @@ from mqvitals_agent.store.rows.tables import moment, moment_or_none
 from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
-from mqvitals_rules.timestamps import parse_iso
+from mqvitals_rules.timestamps import iso, parse_iso
 
 NOT_ENDED = "0001-01-01T00:00:00Z"
 """What Alertmanager writes for the end of an alert that is firing."""
@@ -210,6 +210,35 @@ def notification_from(stored: StoredNotification) -> Notification:
         stored.truncated,
         stored.number,
         stored.repeated,
+    )
+
+
+def webhook_payload(notification: Notification) -> str:
+    """The JSON of a notification, in ASCII: version 4 of Alertmanager's webhooks."""
+    return json.dumps(
+        {
+            "version": "4",
+            "groupKey": notification.key,
+            "truncatedAlerts": notification.truncated,
+            "status": notification.status.value,
+            "receiver": without_lone_surrogates(notification.receiver),
+            "groupLabels": dict(notification.labels),
+            "commonLabels": dict(notification.common_labels),
+            "commonAnnotations": dict(notification.common_annotations),
+            "externalURL": "",
+            "alerts": [
+                {
+                    "status": each.status.value,
+                    "labels": dict(each.labels),
+                    "annotations": dict(each.annotations),
+                    "startsAt": iso(each.starts),
+                    "endsAt": NOT_ENDED if each.ends is None else iso(each.ends),
+                    "generatorURL": "",
+                    "fingerprint": each.fingerprint,
+                }
+                for each in notification.alerts
+            ],
+        }
     )
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import ReceiverSettings
-from mqvitals_config.scalars import resolved_path
+from mqvitals_config.receiver import TlsSettings
 from mqvitals_config.schema import Convert, Doc, SecretFile
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress, checked_address
 
@@ -57,11 +56,8 @@ def proxy_address(text: str) -> str:
     return text
 
 
-_FilePath = Annotated[LocatedText, Convert(resolved_path, "the path of a file")]
-
-
 @dataclass(frozen=True, slots=True)
-class HttpSettings(ReceiverSettings):
+class HttpSettings(TlsSettings):
     """What all receivers over HTTP have in common."""
 
     headers: Annotated[
@@ -79,43 +75,15 @@ class HttpSettings(ReceiverSettings):
     proxy_credentials_file: Annotated[
         SecretFile | None, Doc("A file that holds `user:password` for the proxy, and nothing else.")
     ] = None
-    ca_file: Annotated[
-        _FilePath | None,
-        Doc(
-            "The certificates (PEM) of the authorities that may have signed the receiver's.",
-            default="those of the operating system",
-        ),
-    ] = None
-    client_certificate: Annotated[
-        _FilePath | None,
-        Doc("The certificate (PEM, with those between it and the authority) by which the receiver knows the agent."),
-    ] = None
-    client_key_file: Annotated[
-        _FilePath | None,
-        Doc("The private key (PEM, without a password) of `client_certificate`.", default="in `client_certificate`"),
-    ] = None
 
     def __post_init__(self) -> None:
-        if self.client_key_file is not None and self.client_certificate is None:
-            raise ValueError("client_key_file is the key of a client_certificate, which is missing")
+        # A class with slots is made anew by the decorator, so super() without arguments would not find it.
+        TlsSettings.__post_init__(self)
         if self.proxy_credentials_file is not None and self.proxy is None:
             raise ValueError("proxy_credentials_file is for a proxy, which is missing")
         twice = {name.lower() for name in self.headers} & {name.lower() for name in self.headers_files}
         if twice:
             raise ValueError(f"the header {min(twice)} stands in headers and in headers_files")
-
-    @property
-    def secrets(self) -> tuple[Secret, ...]:
-        """Every secret that a request may need."""
-        return tuple(_secrets(getattr(self, item.name) for item in fields(self)))
-
-
-def _secrets(values: Iterator[object]) -> Iterator[Secret]:
-    for value in values:
-        if isinstance(value, Secret):
-            yield value
-        elif isinstance(value, Mapping):
-            yield from _secrets(iter(value.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +103,6 @@ class AddressSettings(HttpSettings):
     ] = None
 
     def __post_init__(self) -> None:
-        # A class with slots is made anew by the decorator, so super() without arguments would not find it.
         HttpSettings.__post_init__(self)
         if self.url is None and self.url_file is None:
             raise ValueError("this receiver has no address; give url, or url_file when the address is a secret")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from mqvitals_config.receiver import ReceiverSettings, ReceiverType
+from mqvitals_config.receivers.command import CommandSettings
 from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_config.receivers.services import (
     PagerDutySettings,
@@ -23,6 +24,7 @@ RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {
     "pagerduty": PagerDutySettings,
     "servicenow": ServiceNowSettings,
     "splunk": SplunkSettings,
+    "command": CommandSettings,
 }
 AnyReceiver = Annotated[ReceiverSettings, ByType(RECEIVER_TYPES)]
 """A receiver of any type. Without the key ``type`` it is a webhook."""

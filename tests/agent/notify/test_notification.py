@@ -23,9 +23,9 @@ from mqvitals_agent.notify.notification import (
     notified_alert,
     notified_alert_from,
     pending_notification,
+    webhook_payload,
 )
 from mqvitals_agent.notify.receiver import trial_alerts
-from mqvitals_agent.notify.receivers.webhook import webhook_payload
 from mqvitals_agent.store.rows.notification_rows import PendingNotification
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.receivers.http import webhook_of

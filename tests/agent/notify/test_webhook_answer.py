@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.notify.delivery import pause_ms
 from mqvitals_agent.notify.receiver import DeliveryStatus
-from mqvitals_agent.notify.receivers.http import body_excerpt, delivery_status, retry_after_ms, settings_hint
+from mqvitals_agent.notify.receivers.attempt import excerpt
+from mqvitals_agent.notify.receivers.http import delivery_status, retry_after_ms, settings_hint
 from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS
 
 NOW = 1_795_176_000_000  # 2026-11-20 12:00:00 UTC
@@ -96,7 +97,7 @@ def test_pauses_double() -> None:
 def test_a_body_is_harmless_and_short() -> None:
     """One line, nothing that steers a terminal, no secret that it repeats, however long it is."""
     body = b"no\x1b[2J\r\n such hook /services/T0123/verysecret \xff" + b"x" * 5000
-    shown = body_excerpt(body, {"verysecret", "T0123/verysecret"})
+    shown = excerpt(body, {"verysecret", "T0123/verysecret"})
     assert shown.startswith("no␛[2J such hook /services/(hidden) \ufffdx")
     assert len(shown) <= 160
     assert shown.endswith("…")

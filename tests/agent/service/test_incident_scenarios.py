@@ -10,9 +10,8 @@ from typing import Any, Literal
 import pytest
 
 from mqvitals_agent.alerting.routing import Route
-from mqvitals_agent.notify.notification import notification_from
+from mqvitals_agent.notify.notification import notification_from, webhook_payload
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
-from mqvitals_agent.notify.receivers.webhook import webhook_payload
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.incidents import flood
 from mqvitals_agent.simulator.model import SimulatedGroup

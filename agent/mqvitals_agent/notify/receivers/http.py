@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import re
 import ssl
 from abc import ABC, abstractmethod
@@ -13,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
@@ -23,17 +20,21 @@ from yarl import URL
 from mqvitals_agent import __version__
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
-from mqvitals_agent.text.terminal import cut, safe
-from mqvitals_agent.threads import BoundedCall, NoAnswerError
+from mqvitals_agent.notify.receivers.attempt import (
+    HIDDEN,
+    AttemptError,
+    Credentials,
+    Reveal,
+    again,
+    excerpt,
+    os_error_text,
+    readable,
+)
 from mqvitals_config.receivers.http import HttpSettings
 from mqvitals_config.scalars import format_duration
-from mqvitals_config.secret import Secret, SecretError, WebAddress, checked_address, shown_address
-
-HIDDEN: Final = "(hidden)"
-"""What stands for a secret where something is shown."""
+from mqvitals_config.secret import Secret, WebAddress, checked_address, shown_address
 
 _BODY_BYTES = 4096
-_EXCERPT_CELLS = 160
 _SECRET_PART = re.compile(r"[^/?&=#:@]{6,}")
 _TRY_AGAIN = frozenset({408, 425, 429})
 _WRONG_TOKEN = frozenset({401, 403, 407})
@@ -67,13 +68,10 @@ class HttpClient:
     hang, so it runs in a thread.
     """
 
-    def __init__(
-        self, settings: HttpSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
-    ) -> None:
+    def __init__(self, settings: HttpSettings, now: Callable[[], int], reveal: Reveal = Secret.reveal) -> None:
         self._settings = settings
         self._now = now
-        self._reveal = reveal
-        self._reading = BoundedCall()
+        self._credentials = Credentials(settings, reveal)
         self._session: aiohttp.ClientSession | None = None
 
     async def attempt(self, build: BuildRequest) -> DeliveryOutcome:
@@ -83,25 +81,19 @@ class HttpClient:
         """
         settings = self._settings
         try:
-            texts, tls = await self._reading.run(self._read, settings.timeout / 1000)
-        except NoAnswerError:
-            files = " or ".join(dict.fromkeys(each.origin for each in settings.secrets)) or "ca_file"
-            within = format_duration(settings.timeout)
-            return _failed(f"{files} could not be read within {within}: check its file system")
-        except SecretError as error:
-            return _failed(str(error))
-        except _CertificateError as error:
-            return _failed(str(error))
+            texts, tls = await self._credentials.read()
+        except AttemptError as error:
+            return error.outcome
         try:
             request = build(lambda secret: texts[secret])
             headers = self._headers(request, lambda secret: texts[secret])
         except ValueError as error:
-            return _failed(str(error))
+            return again(str(error))
         try:
             return await self._send(request, headers, tls, texts)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # Their own texts may hold the address.
-            return _failed(f"{shown_address(request.address)} {_failure_text(error, settings)}")
+            return again(f"{shown_address(request.address)} {_failure_text(error, settings)}")
 
     def shown(self, build: BuildRequest) -> str:
         """The request that ``build`` makes, for people: no secret is read for it, so none is in it."""
@@ -110,17 +102,13 @@ class HttpClient:
         lines = [f"{request.method} {address}"]
         for name, value in self._headers(request, _masked).items():
             lines.append(f"{name}: {HIDDEN if name in request.hidden else value}")
-        return "\n".join([*lines, "", _readable(request.body)])
+        return "\n".join([*lines, "", readable(request.body)])
 
     async def aclose(self) -> None:
         """Close the session; the next attempt opens another one."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
-
-    def _read(self) -> tuple[Mapping[Secret, str], ssl.SSLContext | None]:
-        texts = {secret: self._reveal(secret).strip() for secret in self._settings.secrets}
-        return texts, _tls(self._settings)
 
     def _headers(self, request: HttpRequest, revealed: Revealed) -> CIMultiDict[str]:
         """All headers of a request. Raises ValueError when a secret cannot be the value of one."""
@@ -164,8 +152,8 @@ class HttpClient:
             text = f"{shown_address(request.address)} answered {response.status}"
             if status is DeliveryStatus.ACCEPTED:
                 return DeliveryOutcome(status, text)
-            excerpt = body_excerpt(await _body_start(response), _secret_parts(request.address, texts.values()))
-            if details := "; ".join(filter(None, (excerpt, settings_hint(response.status)))):
+            said = excerpt(await _body_start(response), _secret_parts(request.address, texts.values()))
+            if details := "; ".join(filter(None, (said, settings_hint(response.status)))):
                 text += f": {details}"
             return DeliveryOutcome(status, text, retry_after_ms(response.headers.get("Retry-After"), self._now()))
 
@@ -173,9 +161,7 @@ class HttpClient:
 class HttpReceiver(ABC):
     """A receiver that gets each notification in one request."""
 
-    def __init__(
-        self, settings: HttpSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
-    ) -> None:
+    def __init__(self, settings: HttpSettings, now: Callable[[], int], reveal: Reveal = Secret.reveal) -> None:
         self._now = now
         self._http = HttpClient(settings, now, reveal)
 
@@ -269,60 +255,12 @@ def retry_after_ms(header: str | None, now: int) -> int | None:
     return min(max(int(when.timestamp() * 1000) - now, 0), _LONGEST_RETRY_S * 1000)
 
 
-def body_excerpt(body: bytes, secrets: Iterable[str]) -> str:
-    """The beginning of an answer's body on one line, without those of ``secrets`` that it repeats."""
-    text = body.decode("utf-8", "replace")
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
-    return cut(safe(" ".join(text.split())), _EXCERPT_CELLS)
-
-
-class _CertificateError(Exception):
-    """A file of certificates cannot be used; the message names it."""
-
-
-def _tls(settings: HttpSettings) -> ssl.SSLContext | None:
-    """How the receiver's certificate is checked; None: as the operating system does it. Raises _CertificateError."""
-    if settings.ca_file is None and settings.client_certificate is None:
-        return None
-    try:
-        context = ssl.create_default_context(cafile=settings.ca_file)
-    except (OSError, ssl.SSLError) as error:
-        raise _CertificateError(f"ca_file {settings.ca_file} {_file_trouble(error)}") from None
-    if settings.client_certificate is not None:
-        try:
-            # A key with a password would ask for it at the terminal.
-            context.load_cert_chain(settings.client_certificate, settings.client_key_file, password=lambda: "")
-        except (OSError, ssl.SSLError) as error:
-            files = " or client_key_file ".join(filter(None, (settings.client_certificate, settings.client_key_file)))
-            raise _CertificateError(f"client_certificate {files} {_file_trouble(error)}") from None
-    return context
-
-
-def _file_trouble(error: OSError) -> str:
-    if isinstance(error, ssl.SSLError) or not error.errno:
-        return "holds no certificate and key in PEM that fit together and need no password"
-    return f"cannot be read: {os.strerror(error.errno)}"
-
-
 def _proxy_headers(settings: HttpSettings, texts: Mapping[Secret, str]) -> Mapping[str, str] | None:
     if settings.proxy_credentials_file is None:
         return None
     user, _, password = texts[settings.proxy_credentials_file].partition(":")
     # aiohttp sends it to the proxy alone, as Proxy-Authorization.
     return {"Authorization": aiohttp.encode_basic_auth(user, password)}
-
-
-def _readable(body: str) -> str:
-    """A body of JSON with a line for each value; another as it is."""
-    try:
-        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    except ValueError:
-        return body
-
-
-def _failed(text: str) -> DeliveryOutcome:
-    return DeliveryOutcome(DeliveryStatus.AGAIN, text)
 
 
 def _masked(_: Secret) -> str:
@@ -359,18 +297,14 @@ def _failure_text(error: Exception, settings: HttpSettings) -> str:
             hint = settings_hint(error.status) if error.status == 407 else ""
             return f"cannot be reached: the proxy answered {error.status}" + (f"; {hint}" if hint else "")
         case aiohttp.ClientProxyConnectionError():
-            return f"cannot be reached: the proxy does not answer ({_os_error_text(error.os_error)})"
+            return f"cannot be reached: the proxy does not answer ({os_error_text(error.os_error)})"
         case aiohttp.ClientConnectorDNSError():
             return "cannot be found: its name is not known"
         case aiohttp.ClientSSLError():
             return "cannot be trusted: the TLS handshake failed, or its certificate is not accepted"
         case aiohttp.ClientConnectorError():
-            return f"cannot be reached ({_os_error_text(error.os_error)})"
+            return f"cannot be reached ({os_error_text(error.os_error)})"
         case aiohttp.ServerDisconnectedError() | ConnectionError():
             return "closed the connection without an answer"
         case _:
             return f"cannot be posted to ({type(error).__name__})"
-
-
-def _os_error_text(error: OSError) -> str:
-    return os.strerror(error.errno) if error.errno else type(error).__name__

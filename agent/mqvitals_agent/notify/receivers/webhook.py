@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hmac
-import json
 from collections.abc import Callable
 from typing import Final
 
-from mqvitals_agent.notify.notification import NOT_ENDED, Notification, without_lone_surrogates
+from mqvitals_agent.notify.notification import Notification, webhook_payload
 from mqvitals_agent.notify.receivers.http import (
     HttpReceiver,
     HttpRequest,
@@ -17,7 +16,6 @@ from mqvitals_agent.notify.receivers.http import (
 )
 from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_config.secret import Secret
-from mqvitals_rules.timestamps import iso
 
 SIGNATURE: Final = "X-Mqvitals-Signature"
 
@@ -51,32 +49,3 @@ def signature(body: str, secret: str, now_s: int) -> str:
     """
     digest = hmac.digest(secret.encode(), f"{now_s}.{body}".encode(), "sha256").hex()
     return f"t={now_s},v1={digest}"
-
-
-def webhook_payload(notification: Notification) -> str:
-    """The JSON of a notification, in ASCII: version 4 of Alertmanager's webhooks."""
-    return json.dumps(
-        {
-            "version": "4",
-            "groupKey": notification.key,
-            "truncatedAlerts": notification.truncated,
-            "status": notification.status.value,
-            "receiver": without_lone_surrogates(notification.receiver),
-            "groupLabels": dict(notification.labels),
-            "commonLabels": dict(notification.common_labels),
-            "commonAnnotations": dict(notification.common_annotations),
-            "externalURL": "",
-            "alerts": [
-                {
-                    "status": each.status.value,
-                    "labels": dict(each.labels),
-                    "annotations": dict(each.annotations),
-                    "startsAt": iso(each.starts),
-                    "endsAt": NOT_ENDED if each.ends is None else iso(each.ends),
-                    "generatorURL": "",
-                    "fingerprint": each.fingerprint,
-                }
-                for each in notification.alerts
-            ],
-        }
-    )

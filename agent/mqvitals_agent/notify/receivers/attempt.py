@@ -1,0 +1,138 @@
+"""What an attempt needs whatever its protocol: secrets and certificates read beside the event loop, texts without secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from typing import Final
+
+from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
+from mqvitals_agent.text.terminal import cut, safe
+from mqvitals_agent.threads import BoundedCall, NoAnswerError
+from mqvitals_config.receiver import ReceiverSettings, TlsSettings
+from mqvitals_config.scalars import format_duration
+from mqvitals_config.secret import Secret, SecretError
+
+HIDDEN: Final = "(hidden)"
+"""What stands for a secret where something is shown."""
+
+EXCERPT_CELLS: Final = 160
+
+Reveal = Callable[[Secret], str]
+"""Returns the text of a secret. Raises SecretError; may hang."""
+
+
+class AttemptError(Exception):
+    """An attempt cannot be made or has failed, for a reason that may pass; the message is for people and holds no secret."""
+
+    @property
+    def outcome(self) -> DeliveryOutcome:
+        """It is tried again."""
+        return again(str(self))
+
+
+class Credentials:
+    """The secrets and certificates of a receiver, read for every attempt: a changed file works without a restart.
+
+    ``reveal`` may hang, so it runs in a thread.
+    """
+
+    def __init__(self, settings: ReceiverSettings, reveal: Reveal = Secret.reveal) -> None:
+        self._settings = settings
+        self._secrets = secrets_of(settings)
+        self._reveal = reveal
+        self._reading = BoundedCall()
+
+    async def read(self) -> tuple[Mapping[Secret, str], ssl.SSLContext | None]:
+        """The texts of all secrets, without blanks around them, and how the other side's certificate is checked.
+
+        It may take the receiver's timeout. No context: as the operating system does it. Raises AttemptError.
+        """
+        timeout = self._settings.timeout
+        try:
+            return await self._reading.run(self._read, timeout / 1000)
+        except NoAnswerError:
+            files = " or ".join(dict.fromkeys(each.origin for each in self._secrets)) or "ca_file"
+            within = format_duration(timeout)
+            raise AttemptError(f"{files} could not be read within {within}: check its file system") from None
+        except SecretError as error:
+            raise AttemptError(str(error)) from None
+
+    def _read(self) -> tuple[Mapping[Secret, str], ssl.SSLContext | None]:
+        texts = {secret: self._reveal(secret).strip() for secret in self._secrets}
+        return texts, tls_context(self._settings) if isinstance(self._settings, TlsSettings) else None
+
+
+def secrets_of(settings: ReceiverSettings) -> tuple[Secret, ...]:
+    """Every secret that an attempt may need."""
+    found = []
+    for item in fields(settings):
+        value = getattr(settings, item.name)
+        found += [
+            each for each in (value.values() if isinstance(value, Mapping) else (value,)) if isinstance(each, Secret)
+        ]
+    return tuple(found)
+
+
+def tls_context(settings: TlsSettings) -> ssl.SSLContext | None:
+    """How the receiver's certificate is checked; None: as the operating system does it. Raises AttemptError."""
+    if settings.ca_file is None and settings.client_certificate is None:
+        return None
+    try:
+        context = ssl.create_default_context(cafile=settings.ca_file)
+    except (OSError, ssl.SSLError) as error:
+        raise AttemptError(f"ca_file {settings.ca_file} {_file_trouble(error)}") from None
+    if settings.client_certificate is not None:
+        try:
+            # A key with a password would ask for it at the terminal.
+            context.load_cert_chain(settings.client_certificate, settings.client_key_file, password=lambda: "")
+        except (OSError, ssl.SSLError) as error:
+            files = " or client_key_file ".join(filter(None, (settings.client_certificate, settings.client_key_file)))
+            raise AttemptError(f"client_certificate {files} {_file_trouble(error)}") from None
+    return context
+
+
+def _file_trouble(error: OSError) -> str:
+    if isinstance(error, ssl.SSLError) or not error.errno:
+        return "holds no certificate and key in PEM that fit together and need no password"
+    return f"cannot be read: {os.strerror(error.errno)}"
+
+
+def excerpt(text: str | bytes, secrets: Iterable[str]) -> str:
+    """The beginning of what another program says, on one line, without those of ``secrets`` that it repeats."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return cut(safe(" ".join(text.split())), EXCERPT_CELLS)
+
+
+def readable(body: str) -> str:
+    """A body of JSON with a line for each value; another as it is."""
+    try:
+        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except ValueError:
+        return body
+
+
+def os_error_text(error: OSError) -> str:
+    """What the operating system calls an error."""
+    return os.strerror(error.errno) if error.errno else type(error).__name__
+
+
+def accepted(text: str) -> DeliveryOutcome:
+    """The receiver has taken the notification."""
+    return DeliveryOutcome(DeliveryStatus.ACCEPTED, text)
+
+
+def refused(text: str) -> DeliveryOutcome:
+    """The receiver does not take this notification."""
+    return DeliveryOutcome(DeliveryStatus.REFUSED, text)
+
+
+def again(text: str) -> DeliveryOutcome:
+    """The receiver has a problem, or its settings do."""
+    return DeliveryOutcome(DeliveryStatus.AGAIN, text)
