@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from mqvitals_config.problem import LocatedText
 from mqvitals_config.scalars import display_name, resolved_path
 from mqvitals_config.schema import Convert, Doc, duration_within
+from mqvitals_config.template import MessageTemplate
 
 OWN_LABELS = (
     "alertname", "rule", "family", "severity", "owner", "queue_manager", "kind", "object", "name", "instance", "group",
@@ -69,6 +70,10 @@ class ReceiverSettings:
         Mapping[Annotated[str, label_name], Annotated[str, label_value]],
         Doc("Labels of your own that every alert to this receiver carries."),
     ] = field(default_factory=dict)
+    template: Annotated[
+        MessageTemplate | None,
+        Doc("Words of your own instead of those that mqvitals writes; see `mqvitals help templates`.", default="none"),
+    ] = None
 
 
 _FilePath = Annotated[LocatedText, Convert(resolved_path, "the path of a file")]

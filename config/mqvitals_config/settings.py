@@ -34,6 +34,7 @@ from mqvitals_config.scalars import (
     time_zone_name,
 )
 from mqvitals_config.schema import Convert, Doc
+from mqvitals_config.template import LINK_FORM, link_template
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -283,6 +284,14 @@ class Settings:
         Doc(
             "The tree of routes that leads alerts to receivers, written as Alertmanager's. 'mqvitals alerts route' shows it.",
             default="every receiver gets what its `min_severity` allows",
+        ),
+    ] = None
+    link: Annotated[
+        Annotated[LocatedText, Convert(link_template, LINK_FORM)] | None,
+        Doc(
+            "Your own page about an alert, which messages link to: an address with the alert's parts in it; see `mqvitals help"
+            " templates`.",
+            default="no link",
         ),
     ] = None
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(

@@ -350,6 +350,7 @@ def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, 
 def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:
     """What is wrong with the names that well-formed settings hold."""
     from mqvitals_agent.alerting.configured import label_problems
+    from mqvitals_agent.notify.template import template_problems
     from mqvitals_agent.poll.queries import polling_problems
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.ruleset.config import check_settings
@@ -357,7 +358,14 @@ def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:
     settings = loaded.settings
     try:
         return tuple(
-            sorted((*check_settings(settings), *polling_problems(settings.polling), *label_problems(settings.labels)))
+            sorted(
+                (
+                    *check_settings(settings),
+                    *polling_problems(settings.polling),
+                    *label_problems(settings.labels),
+                    *template_problems(settings),
+                )
+            )
         )
     except ConfigError as error:
         return error.problems

@@ -13,9 +13,11 @@ from typing import Any, Final, TypeVar, cast
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
+from mqvitals_agent.notify.message import WriteMessage
 from mqvitals_agent.notify.notification import notification_from
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
+from mqvitals_agent.notify.template import message_writer
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS, NotificationOutcome, StoredNotification
 from mqvitals_agent.store.rows.notifications import NotificationRepository
@@ -36,21 +38,23 @@ GIVE_UP_ATTEMPTS: Final = GIVE_UP_MS // LONGEST_PAUSE_MS
 MakeReceiver = Callable[[Any, Callable[[], int]], NotificationReceiver]
 """(settings, the time now in ms UTC) -> the receiver. Called on the event loop's thread."""
 
+_MakeOfType = Callable[[Any, Callable[[], int], WriteMessage], NotificationReceiver]
 
-def _in(module: str, name: str) -> MakeReceiver:
+
+def _in(module: str, name: str) -> _MakeOfType:
     """Makes receivers of the class ``name`` in ``receivers/``, which is imported with the first of them.
 
     The HTTP client is a third of what an agent imports: one that notifies nobody starts without it.
     """
 
-    def make(settings: ReceiverSettings, now: Callable[[], int]) -> NotificationReceiver:
+    def make(settings: ReceiverSettings, now: Callable[[], int], write: WriteMessage) -> NotificationReceiver:
         found = getattr(import_module(f"mqvitals_agent.notify.receivers.{module}"), name)
-        return cast("NotificationReceiver", found(settings, now))
+        return cast("NotificationReceiver", found(settings, now, write=write))
 
     return make
 
 
-RECEIVERS: Final[Mapping[ReceiverType, MakeReceiver]] = {
+RECEIVERS: Final[Mapping[ReceiverType, _MakeOfType]] = {
     "webhook": _in("webhook", "WebhookReceiver"),
     "slack": _in("slack", "SlackReceiver"),
     "teams": _in("teams", "TeamsReceiver"),
@@ -61,9 +65,11 @@ RECEIVERS: Final[Mapping[ReceiverType, MakeReceiver]] = {
 }
 
 
-def make_receiver(settings: ReceiverSettings, now: Callable[[], int]) -> NotificationReceiver:
-    """The receiver that these settings describe. ``now`` returns the time in ms UTC."""
-    return RECEIVERS[settings.type](settings, now)
+def make_receiver(
+    settings: ReceiverSettings, now: Callable[[], int], *, link: str | None = None
+) -> NotificationReceiver:
+    """The receiver that these settings describe. ``now`` returns the time in ms UTC, ``link`` is the setting of that name."""
+    return RECEIVERS[settings.type](settings, now, message_writer(settings.template, link))
 
 
 def pause_ms(failures: int, chance: float, retry_after_ms: int | None = None) -> int:

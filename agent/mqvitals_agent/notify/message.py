@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from mqvitals_agent.notify.notification import Notification, NotifiedAlert
+from mqvitals_agent.notify.notification import Notification, NotifiedAlert, webhook_payload
 from mqvitals_agent.text.figure import age, clock, counted, day, zone_name
 from mqvitals_rules.lifecycle.alert import Severity
 
@@ -99,6 +99,17 @@ def message_of(notification: Notification, now: int, link_of: LinkOf = lambda _:
         tuple(alert_message(each, now, link_of(each)) for each in alerts),
         notification.truncated,
     )
+
+
+WriteMessage = Callable[[Notification, int], NotificationMessage]
+"""Writes a notification in words at a time (ms UTC), as ``message_of`` does."""
+
+
+def posted_text(notification: Notification, message: NotificationMessage) -> str:
+    """What is posted to a program: JSON as a webhook of Alertmanager's has it, or what a template makes."""
+    if message.text is not None:
+        return message.text
+    return webhook_payload(notification, {each.alert.fingerprint: each.link for each in message.alerts})
 
 
 def title_of(notification: Notification) -> str:

@@ -213,7 +213,7 @@ def notification_from(stored: StoredNotification) -> Notification:
     )
 
 
-def webhook_payload(notification: Notification) -> str:
+def webhook_payload(notification: Notification, links: Mapping[str, str] = MappingProxyType({})) -> str:
     """The JSON of a notification, in ASCII: version 4 of Alertmanager's webhooks."""
     return json.dumps(
         {
@@ -233,7 +233,7 @@ def webhook_payload(notification: Notification) -> str:
                     "annotations": dict(each.annotations),
                     "startsAt": iso(each.starts),
                     "endsAt": NOT_ENDED if each.ends is None else iso(each.ends),
-                    "generatorURL": "",
+                    "generatorURL": links.get(each.fingerprint, ""),
                     "fingerprint": each.fingerprint,
                 }
                 for each in notification.alerts

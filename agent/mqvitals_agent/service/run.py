@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from mqvitals_agent import __version__
@@ -18,7 +19,7 @@ from mqvitals_agent.connection.recording_format import RecordingError, Recording
 from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
 from mqvitals_agent.log import LEVELS, LineHandler, as_event, logging_to
-from mqvitals_agent.notify.delivery import Notifier
+from mqvitals_agent.notify.delivery import Notifier, make_receiver
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.service.agent_config import AgentConfig, FileWatch, count_text
 from mqvitals_agent.service.cycle_writer import StoredCycle
@@ -349,7 +350,8 @@ class AgentRun:
             await self._worker.run(lambda: None)
 
     def _begin_delivery(self) -> None:
-        self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of)
+        make = partial(make_receiver, link=self._config.settings.link)
+        self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of, make)
         delivery = self._start(self._notifier.run())
         self._deliveries.add(delivery)
         delivery.add_done_callback(self._on_delivery_end)

@@ -75,6 +75,8 @@ class CommandSettings(ReceiverSettings):
         twice = self.env.keys() & self.env_files.keys()
         if twice:
             raise ValueError(f"the variable {min(twice)} stands in env and in env_files")
+        if self.template is not None:
+            self.template.refuse_title()
 
 
 def program_trouble(path: str) -> str | None:

@@ -119,7 +119,7 @@ class AddressSettings(HttpSettings):
 
 @dataclass(frozen=True, slots=True)
 class WebhookSettings(AddressSettings):
-    """A webhook, which takes Alertmanager's payload."""
+    """A webhook, which takes Alertmanager's payload, or what a template makes."""
 
     token_file: Annotated[
         SecretFile | None,
@@ -132,9 +132,14 @@ class WebhookSettings(AddressSettings):
             " nothing else."
         ),
     ] = None
+    content_type: Annotated[Annotated[str, header_value], Doc("What the body is, where `template.text` makes it.")] = (
+        "application/json"
+    )
 
     def __post_init__(self) -> None:
         AddressSettings.__post_init__(self)
+        if self.template is not None:
+            self.template.refuse_title()
         if self.token_file is not None and any(name.lower() == "authorization" for name in self.headers_files):
             raise ValueError("token_file and headers_files both give the header Authorization")
 

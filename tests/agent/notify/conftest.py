@@ -217,7 +217,7 @@ class Site:
             self.outbox(),
             self.clock,
             chance_of=lambda _: lambda: 1.0,
-            make=lambda settings, now: WebhookReceiver(settings, now, reveal),
+            make=lambda settings, now: WebhookReceiver(settings, now, reveal=reveal),
         )
 
     @asynccontextmanager

@@ -11,6 +11,7 @@ import pytest
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.notify import delivery
 from mqvitals_agent.notify.delivery import Notifier
+from mqvitals_agent.notify.message import WriteMessage
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, send_test_alert
 from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
@@ -61,7 +62,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[ListReceiver]:
     """The receivers that were made; the type is registered."""
     found: list[ListReceiver] = []
 
-    def make(settings: ReceiverSettings, now: Callable[[], int]) -> ListReceiver:
+    def make(settings: ReceiverSettings, now: Callable[[], int], _: WriteMessage) -> ListReceiver:
         again = DeliveryOutcome(DeliveryStatus.AGAIN, "not now", LONGEST_PAUSE_MS)
         found.append(ListReceiver(settings, now, [again]))
         return found[-1]

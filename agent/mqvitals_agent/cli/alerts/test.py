@@ -44,8 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.text.terminal import safe
     from mqvitals_agent.threads import run_in_loop
 
-    settings, now = _receiver(arguments), now_ms()
-    receiver = make_receiver(settings, lambda: now)
+    (settings, link), now = _receiver(arguments), now_ms()
+    receiver = make_receiver(settings, lambda: now, link=link)
     if arguments.show:
         for index, text in enumerate(shown_test_alert(receiver, settings, now)):
             print("\n" * (index > 0) + "\n".join(safe(line) for line in text.split("\n")))
@@ -62,21 +62,23 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.DONE
 
 
-def _receiver(arguments: argparse.Namespace) -> ReceiverSettings:
+def _receiver(arguments: argparse.Namespace) -> tuple[ReceiverSettings, str | None]:
+    """The receiver, and the template of links."""
     from mqvitals_agent.commandline.settings import settings_in_force
     from mqvitals_config.receivers.http import webhook_of
 
     if arguments.webhook is not None:
         try:
-            return webhook_of(arguments.webhook, name=arguments.receiver or "webhook")
+            return webhook_of(arguments.webhook, name=arguments.receiver or "webhook"), None
         except ValueError as error:
             raise Failure(f"--webhook: {error}") from error
     if not arguments.receiver:
         raise Failure("no receiver is named", hint="name one of the configuration, or an address with --webhook URL")
-    known = settings_in_force(arguments.config, {}).settings.receivers
+    settings = settings_in_force(arguments.config, {}).settings
+    known = settings.receivers
     for receiver in known:
         if receiver.name == arguments.receiver:
-            return receiver
+            return receiver, settings.link
     names = ", ".join(str(receiver.name) for receiver in known)
     raise Failure(
         f"there is no receiver {arguments.receiver!r}",

@@ -17,7 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from mqvitals_agent.notify.notification import Notification, webhook_payload
+from mqvitals_agent.notify.message import WriteMessage, message_of, posted_text
+from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome
 from mqvitals_agent.notify.receivers.attempt import (
     HIDDEN,
@@ -140,8 +141,17 @@ class Program:
 class CommandReceiver:
     """Starts a program for each notification."""
 
-    def __init__(self, settings: CommandSettings, now: Callable[[], int], reveal: Reveal = Secret.reveal) -> None:  # noqa: ARG002 - as every receiver is made
+    def __init__(
+        self,
+        settings: CommandSettings,
+        now: Callable[[], int],
+        *,
+        write: WriteMessage = message_of,
+        reveal: Reveal = Secret.reveal,
+    ) -> None:
         self._settings = settings
+        self._now = now
+        self._write = write
         self._credentials = Credentials(settings, reveal)
         self._running = BoundedCall()
         self._program: Program | None = None
@@ -156,7 +166,7 @@ class CommandReceiver:
         except AttemptError as error:
             return error.outcome
         program = self._program = Program(command, environment, settings.timeout / 1000)
-        text = webhook_payload(notification).encode()
+        text = self._text(notification).encode()
 
         def run() -> ProgramEnd:
             if trouble := program_trouble(command[0]):
@@ -182,7 +192,10 @@ class CommandReceiver:
         environment = self._environment(notification, lambda _: HIDDEN)
         lines = [f"command: {shlex.join(map(str, self._settings.command))}"]
         lines += [f"{name}={value}" for name, value in environment.items()]
-        return "\n".join([*lines, "", readable(webhook_payload(notification))])
+        return "\n".join([*lines, "", readable(self._text(notification))])
+
+    def _text(self, notification: Notification) -> str:
+        return posted_text(notification, self._write(notification, self._now()))
 
     async def aclose(self) -> None:
         """Kill a program that still runs."""

@@ -8,9 +8,10 @@ import ssl
 from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from typing import Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
@@ -18,6 +19,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from mqvitals_agent import __version__
+from mqvitals_agent.notify.message import NotificationMessage, WriteMessage, message_of
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.attempt import (
@@ -158,16 +160,37 @@ class HttpClient:
             return DeliveryOutcome(status, text, retry_after_ms(response.headers.get("Retry-After"), self._now()))
 
 
-class HttpReceiver(ABC):
-    """A receiver that gets each notification in one request."""
+S = TypeVar("S", bound=HttpSettings)
 
-    def __init__(self, settings: HttpSettings, now: Callable[[], int], reveal: Reveal = Secret.reveal) -> None:
+
+class HttpReceiver(ABC, Generic[S]):
+    """A receiver that gets each notification in one request.
+
+    ``now`` returns the time in ms UTC, ``write`` puts a notification into words, ``reveal`` returns the text of a secret.
+    """
+
+    def __init__(
+        self,
+        settings: S,
+        now: Callable[[], int],
+        *,
+        write: WriteMessage = message_of,
+        reveal: Reveal = Secret.reveal,
+    ) -> None:
+        self._settings = settings
         self._now = now
+        self._write = write
         self._http = HttpClient(settings, now, reveal)
 
     @abstractmethod
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError, without a secret in it, when a secret cannot be used."""
+
+    def _each(self, notification: Notification) -> list[NotificationMessage]:
+        """A message for each alert, for services that keep each by itself."""
+        now = self._now()
+        alerts = (*notification.firing, *notification.resolved)
+        return [self._write(replace(notification, alerts=(each,), truncated=0), now) for each in alerts]
 
     async def send(self, notification: Notification, /) -> DeliveryOutcome:
         """Make one attempt."""

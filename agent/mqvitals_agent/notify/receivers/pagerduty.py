@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Final
 
-from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, message_of
+from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import HttpReceiver, HttpRequest, Revealed, revealed_address
 from mqvitals_config.receivers.services import PagerDutySettings
-from mqvitals_config.secret import Secret
 from mqvitals_rules.timestamps import iso
 
 MOST_SUMMARY: Final = 1_024
@@ -20,19 +18,13 @@ MOST_ALERTS: Final = 50
 """Alerts in the details of an event, which may have 512 KB."""
 
 
-class PagerDutyReceiver(HttpReceiver):
+class PagerDutyReceiver(HttpReceiver[PagerDutySettings]):
     """Posts events to a service of PagerDuty, which answers 202."""
-
-    def __init__(
-        self, settings: PagerDutySettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
-    ) -> None:
-        super().__init__(settings, now, reveal)
-        self._settings = settings
 
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError when the address cannot be used."""
         settings = self._settings
-        message = message_of(notification, self._now())
+        message = self._write(notification, self._now())
         event = pagerduty_event(notification, message, revealed(settings.routing_key_file))
         return HttpRequest(revealed_address(settings.address, revealed), json.dumps(event))
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from mqvitals_agent.notify.message import AlertMessage, message_of
+from mqvitals_agent.notify.message import NotificationMessage
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import (
     HttpReceiver,
@@ -17,7 +16,6 @@ from mqvitals_agent.notify.receivers.http import (
     completed_address,
 )
 from mqvitals_config.receivers.services import ServiceNowSettings
-from mqvitals_config.secret import Secret
 from mqvitals_rules.lifecycle.alert import Severity
 
 API: Final = "/api/global/em/jsonv2"
@@ -29,35 +27,32 @@ _SEVERITIES = {Severity.CRITICAL: "1", Severity.WARNING: "4", Severity.INFO: "5"
 _CLEAR = "0"
 
 
-class ServiceNowReceiver(HttpReceiver):
+class ServiceNowReceiver(HttpReceiver[ServiceNowSettings]):
     """Posts records to ServiceNow, as a user of the site's."""
-
-    def __init__(
-        self, settings: ServiceNowSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
-    ) -> None:
-        super().__init__(settings, now, reveal)
-        self._settings = settings
 
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError when address or credentials cannot be used."""
         settings = self._settings
-        message = message_of(notification, self._now())
+        messages = self._each(notification)
         headers = {"Accept": "application/json"}
         hidden: frozenset[str] = frozenset()
         if settings.credentials_file is not None:
             headers["Authorization"] = basic_authorization(settings.credentials_file, revealed)
             hidden = frozenset({"Authorization"})
-        body = json.dumps({"records": [servicenow_record(each) for each in message.alerts]})
+        body = json.dumps({"records": [servicenow_record(each) for each in messages]})
         return HttpRequest(completed_address(settings.address, revealed, API), body, headers, hidden)
 
 
-def servicenow_record(message: AlertMessage) -> dict[str, Any]:
-    """The record of an alert. A record with its key and severity 0 ends it."""
+def servicenow_record(of_one: NotificationMessage) -> dict[str, Any]:
+    """The record of a message of one alert. A record with its key and severity 0 ends it."""
+    (message,) = of_one.alerts
     alert, labels = message.alert, message.alert.labels
     ended = alert.ends is not None
     node = labels.get("queue_manager", "") or labels.get("owner", "") or labels.get("group", "")
     moment = datetime.fromtimestamp((alert.starts if alert.ends is None else alert.ends) / 1000, UTC)
-    facts = "\n".join(f"{word}: {text}" for word, text in message.facts)
+    text = of_one.text
+    if text is None:
+        text = "\n".join((f"{message.how_bad} {message.what}", *(f"{word}: {fact}" for word, fact in message.facts)))
     return {
         "source": "mqvitals",
         "event_class": labels.get("group", "")[:MOST_WORD],
@@ -69,7 +64,7 @@ def servicenow_record(message: AlertMessage) -> dict[str, Any]:
         "resolution_state": "Closing" if ended else "New",
         "message_key": alert.fingerprint,
         "time_of_event": f"{moment:%Y-%m-%d %H:%M:%S}",
-        "description": f"{message.how_bad} {message.what}\n{facts}"[:MOST_DESCRIPTION],
+        "description": text[:MOST_DESCRIPTION],
         # A text that holds JSON, as ServiceNow wants it.
         "additional_info": json.dumps(
             {**labels, **alert.annotations, **({"link": message.link} if message.link else {})}

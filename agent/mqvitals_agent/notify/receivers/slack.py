@@ -7,14 +7,13 @@ field. What stands in a ``plain_text`` is shown as it is; in ``mrkdwn`` the char
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
-from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, message_of, more_words
+from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, more_words
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import HttpReceiver, HttpRequest, Revealed, revealed_address
 from mqvitals_config.receivers.services import SlackSettings
-from mqvitals_config.secret import Secret
 from mqvitals_rules.lifecycle.alert import Severity
 
 MOST_BLOCKS: Final = 50
@@ -29,18 +28,12 @@ _GOOD = "#2eb67d"
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-class SlackReceiver(HttpReceiver):
+class SlackReceiver(HttpReceiver[SlackSettings]):
     """Posts messages to the address of an incoming webhook."""
-
-    def __init__(
-        self, settings: SlackSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
-    ) -> None:
-        super().__init__(settings, now, reveal)
-        self._settings = settings
 
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError when the address cannot be used."""
-        message = message_of(notification, self._now())
+        message = self._write(notification, self._now())
         return HttpRequest(revealed_address(self._settings.address, revealed), json.dumps(slack_payload(message)))
 
 

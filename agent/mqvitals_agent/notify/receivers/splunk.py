@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, Final
 
-from mqvitals_agent.notify.message import AlertMessage, cut_text, message_of
+from mqvitals_agent.notify.message import NotificationMessage, cut_text
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import (
     HttpReceiver,
@@ -16,29 +15,22 @@ from mqvitals_agent.notify.receivers.http import (
     header_text,
 )
 from mqvitals_config.receivers.services import SplunkSettings
-from mqvitals_config.secret import Secret
 from mqvitals_rules.timestamps import iso
 
 MOST_HOST: Final = 255
 API: Final = "/services/collector/event"
 
 
-class SplunkReceiver(HttpReceiver):
+class SplunkReceiver(HttpReceiver[SplunkSettings]):
     """Posts events to a collector, with its token."""
-
-    def __init__(
-        self, settings: SplunkSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
-    ) -> None:
-        super().__init__(settings, now, reveal)
-        self._settings = settings
 
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError when address or token cannot be used."""
         settings = self._settings
-        message = message_of(notification, self._now())
+        messages = self._each(notification)
         token = header_text(revealed(settings.hec_token_file), settings.hec_token_file, "token")
         # The collector takes events one after another, in no list.
-        body = "\n".join(json.dumps(splunk_event(each, settings)) for each in message.alerts)
+        body = "\n".join(json.dumps(splunk_event(each, settings)) for each in messages)
         return HttpRequest(
             completed_address(settings.address, revealed, API),
             body,
@@ -47,8 +39,9 @@ class SplunkReceiver(HttpReceiver):
         )
 
 
-def splunk_event(message: AlertMessage, settings: SplunkSettings) -> dict[str, Any]:
-    """The event of an alert, at its start or, once it has ended, at its end."""
+def splunk_event(of_one: NotificationMessage, settings: SplunkSettings) -> dict[str, Any]:
+    """The event of a message of one alert, at the alert's start or, once it has ended, at its end."""
+    (message,) = of_one.alerts
     alert = message.alert
     event: dict[str, Any] = {
         "time": (alert.starts if alert.ends is None else alert.ends) / 1000,
@@ -61,6 +54,7 @@ def splunk_event(message: AlertMessage, settings: SplunkSettings) -> dict[str, A
             "starts": iso(alert.starts),
             **({} if alert.ends is None else {"ends": iso(alert.ends)}),
             **({"link": message.link} if message.link else {}),
+            **({"message": of_one.text} if of_one.text is not None else {}),
             "labels": dict(alert.labels),
             "annotations": dict(alert.annotations),
         },

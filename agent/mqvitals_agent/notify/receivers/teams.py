@@ -6,14 +6,13 @@ A message has at most 28 KB. Texts stand in TextRuns, which know no Markdown, so
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
-from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, message_of, more_words
+from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, more_words
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import HttpReceiver, HttpRequest, Revealed, revealed_address
 from mqvitals_config.receivers.services import TeamsSettings
-from mqvitals_config.secret import Secret
 from mqvitals_rules.lifecycle.alert import Severity
 
 MOST_BYTES: Final = 28_000
@@ -25,18 +24,12 @@ _STYLES = {Severity.CRITICAL: "attention", Severity.WARNING: "warning", Severity
 _GOOD = "good"
 
 
-class TeamsReceiver(HttpReceiver):
+class TeamsReceiver(HttpReceiver[TeamsSettings]):
     """Posts cards to the address of a workflow."""
-
-    def __init__(
-        self, settings: TeamsSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
-    ) -> None:
-        super().__init__(settings, now, reveal)
-        self._settings = settings
 
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError when the address cannot be used."""
-        body = teams_body(message_of(notification, self._now()))
+        body = teams_body(self._write(notification, self._now()))
         return HttpRequest(revealed_address(self._settings.address, revealed), body)
 
 

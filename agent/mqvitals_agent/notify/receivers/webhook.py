@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
 from typing import Final
 
-from mqvitals_agent.notify.notification import Notification, webhook_payload
+from mqvitals_agent.notify.message import posted_text
+from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import (
     HttpReceiver,
     HttpRequest,
@@ -15,31 +15,31 @@ from mqvitals_agent.notify.receivers.http import (
     revealed_address,
 )
 from mqvitals_config.receivers.http import WebhookSettings
-from mqvitals_config.secret import Secret
 
 SIGNATURE: Final = "X-Mqvitals-Signature"
 
 
-class WebhookReceiver(HttpReceiver):
+class WebhookReceiver(HttpReceiver[WebhookSettings]):
     """Posts notifications to an address of the site's own, with a token and a signature where there are some."""
-
-    def __init__(
-        self, settings: WebhookSettings, now: Callable[[], int], reveal: Callable[[Secret], str] = Secret.reveal
-    ) -> None:
-        super().__init__(settings, now, reveal)
-        self._settings = settings
 
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError when the address or the token cannot be used."""
         settings = self._settings
-        body = webhook_payload(notification)
+        message = self._write(notification, self._now())
+        body = posted_text(notification, message)
         headers = {}
         if settings.token_file is not None:
             token = header_text(revealed(settings.token_file), settings.token_file, "token")
             headers["Authorization"] = f"Bearer {token}"
         if settings.hmac_secret_file is not None:
             headers[SIGNATURE] = signature(body, revealed(settings.hmac_secret_file), self._now() // 1000)
-        return HttpRequest(revealed_address(settings.address, revealed), body, headers, frozenset(headers))
+        return HttpRequest(
+            revealed_address(settings.address, revealed),
+            body,
+            headers,
+            frozenset(headers),
+            settings.content_type if message.text is not None else "application/json",
+        )
 
 
 def signature(body: str, secret: str, now_s: int) -> str:
