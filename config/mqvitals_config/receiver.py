@@ -40,7 +40,7 @@ def label_value(text: str) -> str:
     return text
 
 
-ReceiverType = Literal["webhook", "slack", "teams", "pagerduty", "servicenow", "splunk", "command"]
+ReceiverType = Literal["webhook", "slack", "teams", "pagerduty", "servicenow", "splunk", "command", "syslog"]
 LeastSeverity = Literal["critical", "warning", "info"]
 
 

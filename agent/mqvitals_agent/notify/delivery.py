@@ -62,6 +62,7 @@ RECEIVERS: Final[Mapping[ReceiverType, _MakeOfType]] = {
     "servicenow": _in("servicenow", "ServiceNowReceiver"),
     "splunk": _in("splunk", "SplunkReceiver"),
     "command": _in("command", "CommandReceiver"),
+    "syslog": _in("syslog", "SyslogReceiver"),
 }
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from mqvitals_config.receiver import ReceiverSettings, ReceiverType
 from mqvitals_config.receivers.command import CommandSettings
 from mqvitals_config.receivers.http import WebhookSettings
+from mqvitals_config.receivers.servers import SyslogSettings
 from mqvitals_config.receivers.services import (
     PagerDutySettings,
     ServiceNowSettings,
@@ -25,6 +26,7 @@ RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {
     "servicenow": ServiceNowSettings,
     "splunk": SplunkSettings,
     "command": CommandSettings,
+    "syslog": SyslogSettings,
 }
 AnyReceiver = Annotated[ReceiverSettings, ByType(RECEIVER_TYPES)]
 """A receiver of any type. Without the key ``type`` it is a webhook."""

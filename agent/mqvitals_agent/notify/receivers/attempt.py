@@ -123,6 +123,13 @@ def os_error_text(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else type(error).__name__
 
 
+def tls_trouble(error: ssl.SSLError) -> str:
+    """Why a connection over TLS has failed. A certificate is refused with the reason that OpenSSL gives."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"cannot be trusted: {safe(error.verify_message)}"
+    return f"cannot be trusted: the TLS handshake failed ({safe(error.reason or type(error).__name__)})"
+
+
 def accepted(text: str) -> DeliveryOutcome:
     """The receiver has taken the notification."""
     return DeliveryOutcome(DeliveryStatus.ACCEPTED, text)
