@@ -43,6 +43,12 @@ def everything(path: Path) -> None:
         store.progress(), store.alerts.all_open()
 
 
+def execute(path: Path, sql: str) -> None:
+    """Run a statement in a store, beside mqvitals."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(sql)
+
+
 def test_flipped_bytes(make_store: MakeStore, soak: bool, capsys: pytest.CaptureFixture[str]) -> None:
     """Sixty times (300 in `make soak`) random bytes of a real store are overwritten: queries raise StoreError alone, commands never crash."""
     path = make_store()
@@ -94,8 +100,7 @@ def test_a_cell_that_we_never_write(
 ) -> None:
     """Texts that are none, other types: the store is damaged, and status says that it cannot tell."""
     path = make_store()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(f"UPDATE {table} SET {column} = {value}")
+    execute(path, f"UPDATE {table} SET {column} = {value}")
     with pytest.raises(StoreError, match="is damaged"):
         everything(path)
     looks = {"status": 3, "alerts": 2, "trend": 2, "rules": 2}
@@ -120,8 +125,7 @@ def test_times_outside_any_calendar(
 ) -> None:
     """Such rows are passed over, every command says how many, and 'store check --repair' drops them."""
     path = make_store()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(f"UPDATE {table} SET {column} = {value}")
+    execute(path, f"UPDATE {table} SET {column} = {value}")
     main(["status", "--store", str(path)])
     error = capsys.readouterr().err
     assert "dated outside any calendar" in error
@@ -138,8 +142,7 @@ def test_times_outside_any_calendar(
 def test_a_table_that_is_gone(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
     """What our own statements do not find is missing from the file: damaged."""
     path = make_store()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DROP TABLE owner")
+    execute(path, "DROP TABLE owner")
     assert main(["status", "--store", str(path)]) == 3
     assert "is damaged (no such table: owner)" in capsys.readouterr().err
 

@@ -17,6 +17,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention, RetentionPolicy
 from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS, Change, Difference, differences
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.changes import ALTERED, RECORDED, SECURITY, is_security
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -41,14 +42,9 @@ def write(
     name: ObjectName = QUEUE,
     **reading: Any,
 ) -> None:
-    class Quiet:
-        transitions = ()
-        unknown = ()
-
     at = START + minute * MINUTE
     one = Reading(name, probe, at, dict(values), poll=False, **reading)
-    quiet: Any = Quiet()
-    store.write(Snapshot(name.owner, False, minute + 1, at, (one,)), quiet)
+    store.write(Snapshot(name.owner, False, minute + 1, at, (one,)), Evaluation((), ()))
 
 
 def changes(path: Path, **wanted: Any) -> tuple[Change, ...]:

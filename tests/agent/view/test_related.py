@@ -15,6 +15,7 @@ from mqvitals_agent.view.object_detail import ObjectRule, _charted
 from mqvitals_agent.view.screens.object import detail_lines
 from mqvitals_config.settings import Settings
 from mqvitals_rules.compiled_rule import compile_rule
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
@@ -51,11 +52,6 @@ QM02: Objects = {"queue_manager": {"reachable": 1}, "queue/OTHER": {"depth": 1, 
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreReader]:
     """Two queue managers: transmission queue, initiation queue, copies, dead letters, cluster."""
 
-    class Quiet:
-        transitions = ()
-        unknown = ()
-
-    quiet: Any = Quiet()
     path: Path = tmp_path_factory.mktemp("related") / "store.db"
     with Store.open(path, group="PRDQSG", created=START, replay=True) as made:
         for owner, objects in (("QM01", QM01), ("QM02", QM02)):
@@ -63,7 +59,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreReader]:
                 Reading(ObjectName(owner, *name.split("/", 1)), KINDS[name.split("/")[0]].poll, START, values, 10_000)
                 for name, values in objects.items()
             )
-            made.write(Snapshot(owner, False, 1, START, readings), quiet)
+            made.write(Snapshot(owner, False, 1, START, readings), Evaluation((), ()))
     with StoreReader.open(path) as reader:
         yield reader
 

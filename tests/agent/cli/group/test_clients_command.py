@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -39,11 +39,6 @@ def client(channel: str, address: str, application: str, instances: int) -> tupl
 def store(tmp_path: Path) -> Path:
     """QM01 has two channels with clients and some that are summed up, QM02 has none."""
 
-    class Quiet:
-        transitions = ()
-        unknown = ()
-
-    quiet: Any = Quiet()
     objects: dict[str, dict[str, Reported]] = dict(client(*each) for each in CLIENTS)
     objects["client/others"] = {"instances": 40, "conversations": 40, "clients": 25}
     objects[f"channel/{FLOOD}"] = {"instances": 163, "maxinst": 330, "maxinstc": 160}
@@ -54,9 +49,9 @@ def store(tmp_path: Path) -> Path:
             Reading(ObjectName("QM01", *name.split("/", 1)), "INQUIRE_CHANNEL_STATUS", START, values, 10_000)
             for name, values in objects.items()
         )
-        made.write(Snapshot("QM01", False, 1, START, readings), quiet)
+        made.write(Snapshot("QM01", False, 1, START, readings), Evaluation((), ()))
         log = Reading(ObjectName("QM02", "log"), "INQUIRE_LOG", START, {}, 10_000)
-        made.write(Snapshot("QM02", False, 1, START + 5_000, (log,)), quiet)
+        made.write(Snapshot("QM02", False, 1, START + 5_000, (log,)), Evaluation((), ()))
     return path
 
 

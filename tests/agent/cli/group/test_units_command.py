@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.who.holder import MemberUnits, ReportedConnection, UnitOfWork, UnitsOfWork, to_json
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 
 Answering = Callable[..., AbstractContextManager[None]]
@@ -32,15 +32,10 @@ def store(tmp_path: Path) -> Path:
 
 
 def written(path: Path, *, replay: bool = False) -> Path:
-    class Quiet:
-        transitions = ()
-        unknown = ()
-
-    quiet: Any = Quiet()
     with Store.open(path, group="PRDQSG", created=START, replay=replay) as made:
         for owner, kind, group in (("QM01", "log", False), ("QM02", "log", False), ("PRDQSG", "qsg", True)):
             reading = Reading(ObjectName(owner, kind), "INQUIRE_LOG", START, {}, 10_000)
-            made.write(Snapshot(owner, group, 1, START, (reading,)), quiet)
+            made.write(Snapshot(owner, group, 1, START, (reading,)), Evaluation((), ()))
     return path
 
 

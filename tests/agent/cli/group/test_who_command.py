@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +15,7 @@ from mqvitals_agent.store.file.store_file import WriterLock, may_be_written, wri
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.who.client import NoAgentAnswer, ask_agent
 from mqvitals_agent.who.holder import Holder, Holders, MemberHolders, to_json
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 
 Answering = Callable[..., AbstractContextManager[None]]
@@ -35,18 +35,13 @@ def store(tmp_path: Path) -> Path:
 
 
 def written(path: Path, *, replay: bool = False) -> Path:
-    class Quiet:
-        transitions = ()
-        unknown = ()
-
-    quiet: Any = Quiet()
     with Store.open(path, group="PRDQSG", created=START, replay=replay) as made:
         for owner in ("QM01", "QM02"):
             queues = [ObjectName(owner, "queue", name) for name in ("APP.Q", f"ONLY.{owner}", "\x1b[2J/queue/X")]
             readings = tuple(Reading(each, "INQUIRE_Q_STATUS", START, {"depth": 0}, 10_000) for each in queues)
-            made.write(Snapshot(owner, False, 1, START, readings), quiet)
+            made.write(Snapshot(owner, False, 1, START, readings), Evaluation((), ()))
         reading = Reading(SHARED, "INQUIRE_Q_STATUS", START, {"depth": 0}, 10_000)
-        made.write(Snapshot("PRDQSG", True, 1, START, (reading,)), quiet)
+        made.write(Snapshot("PRDQSG", True, 1, START, (reading,)), Evaluation((), ()))
     return path
 
 
