@@ -124,7 +124,8 @@ class RouteSettings:
     min_severity: Annotated[
         LeastSeverity | None,
         Doc(
-            "The least severity of the alerts that are notified from here. The receiver's own `min_severity` holds too.",
+            "The least severity of the alerts that are notified from here. The receiver's own `min_severity` holds too: the"
+            " higher of both counts.",
             default="that of the route above, else that of the receiver",
         ),
     ] = None

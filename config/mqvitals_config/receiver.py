@@ -61,8 +61,8 @@ class ReceiverSettings:
     min_severity: Annotated[
         LeastSeverity,
         Doc(
-            "The least severity of the alerts that it is notified about. Only with `info` it is also notified about advice,"
-            " whatever its severity.",
+            "The least severity of the alerts that it is notified about; that of the route holds too, so the higher of both"
+            " counts. Only with `info` it is also notified about advice, whatever its severity.",
             default="warning",
         ),
     ] = "warning"

@@ -236,7 +236,7 @@ class Pipeline:
             arrivals: dict[str, list[_Arrival]] = {}
             for each in destinations(self.root, labels):
                 if each.receiver in self.receivers:
-                    arrival = each, group_key(each.route, labels), group_labels(each.route, labels)
+                    arrival = each, group_key(each.way, labels), group_labels(each.route, labels)
                     arrivals.setdefault(each.receiver, []).append(arrival)
             way = self._ways[key] = _Way(labels, tuple(map(tuple, arrivals.values())))
         return way
@@ -336,7 +336,7 @@ class Pipeline:
             ):
                 route = replace(self.root, receiver=name, routes=())
                 known = state.groups.get((name, last.group))
-                key, labels = group_key(route, way.labels), group_labels(route, way.labels)
+                key, labels = group_key((route,), way.labels), group_labels(route, way.labels)
                 if known is not None:
                     key, labels = known.key, known.labels
                 destination = Destination(route, ())

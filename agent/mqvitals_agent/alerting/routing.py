@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import Final
 
 from mqvitals_agent.alerting.labels import Labels
@@ -119,9 +120,28 @@ def group_labels(route: Route, labels: Labels) -> Labels:
     return {name: labels[name] for name in sorted(route.group_by) if name in labels}
 
 
-def group_key(route: Route, labels: Labels) -> str:
-    """Identifies a group: ``route.routes[1]:{owner="QM01"}``. A route that stays keeps its groups across restarts."""
-    return f"{route.path}:{braced(group_labels(route, labels))}"
+def group_key(way: Sequence[Route], labels: Labels) -> str:
+    """Identifies a group of the last route of ``way``: ``{}/{team="payments"}:{owner="QM01"}``, as Alertmanager's does.
+
+    A route is named by its matchers and by those of the routes above it, so that its groups stay the same when another one is
+    added before it. Those beside each other with the same matchers and receiver are told apart by their order.
+    """
+    names = []
+    for above, route in pairwise((None, *way)):
+        if route is None or not route.path:
+            continue
+        alike = () if above is None else tuple(each for each in above.routes if _is_alike(each, route))
+        place = alike.index(route) + 1 if route in alike else 1
+        names.append(_matchers_name(route) + (f"#{place}" if place > 1 else ""))
+    return f"{'/'.join(names)}:{braced(group_labels(way[-1], labels))}"
+
+
+def _is_alike(one: Route, other: Route) -> bool:
+    return one.receiver == other.receiver and _matchers_name(one) == _matchers_name(other)
+
+
+def _matchers_name(route: Route) -> str:
+    return "{" + ", ".join(sorted(map(str, route.matchers))) + "}"
 
 
 def braced(labels: Mapping[str, str]) -> str:

@@ -39,24 +39,25 @@ def way_lines(steps: Sequence[Step], labels: Labels, width: int) -> list[Line]:
     return found
 
 
-def arrival_lines(arrivals: Sequence[Route], labels: Labels, floors: Mapping[str, Severity], width: int) -> list[Line]:
+def arrival_lines(arrivals: Sequence[Step], labels: Labels, floors: Mapping[str, Severity], width: int) -> list[Line]:
     """Where an alert arrives: receiver, group, times, and why nothing is notified from there, if that is so.
 
     ``floors`` maps a receiver to the least severity that it wants.
     """
     found: list[Line] = []
-    for index, route in enumerate(arrivals):
-        before = next((each for each in arrivals[:index] if each.receiver == route.receiver), None)
-        found += _arrival_lines(route, before, labels, floors, width)
+    for index, step in enumerate(arrivals):
+        before = next((each.route for each in arrivals[:index] if each.route.receiver == step.route.receiver), None)
+        found += _arrival_lines(step, before, labels, floors, width)
     return found
 
 
 def _arrival_lines(
-    route: Route, before: Route | None, labels: Labels, floors: Mapping[str, Severity], width: int
+    step: Step, before: Route | None, labels: Labels, floors: Mapping[str, Severity], width: int
 ) -> list[Line]:
     """``before`` is a route by which the alert has arrived at the same receiver already."""
+    route = step.route
     rows = [
-        ("group", group_key(route, labels)),
+        ("group", group_key(step.way, labels)),
         ("times", times_words(route)),
         ("severity", severity_words(route, labels, floors)),
         ("intervals", interval_words(route)),
@@ -108,14 +109,24 @@ def interval_words(route: Route) -> str:
 
 
 def severity_words(route: Route, labels: Labels, floors: Mapping[str, Severity]) -> str:
-    """Why an alert is too mild to be notified from a route; empty when it is not."""
+    """Why an alert is too mild to be notified from a route; empty when it is not.
+
+    The ``min_severity`` of the route and that of its receiver both hold.
+    """
     severity = Severity.__members__.get(labels.get("severity", "").upper())
-    floor = max(route.min_severity, floors.get(route.receiver, route.min_severity))
+    floor = least_severity(route, floors)
+    if severity is not None and severity >= floor:
+        return ""
+    whose = f"receiver {safe(route.receiver)}" if floors.get(route.receiver) is floor else _named(route)
+    least = f"the min_severity of {whose} is {floor.name.lower()}"
     if severity is None:
-        return f"only {floor.name.lower()}{'' if floor is Severity.CRITICAL else ' and worse'}"
-    if severity < floor:
-        return f"nothing is notified: {severity.name.lower()} is milder than {floor.name.lower()}"
-    return ""
+        return f"only {floor.name.lower()}{'' if floor is Severity.CRITICAL else ' and worse'}: {least}"
+    return f"nothing is notified: the alert is {severity.name.lower()}, {least}"
+
+
+def least_severity(route: Route, floors: Mapping[str, Severity]) -> Severity:
+    """The least severity that is notified from a route: its own, or that of its receiver in ``floors`` where that is higher."""
+    return max(route.min_severity, floors.get(route.receiver, route.min_severity))
 
 
 def _group_words(group_by: Collection[str]) -> str:

@@ -187,7 +187,7 @@ def test_a_muted_way_closes_no_other(pool: Pool, webhook: Webhook) -> None:
 def test_a_known_alert_stays_in_its_group(pool: Pool, webhook: Webhook) -> None:
     """Though its severity, by which the route groups, is another one now: what began in a group ends in it."""
     root = Route("route", "ops", group_by=("severity",))
-    before = group_key(root, {"severity": "warning"})
+    before = group_key((root,), {"severity": "warning"})
     state: dict[str, Any] = {
         "last": {(1, "ops"): LastNotification(FIRING, WARNING, 1, before)},
         "groups": {("ops", before): AlertGroup("ops", before, told=NOW - HOUR, labels={"severity": "warning"})},

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -154,8 +156,39 @@ def test_a_group_is_what_group_by_names() -> None:
     assert group_labels(Route("r", group_by=("rule", "owner", "absent")), labels) == {"owner": "QM01", "rule": "BP-03"}
     assert group_labels(Route("r"), labels) == {}
     assert group_labels(Route("r", group_by=("...",)), labels) == labels
-    assert group_key(Route("route.routes[1]", group_by=("team",)), labels) == r'route.routes[1]:{team="a \"b\""}'
-    assert group_key(Route("route"), labels) == "route:{}"
+
+
+def matched(receiver: str, *matchers: str, path: str = "route.routes", **others: Any) -> Route:
+    """A route with these matchers."""
+    return Route(path, receiver, tuple(map(parse_matcher, matchers)), group_by=("owner",), **others)
+
+
+def keys(root: Route, labels: dict[str, str]) -> list[str]:
+    """The groups to which an alert comes."""
+    return [group_key(each.way, labels) for each in destinations(root, labels)]
+
+
+def test_a_group_is_named_by_matchers() -> None:
+    """Those of its route and of the routes above: one that is added before it, or moved, changes no group."""
+    labels = {"owner": 'Q"1', "team": "payments", "kind": "queue"}
+    payments = matched("desk", "team=payments", 'kind=~"que.*"')
+    root = Route("route", "ops", group_by=("owner",), routes=(payments,))
+    assert keys(root, labels) == [r'{}/{kind=~que.*, team=payments}:{owner="Q\"1"}']
+    before = matched("pager", "severity=critical", path="route.routes[0]")
+    moved = replace(payments, path="route.routes[1]")
+    assert keys(replace(root, routes=(before, moved)), labels) == keys(root, labels)
+    assert keys(replace(root, routes=()), {}) == ["{}:{}"]
+    # What stands beside the tree does not change its groups either.
+    assert keys(Route("", "ops", routes=(root,)), labels) == keys(root, labels)
+
+
+def test_routes_with_the_same_matchers_have_groups_of_their_own() -> None:
+    """Two for one receiver, as for day and night, are told apart by their order; two receivers need not be."""
+    day = matched("desk", "team=payments", path="day", goes_on=True)
+    night, pager = replace(day, path="night"), replace(day, path="pager", receiver="pager")
+    root = Route("route", "ops", routes=(day, pager, night))
+    key = '{}/{team=payments}%s:{owner="QM01"}'
+    assert keys(root, {"owner": "QM01", "team": "payments"}) == [key % "", key % "", key % "#2"]
 
 
 @given(

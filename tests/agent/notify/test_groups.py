@@ -57,7 +57,7 @@ async def test_a_queue_manager_with_its_channels_is_one_post(
             {"group": "PRDQSG", "owner": "QM01"},
             0,
         )
-        assert post["groupKey"] == 'route:{group="PRDQSG", owner="QM01"}'
+        assert post["groupKey"] == '{}:{group="PRDQSG", owner="QM01"}'
         site.change(*(replace(each, state=RESOLVED) for each in (down, *of_channels(pool, 200))))
         await hook.until(2)
         await settled(site)

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from mqvitals_agent.alerting.labels import ObjectLabels
     from mqvitals_agent.alerting.routing import Route, Step
     from mqvitals_config.settings import Settings
+    from mqvitals_rules.lifecycle.alert import Severity
 
 _DESCRIPTION = """\
 Shows the tree of routes of the configuration. With --test it shows the way of an alert that has the given labels: which
 routes are tried, which matcher does not match, where the alert arrives, with which others it is grouped, and when it
-is notified. What follows from a label is added: from rule the family, the kind of object and the worst severity, from
+is notified. The min_severity of the route and that of its receiver both hold. What follows from a label is added: from rule the family, the kind of object and the worst severity, from
 object its parts and the labels of the site. Exit code 0, 1 when --expect names other receivers than those at which the
 alert arrives, 2 when the settings or a label cannot be used.
 """
@@ -172,12 +173,12 @@ def _test(root: Route, labels: Mapping[str, str], settings: Settings, arguments:
     expected = sorted(set(arguments.expect or receivers))
     floors = {str(each.name): Severity[each.min_severity.upper()] for each in settings.receivers}
     if arguments.json:
-        print(json.dumps(_way_json(found, labels), indent=1))
+        print(json.dumps(_way_json(found, labels, floors), indent=1))
     else:
         width = line_width()
         lines = wrapped(safe(braced(labels)), width, first="An alert with ", rest="  ")
         lines += [line(), *way_lines(found, labels, width), line()]
-        lines += arrival_lines([each.route for each in arrivals], labels, floors, width)
+        lines += arrival_lines(arrivals, labels, floors, width)
         if "object" not in labels:
             lines += wrapped(_NO_OBJECT, width)
         show_lines(lines)
@@ -189,8 +190,9 @@ def _test(root: Route, labels: Mapping[str, str], settings: Settings, arguments:
     return ExitCode.DONE
 
 
-def _way_json(found: Sequence[Step], labels: Mapping[str, str]) -> dict[str, object]:
+def _way_json(found: Sequence[Step], labels: Mapping[str, str], floors: Mapping[str, Severity]) -> dict[str, object]:
     from mqvitals_agent.alerting.routing import StepOutcome, group_key
+    from mqvitals_agent.view.routes import least_severity
 
     return {
         "labels": dict(labels),
@@ -207,8 +209,8 @@ def _way_json(found: Sequence[Step], labels: Mapping[str, str]) -> dict[str, obj
             {
                 "route": each.route.path,
                 "receiver": each.route.receiver,
-                "group_key": group_key(each.route, labels),
-                "min_severity": each.route.min_severity.name.lower(),
+                "group_key": group_key(each.way, labels),
+                "min_severity": least_severity(each.route, floors).name.lower(),
                 "group_wait_ms": each.route.wait,
                 "group_interval_ms": each.route.interval,
                 "repeat_interval_ms": each.route.repeat,

@@ -64,9 +64,10 @@ route  every alert: yes, it takes the alert on to a route below
       no continue
 
 pager, by route.routes[1].routes[0]
-  group     route.routes[1].routes[0]:{}
+  group     {}/{object=~QM01/queue/.*}/{}:{}
   times     first after 30s, then at most every 5m, repeated after 4h
-  severity  nothing is notified: warning is milder than critical
+  severity  nothing is notified: the alert is warning, the min_severity of
+            receiver pager is critical
 """
 
 
@@ -116,11 +117,14 @@ def test_the_way_of_an_alert(config: str, capsys: pytest.CaptureFixture[str]) ->
 def test_two_ways_to_one_receiver_are_one_notification(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     """By the first of them that lets it through: a muted one closes no other."""
     said = way(config, capsys, "object=QM01/queue/PAY.IN", "severity=critical")
-    assert 'pager, by route.routes[0]\n  group     route.routes[0]:{group="PRDQSG", owner="QM01"}\n' in said
+    assert (
+        'pager, by route.routes[0]\n  group     {}/{severity=critical, team=payments}:{group="PRDQSG", owner="QM01"}\n'
+        in said
+    )
     assert "  times     first at once, then at most every 5m, never repeated\n" in said
     assert said.endswith(
         "pager, by route.routes[1].routes[0]\n"
-        "  group     route.routes[1].routes[0]:{}\n"
+        "  group     {}/{object=~QM01/queue/.*}/{}:{}\n"
         "  times     first after 30s, then at most every 5m, repeated after 4h\n"
         "  only if   route.routes[0] does not let it through\n"
     )
@@ -164,7 +168,7 @@ def test_the_way_as_json(config: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert found["arrivals"][0] == {
         "route": "route.routes[0]",
         "receiver": "pager",
-        "group_key": 'route.routes[0]:{group="PRDQSG", owner="QM01"}',
+        "group_key": '{}/{severity=critical, team=payments}:{group="PRDQSG", owner="QM01"}',
         "min_severity": "critical",
         "group_wait_ms": 0,
         "group_interval_ms": 300_000,
@@ -238,3 +242,21 @@ def test_it_fits_the_terminal(
     main(["alerts", "route", "--config", config])
     main(["alerts", "route", "--config", config, "--test", "rule=Q-03"])
     assert max(map(len, capsys.readouterr().out.splitlines())) <= int(columns)
+
+
+def test_the_severities_of_route_and_receiver_both_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The higher of both, and it says whose it is."""
+    path = tmp_path / "mqvitals.yaml"
+    routes = """\
+route:
+  receiver: desk
+  routes:
+    - {receiver: pager, min_severity: info, continue: true}
+    - {receiver: desk, min_severity: critical}
+"""
+    path.write_text(SETTINGS + routes)
+    said = " ".join(way(str(path), capsys, "severity=warning").split())
+    assert "the alert is warning, the min_severity of receiver pager is critical" in said
+    assert "the alert is warning, the min_severity of route.routes[1] is critical" in said
+    found = json.loads(way(str(path), capsys, "severity=warning", "--json"))
+    assert [each["min_severity"] for each in found["arrivals"]] == ["critical", "critical"]
