@@ -116,6 +116,11 @@ COMMANDS = (
         "changes of definitions: what was altered, when, from what to what",
         "mqvitals_agent.cli.group.changes",
     ),
+    Command(
+        "report",
+        "the handover to the next shift: what is open, what was, what changed, what may come",
+        "mqvitals_agent.cli.group.report",
+    ),
     Command("messages", "the console messages and event messages in a store", "mqvitals_agent.cli.group.messages"),
     Command("agent", "poll, evaluate rules, store and notify, until it is stopped", "mqvitals_agent.cli.agent"),
     Command("record", "run the agent and record every exchange", "mqvitals_agent.cli.recordings.record"),

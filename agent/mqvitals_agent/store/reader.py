@@ -49,6 +49,7 @@ from mqvitals_agent.store.rows.objects import (
     read_instances,
     read_objects,
     read_owners,
+    read_snapshot_span,
     read_snapshot_times,
     read_unknown_counts,
 )
@@ -242,12 +243,26 @@ class StoreReader:
         with self._query() as connection:
             return read_snapshot_times(connection, owner, newest)
 
+    def snapshot_span(self, owner: str, since: int, until: int) -> list[int]:
+        """When the snapshots of an owner from ``since`` to ``until`` (ms UTC) were taken, oldest first."""
+        with self._query() as connection:
+            return read_snapshot_span(connection, owner, since, until)
+
     def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every poll of every object of a kind with ts >= ``first``, in time order. Raises UnknownNameError."""
         for metric in metrics:
             self._metric(kind, metric)
         with self._query() as connection:
             yield from self._history(kind).polls(connection, metrics, first)
+
+    def polls_near(self, kind: str, metrics: Sequence[str], moments: Sequence[int]) -> Iterator[Poll]:
+        """The polls of every object of a kind in the kind's first snapshot at or after each moment (ms UTC) but the last,
+        and before the next one: one look at each part of a long time. Raises UnknownNameError.
+        """
+        for metric in metrics:
+            self._metric(kind, metric)
+        with self._query() as connection:
+            yield from self._history(kind).polls_near(connection, metrics, moments)
 
     def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every record of every object of a kind that ended at ts >= ``first``, and the newest of those that have
@@ -323,6 +338,14 @@ class StoreReader:
         with self._query() as connection:
             found = tuple(read_alerts(connection, f"state IN ({', '.join('?' * len(states))})", tuple(states)))
         return tuple(each for each in found if review is None or (each.alert.kind_of_rule != OPERATIONAL) is review)
+
+    def alerts_within(self, since: int, until: int) -> tuple[StoredAlert, ...]:
+        """The alerts of operational rules that fired at some time from ``since`` to ``until`` (ms UTC), in the order
+        they arose.
+        """
+        where = "kind_of_rule = ? AND started <= ? AND (state = 'firing' OR state = 'resolved' AND ended >= ?)"
+        with self._query() as connection:
+            return tuple(read_alerts(connection, where, (OPERATIONAL, until, since)))
 
     def alert(self, number: int) -> StoredAlert | None:
         """The alert with this number in the store; None: there is none."""

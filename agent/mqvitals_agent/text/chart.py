@@ -180,7 +180,7 @@ def pauses(points: Sequence[tuple[int, float | None]]) -> Iterator[TimeRange]:
 
     A run at the beginning or the end starts or ends with its own points.
     """
-    pause = _longest(points)
+    pause = longest_distance(points)
     absent_since: int | None = None
     before: int | None = None
     last: int | None = None
@@ -201,7 +201,7 @@ def pauses(points: Sequence[tuple[int, float | None]]) -> Iterator[TimeRange]:
 
 def _buckets(points: Iterable[tuple[int, float | None]], span: TimeRange, columns: int) -> dict[int, _Bucket]:
     points = [point for point in points if span.since <= point[0] <= span.until]
-    pause = _longest(points)
+    pause = longest_distance(points)
     length = max(span.until - span.since, 1)
     buckets: dict[int, _Bucket] = {}
     before: int | None = None  # ts of the present point before, None after a gap
@@ -224,7 +224,7 @@ def _present(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _longest(points: Sequence[tuple[int, float | None]]) -> float:
+def longest_distance(points: Sequence[tuple[int, float | None]]) -> float:
     """The longest distance between two points that still counts as polling without a pause."""
     distances = [after[0] - before[0] for before, after in pairwise(points)]
     return _PAUSE * median(distances) if distances else math.inf

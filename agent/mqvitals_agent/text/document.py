@@ -1,12 +1,17 @@
-"""A report as blocks (headings, paragraphs, lists, tables, listings), and its lines as plain text or Markdown."""
+"""A report as blocks (headings, paragraphs, lists, tables, listings, entries, charts), and its lines as plain text or
+Markdown. ``html.py`` makes a page of it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Final, NamedTuple
 
+from mqvitals_agent.text.chart import Scale, TimeRange, chart, sparkline
+from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, table, to_ascii, wrap
 
 
@@ -49,6 +54,39 @@ class Listing:
     language: str = ""
 
 
+class Fact(NamedTuple):
+    """A text with a word for it; ``code`` is to be typed as it is."""
+
+    word: str
+    text: str
+    code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing with what is known about it. ``health`` is how bad it is; None: that is no matter."""
+
+    health: Health | None
+    text: str
+    facts: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChartBlock:
+    """A series over ``span``, (ms UTC, value or None), with the limit of a rule, if any, and its figures in words.
+
+    ``label`` is the word for a moment of the time axis.
+    """
+
+    title: str
+    points: tuple[tuple[int, float | None], ...]
+    scale: Scale
+    span: TimeRange
+    label: Callable[[int], str]
+    words: str
+    limit: tuple[float, str] | None = None
+
+
 def ascii_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks in ASCII, so that columns fit the text that is written."""
 
@@ -65,9 +103,15 @@ def ascii_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
                 yield Listing(of(lines), language)
             case ReportTable(titles, rows, right):
                 yield ReportTable(of(titles), tuple(map(of, rows)), right)
+            case Entry(health, text, facts):
+                word = "" if health is None else f"{health.name} "
+                shown = (Fact(fact.word, to_ascii(safe(fact.text)), fact.code) for fact in facts)
+                yield Entry(None, f"{word}{to_ascii(safe(text))}", tuple(shown))
+            case ChartBlock(title=title, words=words):
+                yield Paragraph(to_ascii(safe(f"{title}: {words}")))
 
 
-Block = Heading | Paragraph | Items | ReportTable | Listing
+Block = Heading | Paragraph | Items | ReportTable | Listing | Entry | ChartBlock
 """Texts in blocks are raw: the functions that write them make them safe."""
 
 
@@ -142,9 +186,38 @@ def plain_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:
             case Listing(lines, _):
                 # Never broken: they are copied.
                 yield from (f"    {safe(line)}" for line in lines)
+            case Entry():
+                yield from _entry_lines(block, width)
+            case ChartBlock():
+                yield from wrap(safe(block.title), width)
+                yield from chart(
+                    block.points, block.scale, block.span, width=width, height=_CHART_LINES, time_label=block.label
+                )
+                yield from wrap(safe(block.words), width)
             case ReportTable(titles, rows, right):
                 rows_shown = [tuple(map(safe, row)) for row in (titles, *rows)]
                 yield from (cut(line, width) for line in column_lines(rows_shown, width, right))
+
+
+_CHART_LINES: Final = 5
+_SPARKS: Final = 48
+"""Cells of the line that stands for a chart in Markdown."""
+
+
+def _entry_lines(entry: Entry, width: int) -> Iterator[str]:
+    yield from wrap(_headline(entry), width, rest="  ")
+    words = max((cells(fact.word) for fact in entry.facts), default=0)
+    for fact in entry.facts:
+        lead = f"    {fit(fact.word, words)}  "
+        if fact.code:
+            # Never broken: it is copied.
+            yield f"{lead}{safe(fact.text)}"
+        else:
+            yield from wrap(safe(fact.text), width, first=lead, rest=" " * len(lead))
+
+
+def _headline(entry: Entry) -> str:
+    return safe(entry.text) if entry.health is None else f"{entry.health}  {safe(entry.text)}"
 
 
 _MARKS = re.compile(r"[\\`*\[<|~#&$@]|(?<!\w)_|_(?!\w)")
@@ -173,6 +246,16 @@ def markdown_lines(blocks: Iterable[Block]) -> Iterator[str]:
                 yield f"{fence}{language}"
                 yield from shown
                 yield fence
+            case Entry(health, text, facts):
+                yield f"- **{health}** {escaped(text)}" if health is not None else f"- {escaped_line(text)}"
+                for fact in facts:
+                    shown_fact = code_span(fact.text) if fact.code else escaped(fact.text)
+                    yield f"  - {escaped(fact.word)}: {shown_fact}"
+            case ChartBlock():
+                yield f"- **{escaped(block.title)}**"
+                low, high = block.scale.low, block.scale.high
+                sparks = sparkline(block.points, block.span, _SPARKS, low=low, high=high).strip()
+                yield f"  {code_span(sparks)} {escaped(block.words)}" if sparks else f"  {escaped(block.words)}"
             case ReportTable(titles, rows, right):
                 yield _row(titles)
                 yield "|" + "|".join(" ---: " if index in right else " --- " for index in range(len(titles))) + "|"
@@ -189,6 +272,13 @@ def escaped_line(text: str) -> str:
     """Text escaped for the beginning of a Markdown line or item."""
     found = _NUMBERED.sub(r"\1\\\2", escaped(text.strip()))
     return f"\\{found}" if found.startswith(tuple(_BEGINNINGS)) else found
+
+
+def code_span(text: str) -> str:
+    """Text as it is, in the middle of a Markdown line: within more back quotes than follow each other in it."""
+    shown = safe(text)
+    fence = "`" * (1 + max(map(len, _FENCES.findall(shown)), default=0))
+    return f"{fence} {shown} {fence}" if "`" in shown or not shown.strip() else f"{fence}{shown}{fence}"
 
 
 def _row(cells: Iterable[str]) -> str:

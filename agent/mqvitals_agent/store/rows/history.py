@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
@@ -26,6 +27,7 @@ from mqvitals_agent.store.rows.tables import (
     integer,
     integer_or_none,
     moment,
+    moment_or_none,
     numbered,
     text,
     types_of,
@@ -267,6 +269,36 @@ class HistoryQuery:
 
     def polls(self, connection: sqlite3.Connection, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every poll of every object of this kind with ts >= ``first``, in time order. Raises sqlite3.Error."""
+        return self._polls(connection, metrics, f"s.ts BETWEEN ? AND {LAST}", (max(first, FIRST),))
+
+    def polls_near(
+        self, connection: sqlite3.Connection, metrics: Sequence[str], moments: Sequence[int]
+    ) -> Iterator[Poll]:
+        """The polls of all objects of this kind in its first snapshots at or after each moment (ms UTC) but the last, and
+        before the next one, in time order. Raises sqlite3.Error.
+        """
+        if not self._columns:
+            return iter(())
+        found: list[int] = []
+        for begin, following in pairwise(moments):
+            first = self._next_ts(connection, begin, following)
+            ts = first
+            # The snapshots of a cycle: that of the group is some ms later than those of its members.
+            while ts is not None and first is not None:
+                found.append(ts)
+                ts = self._next_ts(connection, ts + 1, min(following, first + _CYCLE_MS))
+        return self._polls(connection, metrics, f"s.ts IN ({', '.join('?' * len(found))})", tuple(found))
+
+    def _next_ts(self, connection: sqlite3.Connection, since: int, until: int) -> int | None:
+        (ts,) = connection.execute(
+            f"SELECT min(ts) FROM {self._tables.history} WHERE ts >= ? AND ts < ?",  # noqa: S608
+            (max(since, FIRST), min(until, LAST)),
+        ).fetchone()
+        return moment_or_none(ts)
+
+    def _polls(
+        self, connection: sqlite3.Connection, metrics: Sequence[str], when: str, parameters: tuple[int, ...]
+    ) -> Iterator[Poll]:
         if not self._columns:
             return
         kind = self._tables.kind
@@ -277,8 +309,8 @@ class HistoryQuery:
         columns = "".join(f", {self._column(metric)}" for metric in metrics)
         rows = connection.execute(
             f"SELECT s.ts, s.object_id, s.interval_ms{columns} FROM {self._tables.history} AS s"  # noqa: S608
-            f" WHERE s.ts BETWEEN ? AND {LAST} AND s.source = {POLL} AND s.polled ORDER BY s.ts, s.object_id",
-            (max(first, FIRST),),
+            f" WHERE {when} AND s.source = {POLL} AND s.polled ORDER BY s.ts, s.object_id",
+            parameters,
         )
         types = self._types(metrics)
         for ts, number, interval, *cells in rows:
@@ -291,6 +323,9 @@ class HistoryQuery:
         assert metric in self._tables.numbers, "only metrics of the vocabulary become columns"
         return f's."{metric}"' if metric in self._columns else "NULL"
 
+
+_CYCLE_MS = 1_000
+"""Snapshots that are less than this apart are of one cycle."""
 
 _INSERTS = 256
 """A kind has a handful of sets of shapes; whatever feeds us more must not fill the memory."""

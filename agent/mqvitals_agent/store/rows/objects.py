@@ -103,6 +103,15 @@ def read_snapshot_times(connection: sqlite3.Connection, owner: str, newest: int)
     return [moment(ts) for (ts,) in reversed(rows)]
 
 
+def read_snapshot_span(connection: sqlite3.Connection, owner: str, since: int, until: int) -> list[int]:
+    """When the snapshots of an owner from ``since`` to ``until`` (ms UTC) were taken, oldest first."""
+    rows = connection.execute(
+        "SELECT ts FROM snapshot WHERE owner = ? AND ts BETWEEN ? AND ? ORDER BY ts",
+        (owner, max(since, FIRST), min(until, LAST)),
+    )
+    return [moment(ts) for (ts,) in rows]
+
+
 def read_unknown_counts(connection: sqlite3.Connection) -> tuple[UnknownRow, ...]:
     """For how many objects of each owner's last snapshot a rule is unknown, by reason."""
     rows = connection.execute("SELECT owner, rule, reason, count FROM unknown_count ORDER BY owner, rule, reason")

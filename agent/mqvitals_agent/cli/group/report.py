@@ -1,0 +1,152 @@
+"""``mqvitals report``: the handover from one shift to the next."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mqvitals_agent.errors import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from mqvitals_agent.handover.report import Handover
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.text.chart import TimeRange
+
+_DESCRIPTION = """\
+Writes what an operator who comes on shift asks: what is open, worst first, since when, who has it and what to do; what
+fired and ended, how long and how bad; what was silenced; which definitions changed; what people did; the figures that
+came nearest to the limit of a rule, with a chart each; what will be full soon; and for which times there are no data.
+'mqvitals help handover' explains each part, and how an agent sends the report at set times.
+"""
+_USUAL: Final = "12h"
+_TEXT, _MARKDOWN, _HTML, _JSON = "text", "markdown", "html", "json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``report``."""
+    from mqvitals_agent.commandline.arguments import FORMS, add_store_arguments, add_zone_argument
+
+    parser.description = _DESCRIPTION
+    add_store_arguments(parser)
+    add_zone_argument(parser)
+    parser.add_argument("--last", metavar="DURATION", help=f"the time up to its end, such as 8h (default: {_USUAL})")
+    parser.add_argument("--from", dest="begin", metavar="TIME", help=f"from this moment: {FORMS}")
+    parser.add_argument(
+        "--to", dest="end", metavar="TIME", help="up to this moment (default: now; of a replay its end)"
+    )
+    parser.add_argument(
+        "--format",
+        choices=(_TEXT, _MARKDOWN, _HTML, _JSON),
+        help="for a terminal, a ticket, a browser (one file with charts), or programs (default: text, or what the name"
+        " of --output ends in)",
+    )
+    parser.add_argument("--output", metavar="FILE", help="write it into this file instead of standard output")
+    parser.add_argument(
+        "--queue-manager",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="only this queue manager, or group; may be given more than once",
+    )
+    parser.add_argument(
+        "--severity", choices=("critical", "warning", "info"), help="only alerts that were as severe, or worse"
+    )
+    parser.add_argument("--ascii", action="store_true", help="text in nothing but ASCII; charts are left out")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the report; returns the exit code, 0 also when much is open. Raises Failure and StoreError."""
+    from mqvitals_agent.alerting.configured import site_labels
+    from mqvitals_agent.alerting.labels import Labeller
+    from mqvitals_agent.commandline.arguments import check_owners, open_store
+    from mqvitals_agent.commandline.output import only_ascii
+    from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
+    from mqvitals_agent.handover.reading import HandoverRequest, read_handover
+    from mqvitals_rules.lifecycle.alert import Severity
+
+    form = _form(arguments)
+    if arguments.ascii:
+        only_ascii()
+    settings = loaded_settings(arguments).settings
+    config = rule_config_of(settings)
+    with open_store(arguments) as reader:
+        check_owners(reader, arguments.queue_manager)
+        least = Severity[(arguments.severity or "info").upper()]
+        request = HandoverRequest(_span(reader, arguments), tuple(arguments.queue_manager), least)
+        groups = [each.name for each in reader.owners() if each.is_group]
+        labeller = Labeller.of_store(settings.name, groups, site_labels(settings.labels))
+        report = read_handover(reader, request, config, labeller)
+    text = _rendered(report, form, ascii_only=arguments.ascii)
+    if arguments.output is None:
+        print(text, end="")
+    else:
+        _write(Path(arguments.output), text)
+    return ExitCode.DONE
+
+
+def _form(arguments: argparse.Namespace) -> str:
+    """The form that is asked for, by its name or by that of the file."""
+    if arguments.format is not None:
+        return str(arguments.format)
+    ends = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN, ".json": _JSON}
+    return ends.get(Path(arguments.output or "").suffix.lower(), _TEXT)
+
+
+def _span(reader: StoreReader, arguments: argparse.Namespace) -> TimeRange:
+    """The time of the report. Raises Failure for one that cannot be read, or ends before it begins."""
+    from mqvitals_agent.commandline.arguments import duration_argument, moment_argument, now_of, reading_zone
+    from mqvitals_agent.text.chart import TimeRange
+    from mqvitals_agent.text.figure import moment, zone_name
+
+    if arguments.last is not None and arguments.begin is not None:
+        raise Failure("--last and --from both say where to begin", hint="give one of them")
+    if not any(not owner.unwatched for owner in reader.owners()):
+        raise Failure("the store holds nothing yet", hint="the first cycle of an agent fills it")
+    now = now_of(reader)
+    zone = partial(reading_zone, arguments)
+    until = now if arguments.end is None else moment_argument("--to", arguments.end, zone, now)
+    if until > now:
+        raise Failure(f"--to {arguments.end!r} is in the future", hint="leave it out: the report then ends now")
+    if arguments.begin is not None:
+        since = moment_argument("--from", arguments.begin, zone, now)
+    else:
+        since = max(until - duration_argument("--last", arguments.last or _USUAL), 0)
+    if since >= until:
+        words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
+        raise Failure(f"the time range {words}")
+    return TimeRange(since, until)
+
+
+def _rendered(report: Handover, form: str, *, ascii_only: bool) -> str:
+    from mqvitals_agent.commandline.output import line_width
+    from mqvitals_agent.handover.blocks import handover_blocks, title_of
+    from mqvitals_agent.handover.report_json import handover_json
+    from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
+    from mqvitals_agent.text.html import html_page
+
+    if form == _JSON:
+        return json.dumps(handover_json(report), indent=1) + "\n"
+    blocks = handover_blocks(report)
+    if form == _HTML:
+        return html_page(blocks, title_of(report))
+    if ascii_only:
+        blocks = ascii_blocks(blocks)
+    lines = markdown_lines(blocks) if form == _MARKDOWN else plain_lines(blocks, line_width())
+    return "\n".join(lines) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the file; a reader never sees half of it. Raises Failure."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise Failure(
+            f"{path} cannot be written: {error.strerror}", hint="name a file in a folder that exists"
+        ) from error

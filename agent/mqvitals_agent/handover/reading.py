@@ -1,0 +1,247 @@
+"""Reads a handover from a store, beside a running agent or after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from mqvitals_agent.alerting.action import Acknowledgement, Note
+from mqvitals_agent.alerting.labels import Labeller
+from mqvitals_agent.alerting.pipeline import MaintenanceReason, in_no_maintenance
+from mqvitals_agent.handover.quality import read_quality
+from mqvitals_agent.handover.report import EndedAlerts, Handover, Mute, OpenAlert
+from mqvitals_agent.handover.trends import read_forecasts, read_store_forecasts, read_trends, read_ways
+from mqvitals_agent.store.rows.actions import Actions
+from mqvitals_agent.store.rows.alerts import StoredAlert
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.view.actions import Handling, handling_of
+from mqvitals_agent.view.alerts import AlertAdvice, began_ts, read_advice, worst_first
+from mqvitals_agent.view.changes import read_authors
+from mqvitals_config.matcher import matchers_text
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, overshadowed
+from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.ruleset.rule import RuleKind
+from mqvitals_rules.ruleset.ruleset import RuleSet
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+
+_Made = TypeVar("_Made", Acknowledgement, Note)
+
+MOST_ADVISED: Final = 30
+"""Open alerts, the worst, whose rule is asked what to do."""
+MOST_CHANGES: Final = 100
+MOST_ACTIONS: Final = 200
+_LOOK_MS: Final = 5 * 60_000
+"""How finely the time of an alert is looked through for maintenance,"""
+_MOST_LOOKS: Final = 300
+"""at most so often."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandoverRequest:
+    """The time of a handover, the owners it is about (none: all), and the mildest severity that it reports.
+
+    ``maintenance`` says why an alert is in maintenance at a moment; empty when it is not.
+    """
+
+    span: TimeRange
+    owners: tuple[str, ...] = ()
+    least: Severity = Severity.INFO
+    maintenance: MaintenanceReason = in_no_maintenance
+
+
+def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleConfig, labeller: Labeller) -> Handover:
+    """Everything that a handover tells. Raises StoreError."""
+    span, rules, meta = request.span, config.rules, reader.meta()
+    owners = [each for each in reader.owners() if not each.unwatched and _wanted(each.name, request.owners)]
+    actions = _until(reader.actions(), span.until)
+    within = [
+        stored
+        for stored in reader.alerts_within(span.since, span.until)
+        if _wanted(stored.alert.key.object.owner, request.owners) and stored.alert.worst >= request.least
+    ]
+    handled = {
+        stored.id: handling_of(stored, labeller.labels_of(stored.alert), actions, span.until) for stored in within
+    }
+    opened = [
+        (_as_of(reader, stored, span.until), handled[stored.id]) for stored in within if _open(stored.alert, span)
+    ]
+    ended = [stored for stored in within if not _open(stored.alert, span)]
+    opened_alerts = _opened(reader, opened, rules)
+    ended_alerts = _ended(ended, handled, rules, span)
+    changes = reader.changes(since=span.since, until=span.until, limit=MOST_CHANGES + 1)
+    changed = [each for each in changes if _wanted(each.name.owner, request.owners)][-MOST_CHANGES:]
+    audit = reader.audit(since=span.since, until=span.until, limit=MOST_ACTIONS + 1)
+    ways = read_ways(reader, rules, span, request.owners)
+    figures = [*(each.alert for each in opened_alerts), *(each.worst for each in ended_alerts)]
+    names = [each.name for each in owners]
+    watching, watched = _watch(reader, rules, request.owners)
+    return Handover(
+        group=meta.group,
+        origin=meta.origin,
+        span=span,
+        past=meta.past,
+        rules=watching,
+        objects=watched,
+        least=request.least,
+        owners=request.owners,
+        opened=tuple(opened_alerts),
+        ended=tuple(ended_alerts),
+        mutes=(*_silences(actions, within, labeller, span), *_maintenance(within, labeller, request)),
+        changes=tuple(reversed(changed)),
+        authors=read_authors(reader, changed),
+        actions=tuple(sorted(audit, key=lambda each: (-each.ts, -each.id))[:MOST_ACTIONS]),
+        trends=read_trends(reader, rules, figures, ways, span),
+        forecasts=(*read_forecasts(reader, ways, span), *read_store_forecasts(reader, names)),
+        quality=read_quality(reader, owners, span),
+        more_changes=len(changes) > MOST_CHANGES,
+        more_actions=len(audit) > MOST_ACTIONS,
+    )
+
+
+def _wanted(owner: str, owners: Collection[str]) -> bool:
+    return not owners or owner in owners
+
+
+def _open(alert: Alert, span: TimeRange) -> bool:
+    return alert.ended is None or alert.ended > span.until
+
+
+def _until(actions: Actions, until: int) -> Actions:
+    """What people had done by then."""
+
+    def early(found: Mapping[int, tuple[_Made, ...]]) -> dict[int, tuple[_Made, ...]]:
+        return {number: tuple(each for each in made if each.made <= until) for number, made in found.items()}
+
+    silences = tuple(each for each in actions.silences if each.made <= until)
+    return replace(
+        actions, acknowledgements=early(actions.acknowledgements), notes=early(actions.notes), silences=silences
+    )
+
+
+def _as_of(reader: StoreReader, stored: StoredAlert, until: int) -> Alert:
+    """An open alert as it was at the end of the time: later changes of its severity are taken back."""
+    alert = stored.alert
+    if alert.updated <= until:
+        return alert
+    severity = alert.severity
+    for each in reader.transitions(stored.id):
+        if each.ts <= until:
+            severity = each.severity
+    return replace(alert, state=AlertState.FIRING, ended=None, severity=severity)
+
+
+def _opened(reader: StoreReader, opened: Sequence[tuple[Alert, Handling]], rules: RuleSet) -> list[OpenAlert]:
+    """Worst first; those that another one stands for are counted there."""
+    handled = {alert.key: handling for alert, handling in opened}
+    covered = overshadowed((alert for alert, _ in opened), rules.ranks)
+    explains = Counter(covered.values())
+    heads = worst_first(alert for alert, _ in opened if alert.key not in covered)
+    return [
+        OpenAlert(
+            alert,
+            handled[alert.key],
+            read_advice(reader, alert, rules) if place < MOST_ADVISED else AlertAdvice(),
+            explains[alert.key],
+        )
+        for place, alert in enumerate(heads)
+    ]
+
+
+def _ended(
+    ended: Iterable[StoredAlert], handled: Mapping[int, Handling], rules: RuleSet, span: TimeRange
+) -> list[EndedAlerts]:
+    """By rule and object, the most severe first, then what fired longest; what was explained comes last."""
+    by_key: dict[AlertKey, list[StoredAlert]] = {}
+    for stored in ended:
+        by_key.setdefault(stored.alert.key, []).append(stored)
+    found = [_of_key(stored, handled, rules, span) for stored in by_key.values()]
+    return sorted(found, key=lambda each: (each.explained, -each.worst.worst, -each.fired_ms, each.worst.key))
+
+
+def _of_key(
+    stored: Sequence[StoredAlert], handled: Mapping[int, Handling], rules: RuleSet, span: TimeRange
+) -> EndedAlerts:
+    alerts = [each.alert for each in stored]
+    ends = [alert.updated if alert.ended is None else alert.ended for alert in alerts]
+    times = [min(end, span.until) - max(began_ts(alert), span.since) for alert, end in zip(alerts, ends, strict=True)]
+    worst = max(alerts, key=lambda alert: (alert.worst, began_ts(alert)))
+    told = [handled[each.id] for each in stored]
+    return EndedAlerts(
+        worst,
+        len(alerts),
+        sum(max(each, 0) for each in times),
+        min(map(began_ts, alerts)),
+        max(ends),
+        _worst_value(alerts, rules) or worst.worst_value,
+        all(alert.cause is not None for alert in alerts),
+        tuple(each for each in told if each.acknowledgements or each.notes),
+    )
+
+
+def _worst_value(alerts: Sequence[Alert], rules: RuleSet) -> str:
+    """The figure at its worst of all times; empty where it is not known which way is worse."""
+    rule = rules.rule(alerts[0].key.rule)
+    compiled = None if rule is None else rules.rule_for(rule, alerts[0].scope)
+    known = [alert for alert in alerts if alert.worst_number is not None]
+    if compiled is None or compiled.figure is None or compiled.figure.low_is_bad is None or not known:
+        return ""
+    pick = min if compiled.figure.low_is_bad else max
+    return pick(known, key=lambda alert: alert.worst_number or 0.0).worst_value
+
+
+def _silences(actions: Actions, within: Sequence[StoredAlert], labeller: Labeller, span: TimeRange) -> Iterator[Mute]:
+    """The silences in force at some time of the report, the newest first."""
+    for silence in sorted(actions.silences, key=lambda each: (-each.starts, -each.id)):
+        shown = TimeRange(max(silence.starts, span.since), min(silence.ends, span.until))
+        if shown.since >= shown.until:
+            continue
+        hid = [
+            stored.alert
+            for stored in within
+            if began_ts(stored.alert) < shown.until
+            and (stored.alert.ended is None or stored.alert.ended > shown.since)
+            and silence.matches(labeller.labels_of(stored.alert))
+        ]
+        words = f"silence {silence.id} by {silence.author}, {matchers_text(silence.matchers)}: {silence.reason}"
+        yield Mute(words, shown, tuple(worst_first(hid)))
+
+
+def _maintenance(within: Sequence[StoredAlert], labeller: Labeller, request: HandoverRequest) -> Iterator[Mute]:
+    """What maintenance hid, by its reason."""
+    if request.maintenance is in_no_maintenance:
+        return
+    found: dict[str, list[tuple[Alert, int, int]]] = {}
+    for stored in within:
+        alert, labels = stored.alert, labeller.labels_of(stored.alert)
+        begin = max(began_ts(alert), request.span.since)
+        end = min(request.span.until if alert.ended is None else alert.ended, request.span.until)
+        step = max(_LOOK_MS, (end - begin) // _MOST_LOOKS)
+        seen: dict[str, list[int]] = {}
+        for ts in (*range(begin, end, step), max(begin, end - 1)):
+            if reason := request.maintenance(alert, labels, ts):
+                seen.setdefault(reason, []).append(ts)
+        for reason, times in seen.items():
+            found.setdefault(reason, []).append((alert, times[0], times[-1]))
+    for reason, hidden in found.items():
+        span = TimeRange(min(since for _, since, _ in hidden), max(until for _, _, until in hidden))
+        yield Mute(reason, span, tuple(worst_first({alert: None for alert, _, _ in hidden})))
+
+
+def _watch(reader: StoreReader, rules: RuleSet, owners: Collection[str]) -> tuple[int, int]:
+    """How many operational rules watch how many objects."""
+    kinds = Counter(each.name.kind for each in reader.objects() if _wanted(each.name.owner, owners))
+    ids: set[str] = set()
+    objects = 0
+    for kind, count in kinds.items():
+        of_kind = {
+            str(rule.id)
+            for rule in rules.rules
+            if rule.kind is RuleKind.OPERATIONAL and rule.scope == kind and rule.id not in rules.disabled
+        }
+        ids |= of_kind
+        objects += count if of_kind else 0
+    return len(ids), objects
