@@ -6,8 +6,10 @@ of the connection, and what the server has not read by the time it ends its own 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import select
 import socket
 import ssl
 import time
@@ -51,6 +53,8 @@ _BOM: Final = b"\xef\xbb\xbf"
 _ELLIPSIS: Final = "…".encode()
 _MOST_VALUE: Final = 100
 """Characters of a value in the structured data: more is cut."""
+_ADMISSION_S: Final = 1.0
+"""How long a server may take to refuse a client's certificate, when nothing shows that it has admitted the client."""
 _NOT_NAME = re.compile(r"[^!-~]")
 _ESCAPED = re.compile(r'(["\\\]])')
 
@@ -207,6 +211,7 @@ def _deliver(settings: SyslogSettings, tls: ssl.SSLContext | None, messages: Seq
             _send_stream(stream, framed, end)
             return
         with (tls or ssl.create_default_context()).wrap_socket(stream, server_hostname=host) as secured:
+            _await_admission(secured, end)
             _send_secured(secured, framed, end)
 
 
@@ -225,8 +230,31 @@ def _send_stream(stream: socket.socket, framed: bytes, end: float) -> None:
         stream.settimeout(_left(end))
 
 
+class _NotAdmittedError(OSError):
+    """The server has ended the connection after the handshake."""
+
+
+def _await_admission(secured: ssl.SSLSocket, end: float) -> None:
+    """Wait until the server has judged this client's certificate: TLS 1.3 lets a client send before that.
+
+    A server that sends a ticket has admitted the client. One that has none to send says nothing: then a while without a
+    refusal is enough.
+    """
+    until = min(end, time.monotonic() + _ADMISSION_S)
+    while secured.version() == "TLSv1.3" and not (secured.session and secured.session.has_ticket):
+        if not select.select([secured], [], [], max(until - time.monotonic(), 0))[0]:
+            return
+        secured.settimeout(0)
+        try:
+            if secured.recv(1):
+                return
+        except ssl.SSLWantReadError:
+            continue
+        raise _NotAdmittedError
+
+
 def _send_secured(secured: ssl.SSLSocket, framed: bytes, end: float) -> None:
-    """The same over TLS, which has an end of its own. A server that refuses the client's certificate says so only then."""
+    """The same over TLS, which has an end of its own."""
     secured.settimeout(_left(end))
     secured.sendall(framed)
     secured.settimeout(_left(end))
@@ -253,5 +281,9 @@ def _trouble(error: OSError | ValueError) -> str:
             return tls_trouble(error)
         case socket.gaierror() | ValueError():  # of a name that cannot be one in DNS
             return "cannot be found: its name is not known"
+        case _NotAdmittedError():
+            return "ended the connection after the TLS handshake: check client_certificate"
+        case ConnectionResetError() | BrokenPipeError() | OSError(errno=errno.ENOTCONN):
+            return "ended the connection before it had read the messages"
         case _:
             return f"cannot be reached ({os_error_text(error)})"
