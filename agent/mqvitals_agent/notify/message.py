@@ -7,7 +7,7 @@ knows what its service takes for markup.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert, webhook_payload
@@ -103,6 +103,12 @@ def message_of(notification: Notification, now: int, link_of: LinkOf = lambda _:
 
 WriteMessage = Callable[[Notification, int], NotificationMessage]
 """Writes a notification in words at a time (ms UTC), as ``message_of`` does."""
+
+
+def messages_of_each(notification: Notification, write: WriteMessage, now: int) -> list[NotificationMessage]:
+    """A message for each alert, for receivers that keep each by itself: those that fire, the worst first, then the ended."""
+    alerts = (*notification.firing, *notification.resolved)
+    return [write(replace(notification, alerts=(each,), truncated=0), now) for each in alerts]
 
 
 def posted_text(notification: Notification, message: NotificationMessage) -> str:

@@ -82,6 +82,8 @@ class SyslogSettings(TlsSettings):
     def __post_init__(self) -> None:
         # A class with slots is made anew by the decorator, so super() without arguments would not find it.
         TlsSettings.__post_init__(self)
+        if self.template is not None:
+            self.template.refuse_title()
         if not 1024 <= self.max_length <= 60_000:
             raise ValueError("max_length must be from 1024 to 60000")
         if self.transport == "unix" and (self.host is not None or self.port is not None):

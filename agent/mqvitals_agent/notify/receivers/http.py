@@ -8,7 +8,7 @@ import ssl
 from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Generic, TypeVar
@@ -19,7 +19,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from mqvitals_agent import __version__
-from mqvitals_agent.notify.message import NotificationMessage, WriteMessage, message_of
+from mqvitals_agent.notify.message import NotificationMessage, WriteMessage, message_of, messages_of_each
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.attempt import (
@@ -188,9 +188,7 @@ class HttpReceiver(ABC, Generic[S]):
 
     def _each(self, notification: Notification) -> list[NotificationMessage]:
         """A message for each alert, for services that keep each by itself."""
-        now = self._now()
-        alerts = (*notification.firing, *notification.resolved)
-        return [self._write(replace(notification, alerts=(each,), truncated=0), now) for each in alerts]
+        return messages_of_each(notification, self._write, self._now())
 
     async def send(self, notification: Notification, /) -> DeliveryOutcome:
         """Make one attempt."""

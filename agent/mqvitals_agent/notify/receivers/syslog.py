@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from mqvitals_agent.notify.message import alert_message
+from mqvitals_agent.notify.message import NotificationMessage, WriteMessage, message_of, messages_of_each
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert
 from mqvitals_agent.notify.receiver import DeliveryOutcome
 from mqvitals_agent.notify.receivers.attempt import (
@@ -73,9 +73,17 @@ class SyslogSource:
 class SyslogReceiver:
     """Sends a message for each alert of a notification."""
 
-    def __init__(self, settings: SyslogSettings, now: Callable[[], int], reveal: Reveal = Secret.reveal) -> None:
+    def __init__(
+        self,
+        settings: SyslogSettings,
+        now: Callable[[], int],
+        *,
+        write: WriteMessage = message_of,
+        reveal: Reveal = Secret.reveal,
+    ) -> None:
         self._settings = settings
         self._now = now
+        self._write = write
         self._source = SyslogSource(
             settings.facility, settings.app_name, socket.gethostname(), os.getpid(), settings.max_length
         )
@@ -117,11 +125,13 @@ class SyslogReceiver:
 
     def _messages(self, notification: Notification) -> Sequence[bytes]:
         now = self._now()
-        return [syslog_message(alert, self._source, now) for alert in notification.alerts]
+        return [syslog_message(each, self._source, now) for each in messages_of_each(notification, self._write, now)]
 
 
-def syslog_message(alert: NotifiedAlert, source: SyslogSource, now: int) -> bytes:
-    """An alert as a message that is sent at ``now`` (ms UTC), at most ``source.max_length`` bytes."""
+def syslog_message(of_one: NotificationMessage, source: SyslogSource, now: int) -> bytes:
+    """A message of one alert as syslog sends it at ``now`` (ms UTC), at most ``source.max_length`` bytes."""
+    (words,) = of_one.alerts
+    alert = words.alert
     severity = _SEVERITIES[alert.severity] if alert.ends is None else _NOTICE
     priority = get_args(SyslogFacility).index(source.facility) * 8 + severity
     header = [
@@ -132,8 +142,9 @@ def syslog_message(alert: NotifiedAlert, source: SyslogSource, now: int) -> byte
         str(source.process),
         _name(alert.labels.get("rule", ""), 32),
     ]
-    words = alert_message(alert, now)
-    text = "; ".join([f"{words.how_bad} {words.what}", *(f"{word}: {text}" for word, text in words.facts)])
+    text = of_one.text
+    if text is None:
+        text = "; ".join([f"{words.how_bad} {words.what}", *(f"{word}: {text}" for word, text in words.facts)])
     begin = " ".join([*header, _structured_data(alert, source.max_length // 2)]).encode() + b" " + _BOM
     end = safe(" ".join(text.split())).encode()
     if len(begin) + len(end) > source.max_length:

@@ -9,7 +9,7 @@ import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.notify.notification import Notification, NotifiedAlert
+from mqvitals_agent.notify.message import NotificationMessage, message_of
+from mqvitals_agent.notify.notification import Notification, NotifiedAlert, notification_of_one
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.syslog import SyslogReceiver, SyslogSource, syslog_message
 from mqvitals_config.problem import LocatedText, Place
@@ -90,9 +91,13 @@ async def sent(settings: SyslogSettings, notification: Notification) -> Delivery
 SOURCE = SyslogSource("local0", "mqvitals", "mon1.example.com", 42, 2048)
 
 
+def message_of_alert(alert: NotifiedAlert, source: SyslogSource = SOURCE) -> bytes:
+    return syslog_message(message_of(notification_of_one(alert, "ops"), NOW), source, NOW)
+
+
 def test_a_message(told: Told) -> None:
     """Priority, header, structured data and text."""
-    found = read(syslog_message(told().with_labels({"team": "payments"}), SOURCE, NOW))
+    found = read(message_of_alert(told().with_labels({"team": "payments"})))
     assert (found.facility, found.severity) == (16, 2)
     assert found.header == ["2026-11-20T12:00:00.000Z", "mon1.example.com", "mqvitals", "42", "BP-03"]
     assert found.data_id == "mqvitals@32473"
@@ -122,8 +127,8 @@ def test_a_message(told: Told) -> None:
 @pytest.mark.parametrize(("severity", "number"), [("critical", 2), ("warning", 4), ("info", 6)])
 def test_severities(told: Told, severity: str, number: int) -> None:
     """Critical, warning and informational; what has ended is a notice."""
-    assert read(syslog_message(told(severity=severity), SOURCE, NOW)).severity == number
-    ended = read(syslog_message(told(severity=severity, ended=True), SOURCE, NOW))
+    assert read(message_of_alert(told(severity=severity))).severity == number
+    ended = read(message_of_alert(told(severity=severity, ended=True)))
     assert ended.severity == 5
     assert ended.data["ends"] == "2026-11-20T12:00:00.000Z"
     assert ended.text.startswith("RESOLVED ")
@@ -143,7 +148,7 @@ def test_whatever_the_texts_hold(texts: list[str], length: int, host: str) -> No
         "00ff",
         NOW,
     )
-    message = syslog_message(alert, SyslogSource("daemon", "mq", host, 1, length), NOW)
+    message = message_of_alert(alert, SyslogSource("daemon", "mq", host, 1, length))
     assert len(message) <= length
     found = read(message)
     assert found.data["fingerprint"] == "00ff"
@@ -311,6 +316,17 @@ async def test_a_file_of_certificates_that_is_not_there(told: Told, group: Group
     """Said with its name."""
     outcome = await sent(settings_of("tls", 1, ca_file=located("/absent/ca.pem")), group(told()))
     assert outcome == DeliveryOutcome(AGAIN, "ca_file /absent/ca.pem cannot be read: No such file or directory")
+
+
+def test_words_of_the_site(told: Told, group: Group) -> None:
+    """What a template makes of each alert, on one line."""
+
+    def write(notification: Notification, now: int) -> NotificationMessage:
+        return replace(message_of(notification, now), text=f"{len(notification.alerts)} ours\nand theirs")
+
+    receiver = SyslogReceiver(settings_of("unix"), lambda: NOW, write=write)
+    shown = receiver.shown(group(told(), told(4)))
+    assert shown.count("] 1 ours and theirs") == 2
 
 
 def test_what_is_shown(told: Told, group: Group) -> None:
