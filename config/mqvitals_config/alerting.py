@@ -131,11 +131,14 @@ class RouteSettings:
     ] = None
     mute_time_intervals: Annotated[
         tuple[LocatedText, ...],
-        Doc("Reserved: no time interval can be defined yet, so no name is accepted. Not for the first route."),
+        Doc("Names of `time_intervals` during which nothing is notified from here. Not for the first route."),
     ] = ()
     active_time_intervals: Annotated[
         tuple[LocatedText, ...],
-        Doc("Reserved: no time interval can be defined yet, so no name is accepted. Not for the first route."),
+        Doc(
+            "Names of `time_intervals`: outside of all of them nothing is notified from here. Not for the first route.",
+            default="at any time",
+        ),
     ] = ()
     goes_on: Annotated[
         bool,
@@ -198,9 +201,7 @@ def _problems(
         yield Problem(route.receiver.place, f"{key}.receiver", message)
     yield from _group_by_problems(route.group_by or (), f"{key}.group_by", names)
     matchers = tuple(map(parse_matcher, route.matchers))
-    for index, (text, matcher) in enumerate(zip(route.matchers, matchers, strict=True)):
-        if (why := _never(matcher, (*way, *matchers[:index]), names)) is not None:
-            yield Problem(text.place, f"{key}.matchers[{index}]", why)
+    yield from matcher_problems(route.matchers, f"{key}.matchers", names, way)
     for word, intervals in (
         ("mute_time_intervals", route.mute_time_intervals),
         ("active_time_intervals", route.active_time_intervals),
@@ -223,6 +224,16 @@ def _problems(
         if not child.goes_on:
             takes[below] = own
         yield from _problems(child, below, names, (*way, *matchers), depth + 1)
+
+
+def matcher_problems(
+    texts: Sequence[LocatedText], key: str, names: RouteNames, way: Sequence[Matcher] = ()
+) -> Iterator[Problem]:
+    """Matchers that no alert can match, together and with those of ``way``; ``key`` is that of their list."""
+    matchers = tuple(map(parse_matcher, texts))
+    for index, (text, matcher) in enumerate(zip(texts, matchers, strict=True)):
+        if (why := _never(matcher, (*way, *matchers[:index]), names)) is not None:
+            yield Problem(text.place, f"{key}[{index}]", why)
 
 
 def _group_by_problems(group_by: Sequence[LocatedText], key: str, names: RouteNames) -> Iterator[Problem]:

@@ -21,20 +21,20 @@ from mqvitals_config.collection import (
 )
 from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.facts import FactSettings
+from mqvitals_config.maintenance import MaintenanceSettings, maintenance_contradictions
 from mqvitals_config.problem import LocatedNumber, LocatedText, Place, Problem, repeated
 from mqvitals_config.receivers.types import AnyReceiver
 from mqvitals_config.scalars import (
     FILE_MODE_FORM,
-    TIME_ZONE_FORM,
     FileMode,
     display_name,
     parse_duration,
     parse_file_mode,
     resolved_path,
-    time_zone_name,
 )
 from mqvitals_config.schema import Convert, Doc
 from mqvitals_config.template import LINK_FORM, link_template
+from mqvitals_config.time_intervals import TimeIntervalSettings, TimeZone, interval_contradictions
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -169,7 +169,6 @@ def owner_name(text: LocatedText) -> LocatedText:
 
 
 OwnerName = Annotated[LocatedText, Convert(owner_name)]
-TimeZone = Annotated[str, Convert(time_zone_name, TIME_ZONE_FORM, raw=True)]
 FilePath = Annotated[LocatedText, Convert(resolved_path, "the path of a file")]
 
 
@@ -294,6 +293,16 @@ class Settings:
             default="no link",
         ),
     ] = None
+    time_intervals: Annotated[
+        tuple[TimeIntervalSettings, ...],
+        Doc("Times that come again, for routes that are muted or active during them; written as Alertmanager's."),
+    ] = ()
+    maintenance: Annotated[
+        tuple[MaintenanceSettings, ...],
+        Doc(
+            "Maintenance windows: nothing is notified about what they are about. 'mqvitals maintenance list' shows them."
+        ),
+    ] = ()
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
         default_factory=LogSettings
     )
@@ -340,9 +349,19 @@ def contradictions(settings: Settings, places: Mapping[str, Place] | None = None
             yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
     yield from console_contradictions(settings.console)
     yield from event_contradictions(settings.polling.events)
+    yield from interval_contradictions(settings.time_intervals)
+    labels = known_labels(settings.labels)
+    yield from maintenance_contradictions(
+        settings.maintenance,
+        settings.time_zone,
+        [str(each.name) for each in settings.queue_managers],
+        labels,
+        places or {},
+    )
     if settings.route is not None:
-        receivers, labels = [str(each.name) for each in settings.receivers], known_labels(settings.labels)
-        yield from route_contradictions(settings.route, RouteNames(receivers, labels, (), places or {}))
+        receivers = [str(each.name) for each in settings.receivers]
+        intervals = [str(each.name) for each in settings.time_intervals]
+        yield from route_contradictions(settings.route, RouteNames(receivers, labels, intervals, places or {}))
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} gives the group {group} no access; set store.mode to 0660"

@@ -1,28 +1,34 @@
-"""What the settings say of alerting, in the form in which alerts are judged: the tree of routes, the site's labels."""
+"""What the settings say of alerting, in the form in which alerts are judged: routes, labels, times and maintenance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import tzinfo
 from typing import Final
 
+from mqvitals_agent.alerting.calendar import NamedIntervals, Span, TimeInterval, days_of_week
 from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
-from mqvitals_agent.alerting.pipeline import (
-    MaintenanceReason,
-    Pipeline,
-    WithinInterval,
-    in_no_interval,
-    in_no_maintenance,
-)
+from mqvitals_agent.alerting.maintenance import NO_CALENDAR, MaintenanceWindow, SiteCalendar
+from mqvitals_agent.alerting.pipeline import Pipeline
 from mqvitals_agent.alerting.routing import DEFAULT_GROUP_BY, Route, every_receiver
 from mqvitals_config.alerting import NEVER, LabelSettings, RouteSettings
+from mqvitals_config.maintenance import MaintenanceSettings, moment_in, zone_of
 from mqvitals_config.matcher import parse_matcher
 from mqvitals_config.problem import Problem
 from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_config.scalars import time_zone
+from mqvitals_config.settings import Settings
+from mqvitals_config.time_intervals import DAY_MINUTES, TimeRange
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.ruleset.pattern import ObjectPattern, any_pattern_of
+from mqvitals_rules.ruleset.pattern import ALL_KINDS, ObjectPattern, any_pattern_of
 
 _SEVERITY: Final = {severity.name.lower(): severity for severity in Severity}
+
+
+def alerting_problems(settings: Settings) -> list[Problem]:
+    """The patterns among labels and maintenance windows that are none."""
+    return [*label_problems(settings.labels), *window_problems(settings.maintenance)]
 
 
 def label_problems(entries: Sequence[LabelSettings]) -> list[Problem]:
@@ -38,6 +44,66 @@ def site_labels(entries: Sequence[LabelSettings]) -> tuple[ObjectLabels, ...]:
         for entry, pattern in zip(entries, patterns, strict=True)
         if pattern is not None
     )
+
+
+def window_problems(entries: Sequence[MaintenanceSettings]) -> list[Problem]:
+    """The patterns among maintenance windows that are none."""
+    return [problem for index, entry in enumerate(entries) for problem in _patterns_of(entry, index)[1]]
+
+
+def calendar_of(settings: Settings) -> SiteCalendar:
+    """Time intervals and maintenance windows of valid settings; a pattern that is none selects nothing."""
+    entries = {
+        str(each.name): tuple(TimeInterval.of(part, time_zone(part.location)) for part in each.time_intervals)
+        for each in settings.time_intervals
+    }
+    windows = tuple(
+        _window_of(each, index, time_zone(zone_of(each, settings.time_zone)))
+        for index, each in enumerate(settings.maintenance)
+    )
+    return SiteCalendar(NamedIntervals(entries), windows)
+
+
+def _window_of(entry: MaintenanceSettings, index: int, zone: tzinfo) -> MaintenanceWindow:
+    once = None
+    if entry.starts is not None and entry.ends is not None:
+        once = Span(moment_in(entry.starts, zone), moment_in(entry.ends, zone))
+    return MaintenanceWindow(
+        str(entry.name),
+        str(entry.reason),
+        zone,
+        once,
+        str(entry.cron or ""),
+        entry.lasts or 0,
+        _weekly_of(entry, zone),
+        tuple(ObjectPattern.parse(f"{each}/{ALL_KINDS}") for each in entry.queue_managers),
+        _patterns_of(entry, index)[0],
+        tuple(map(parse_matcher, entry.matchers)),
+        entry.planned_down,
+    )
+
+
+def _weekly_of(entry: MaintenanceSettings, zone: tzinfo) -> tuple[TimeInterval, ...]:
+    """The times of a window; what passes midnight is of two days."""
+    weekdays = days_of_week(entry.weekdays)
+    if not entry.times:
+        return (TimeInterval(zone, weekdays=weekdays),) if weekdays else ()
+    found = []
+    for each in entry.times:
+        if each.start_time < each.end_time:
+            found.append(TimeInterval(zone, (TimeRange(each.start_time, each.end_time),), weekdays))
+            continue
+        found.append(TimeInterval(zone, (TimeRange(each.start_time, DAY_MINUTES),), weekdays))
+        if each.end_time:
+            following = frozenset((day + 1) % 7 for day in weekdays)
+            found.append(TimeInterval(zone, (TimeRange(0, each.end_time),), following))
+    return tuple(found)
+
+
+def _patterns_of(entry: MaintenanceSettings, index: int) -> tuple[tuple[ObjectPattern, ...], list[Problem]]:
+    found = [any_pattern_of(text, f"maintenance[{index}].objects[{at}]") for at, text in enumerate(entry.objects)]
+    patterns = tuple(pattern for pattern, _ in found if pattern is not None)
+    return patterns, [problem for _, problems in found for problem in problems]
 
 
 def _pattern_of(entry: LabelSettings, index: int) -> tuple[ObjectPattern | None, list[Problem]]:
@@ -104,8 +170,7 @@ def pipeline_of(
     route: Route,
     labeller: Labeller,
     ranks: Mapping[str, int],
-    maintenance: MaintenanceReason = in_no_maintenance,
-    within: WithinInterval = in_no_interval,
+    calendar: SiteCalendar = NO_CALENDAR,
 ) -> Pipeline:
     """The pipeline of a site. ``ranks`` map the id of a rule to its rank in its family."""
-    return Pipeline(labeller, route, {str(each.name): each for each in receivers}, ranks, maintenance, within)
+    return Pipeline(labeller, route, {str(each.name): each for each in receivers}, ranks, calendar)

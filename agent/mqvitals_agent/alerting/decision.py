@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -109,15 +109,33 @@ def reason_for(
     return DecisionReason.ALREADY_SENT if last.severity is alert.severity else DecisionReason.SEVERITY_CHANGED
 
 
-def inhibitions(firing: Sequence[Alert], ranks: Mapping[str, int]) -> dict[AlertKey, AlertKey]:
+def inhibitions(
+    firing: Sequence[Alert], ranks: Mapping[str, int], known_since: Callable[[Alert, int], int] | None = None
+) -> dict[AlertKey, AlertKey]:
     """Which firing alerts are inhibited, each with the alert that stands for it.
 
-    ``ranks``: rule id -> rank in its family.
+    ``ranks``: rule id -> rank in its family. ``known_since``: (alert, when it began) -> since when people can know of it,
+    which is later where maintenance muted it; None: since it began.
     """
     begun = {alert.key: alert.since if alert.started is None else alert.started for alert in firing}
-    late = {
-        alert.key
-        for alert in firing
-        if alert.cause is not None and begun[alert.key] - begun.get(alert.cause, begun[alert.key]) > LATE_EFFECT_MS
-    }
+    by_key = {alert.key: alert for alert in firing} if known_since is not None else {}
+    late = set()
+    for alert in firing:
+        if alert.cause is None or alert.cause not in begun:
+            continue
+        since = begun[alert.cause]
+        if begun[alert.key] - since > LATE_EFFECT_MS and known_since is not None:
+            since = known_since(by_key[alert.cause], since)
+        if begun[alert.key] - since > LATE_EFFECT_MS:
+            late.add(alert.key)
     return {key: source for key, source in overshadowed(firing, ranks).items() if key not in late}
+
+
+def causes_of(alert: Alert, firing: Mapping[AlertKey, Alert]) -> list[AlertKey]:
+    """What explains an alert, the nearest first, as far as that fires."""
+    found: list[AlertKey] = []
+    cause = alert.cause
+    while cause is not None and cause in firing and cause not in found:
+        found.append(cause)
+        cause = firing[cause].cause
+    return found

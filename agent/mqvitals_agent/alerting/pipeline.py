@@ -13,20 +13,18 @@ from mqvitals_agent.alerting.decision import (
     DecisionReason,
     LastNotification,
     NotificationStatus,
+    causes_of,
     inhibitions,
     reason_for,
 )
 from mqvitals_agent.alerting.grouping import AlertGroup, due, repeats_at
 from mqvitals_agent.alerting.labels import Labeller, Labels
+from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar, ValueOf
 from mqvitals_agent.alerting.routing import Destination, Route, destinations, group_key, group_labels
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, stages
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso
-
-MaintenanceReason = Callable[[Alert, Labels, int], str]
-"""(alert, its labels, now in ms UTC) -> why its object is in maintenance; empty when it is not."""
-WithinInterval = Callable[[str, int], bool]
-"""(name of a time interval, now in ms UTC) -> whether now lies in it."""
 
 _REMEMBERED: Final = 20_000
 """Alerts whose way through the routes is remembered."""
@@ -114,12 +112,17 @@ def _nothing() -> Mapping[Any, Any]:
     return MappingProxyType({})
 
 
+def _unknown(_about: ObjectName, _metric: str) -> None:
+    """Where no values are at hand."""
+
+
 @dataclass(frozen=True, slots=True)
 class PipelineState:
     """What is known beside the alerts, mostly by their numbers in the store.
 
     ``last`` maps (number, receiver) to the last notification; ``groups`` (receiver, key) to the state of a group;
     ``unmuted`` maps the number of an alert that was muted to the number of the newest notification when that ended.
+    ``value_of`` looks up what a metric is now.
     """
 
     last: Mapping[tuple[int, str], LastNotification] = field(default_factory=_nothing)
@@ -127,16 +130,7 @@ class PipelineState:
     silences: Sequence[Silence] = ()
     groups: Mapping[tuple[str, str], AlertGroup] = field(default_factory=_nothing)
     unmuted: Mapping[int, int] = field(default_factory=_nothing)
-
-
-def in_no_maintenance(_alert: Alert, _labels: Labels, _now: int) -> str:
-    """A site that plans no maintenance."""
-    return ""
-
-
-def in_no_interval(_name: str, _now: int) -> bool:
-    """A site without time intervals."""
-    return False
+    value_of: ValueOf = _unknown
 
 
 _Arrival = tuple[Destination, str, Labels]
@@ -172,8 +166,7 @@ class Pipeline:
     root: Route
     receivers: Mapping[str, ReceiverSettings]
     ranks: Mapping[str, int]
-    maintenance: MaintenanceReason = in_no_maintenance
-    within: WithinInterval = in_no_interval
+    calendar: SiteCalendar = NO_CALENDAR
     _ways: dict[tuple[AlertKey, Severity], _Way] = field(default_factory=dict, repr=False, compare=False)
 
     def dispositions(
@@ -189,7 +182,8 @@ class Pipeline:
         ``people`` is the time by the machine's clock, by which silences and acknowledgements end; None: ``now`` is that.
         """
         people = now if people is None else people
-        standing = inhibitions(firing, self.ranks)
+        by_key = {each.key: each for each in firing} if self.calendar.windows else {}
+        standing = inhibitions(firing, self.ranks, self._known_since(now) if self.calendar.windows else None)
         families = stages(firing, self.ranks) if standing else {}
         silences = [each for each in state.silences if each.active(people)]
         found = []
@@ -201,7 +195,9 @@ class Pipeline:
                 stands = standing.get(alert.key)
                 family = alert.key in families
                 results = tuple(
-                    self._results(number, alert, way.labels, stands, silences, state, now, people, family=family)
+                    self._results(
+                        number, alert, way.labels, stands, silences, state, by_key, now, people, family=family
+                    )
                 )
                 excluded = _EXCLUSIONS.get(results[-1].stage) if not results[-1].passes else None
             if excluded is None and not way.arrivals:
@@ -212,19 +208,22 @@ class Pipeline:
             found.append(Disposition(number, alert, way.labels, results, excluded, deliveries))
         return found
 
-    @property
-    def has_calendar(self) -> bool:
-        """Whether the time of day alone may change what is decided."""
-        return self.maintenance is not in_no_maintenance or _has_times(self.root)
-
     def muted_now(self, route: Route, now: int) -> str:
         """Why a route does not notify at ``now`` (ms UTC); empty when it does."""
         for name in route.muted:
-            if self.within(name, now):
+            if self.calendar.intervals.within(name, now):
                 return f"{route.path} is muted during {name}"
-        if route.active and not any(self.within(name, now) for name in route.active):
+        if route.active and not any(self.calendar.intervals.within(name, now) for name in route.active):
             return f"{route.path} is active only during {' and '.join(route.active)}"
         return ""
+
+    def _known_since(self, now: int) -> Callable[[Alert, int], int]:
+        """(alert, when it began) -> since when people can know of it: what maintenance mutes, they do not."""
+
+        def known(alert: Alert, begun: int) -> int:
+            return self.calendar.known_since(alert, self._way(alert).labels, begun, now, self.labeller.groups)
+
+        return known
 
     def _way(self, alert: Alert) -> _Way:
         key = alert.key, alert.severity
@@ -265,6 +264,7 @@ class Pipeline:
         stands: AlertKey | None,
         silences: Sequence[Silence],
         state: PipelineState,
+        firing: Mapping[AlertKey, Alert],
         now: int,
         people: int,
         *,
@@ -285,8 +285,12 @@ class Pipeline:
             yield _stopped(Stage.FAMILY, f"{stands.rule} {stands.object} is worse and stands for it")
             return
         yield _WORST
-        if reason := self.maintenance(alert, labels, now):
-            yield _stopped(Stage.MAINTENANCE, reason)
+        muting = None
+        if self.calendar.windows:
+            causes, groups = causes_of(alert, firing), self.labeller.groups
+            muting = self.calendar.muted(alert, labels, causes, now, groups, state.value_of)
+        if muting is not None:
+            yield _stopped(Stage.MAINTENANCE, muting.text(now))
             return
         yield _NO_MAINTENANCE
         silence = silence_of(labels, silences, people) if silences else None
@@ -393,10 +397,6 @@ _EXCLUSIONS: Final = {
     Stage.SILENCE: DecisionReason.SILENCED,
     Stage.ACKNOWLEDGED: DecisionReason.ACKNOWLEDGED,
 }
-
-
-def _has_times(route: Route) -> bool:
-    return bool(route.muted or route.active) or any(map(_has_times, route.routes))
 
 
 def _since(alert: Alert, reason: DecisionReason, now: int) -> int:

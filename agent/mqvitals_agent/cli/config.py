@@ -349,7 +349,7 @@ def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, 
 
 def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:
     """What is wrong with the names that well-formed settings hold."""
-    from mqvitals_agent.alerting.configured import label_problems
+    from mqvitals_agent.alerting.configured import alerting_problems
     from mqvitals_agent.notify.template import template_problems
     from mqvitals_agent.poll.queries import polling_problems
     from mqvitals_config.problem import ConfigError
@@ -362,7 +362,7 @@ def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:
                 (
                     *check_settings(settings),
                     *polling_problems(settings.polling),
-                    *label_problems(settings.labels),
+                    *alerting_problems(settings),
                     *template_problems(settings),
                 )
             )

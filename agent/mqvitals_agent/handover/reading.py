@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from mqvitals_agent.alerting.action import Acknowledgement, Note
 from mqvitals_agent.alerting.labels import Labeller
-from mqvitals_agent.alerting.pipeline import MaintenanceReason, in_no_maintenance
+from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar, spans_of
 from mqvitals_agent.handover.quality import read_quality
 from mqvitals_agent.handover.report import EndedAlerts, Handover, Mute, OpenAlert
 from mqvitals_agent.handover.trends import read_forecasts, read_store_forecasts, read_trends, read_ways
@@ -34,23 +34,19 @@ MOST_ADVISED: Final = 30
 """Open alerts, the worst, whose rule is asked what to do."""
 MOST_CHANGES: Final = 100
 MOST_ACTIONS: Final = 200
-_LOOK_MS: Final = 5 * 60_000
-"""How finely the time of an alert is looked through for maintenance,"""
-_MOST_LOOKS: Final = 300
-"""at most so often."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandoverRequest:
     """The time of a handover, the owners it is about (none: all), and the mildest severity that it reports.
 
-    ``maintenance`` says why an alert is in maintenance at a moment; empty when it is not.
+    ``calendar`` has the maintenance windows of the site.
     """
 
     span: TimeRange
     owners: tuple[str, ...] = ()
     least: Severity = Severity.INFO
-    maintenance: MaintenanceReason = in_no_maintenance
+    calendar: SiteCalendar = NO_CALENDAR
 
 
 def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleConfig, labeller: Labeller) -> Handover:
@@ -211,24 +207,23 @@ def _silences(actions: Actions, within: Sequence[StoredAlert], labeller: Labelle
 
 
 def _maintenance(within: Sequence[StoredAlert], labeller: Labeller, request: HandoverRequest) -> Iterator[Mute]:
-    """What maintenance hid, by its reason."""
-    if request.maintenance is in_no_maintenance:
-        return
-    found: dict[str, list[tuple[Alert, int, int]]] = {}
-    for stored in within:
-        alert, labels = stored.alert, labeller.labels_of(stored.alert)
-        begin = max(began_ts(alert), request.span.since)
-        end = min(request.span.until if alert.ended is None else alert.ended, request.span.until)
-        step = max(_LOOK_MS, (end - begin) // _MOST_LOOKS)
-        seen: dict[str, list[int]] = {}
-        for ts in (*range(begin, end, step), max(begin, end - 1)):
-            if reason := request.maintenance(alert, labels, ts):
-                seen.setdefault(reason, []).append(ts)
-        for reason, times in seen.items():
-            found.setdefault(reason, []).append((alert, times[0], times[-1]))
-    for reason, hidden in found.items():
-        span = TimeRange(min(since for _, since, _ in hidden), max(until for _, _, until in hidden))
-        yield Mute(reason, span, tuple(worst_first({alert: None for alert, _, _ in hidden})))
+    """The maintenance windows in the time of the report, and what they hid."""
+    span = request.span
+    for each in spans_of(request.calendar.windows, span.since, span.until):
+        shown = TimeRange(max(each.span.start, span.since), min(each.span.end, span.until))
+        hid = []
+        for alert in (stored.alert for stored in within):
+            if began_ts(alert) < shown.until and (alert.ended is None or alert.ended > shown.since):
+                labels, groups = labeller.labels_of(alert), labeller.groups
+                causes = () if alert.cause is None else (alert.cause,)
+                if any(
+                    window.covers(alert.key.object, labels, groups)
+                    or window.down_behind(alert, causes, lambda *_: None, groups) is not None
+                    for window in each.windows
+                ):
+                    hid.append(alert)
+        reasons = "; ".join(dict.fromkeys(window.reason for window in each.windows))
+        yield Mute(f"maintenance '{each.name}': {reasons}", shown, tuple(worst_first(hid)))
 
 
 def _watch(reader: StoreReader, rules: RuleSet, owners: Collection[str]) -> tuple[int, int]:

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mqvitals_agent.alerting.action import acknowledgement_of, action_annotations
 from mqvitals_agent.alerting.configured import pipeline_of, route_tree
 from mqvitals_agent.alerting.decision import DecisionReason
 from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
-from mqvitals_agent.alerting.pipeline import (
-    Disposition,
-    MaintenanceReason,
-    Pipeline,
-    PipelineState,
-    WithinInterval,
-    in_no_interval,
-    in_no_maintenance,
-)
+from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar
+from mqvitals_agent.alerting.pipeline import Disposition, Pipeline, PipelineState
 from mqvitals_agent.alerting.plan import DueGroup, NotificationPlan, plan_notifications
 from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.notify.notification import RuleText, notified_alert, pending_notification
@@ -43,9 +36,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-_MINUTE_MS: Final = 60_000
-"""Maintenance and time intervals begin and end with a minute."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutboxSettings:
@@ -60,14 +50,13 @@ class OutboxSettings:
     route: Route | None = None
     group: str = ""
     labels: tuple[ObjectLabels, ...] = ()
-    maintenance: MaintenanceReason = in_no_maintenance
-    within: WithinInterval = in_no_interval
+    calendar: SiteCalendar = NO_CALENDAR
 
     def pipeline(self, groups: frozenset[str]) -> Pipeline:
         """The pipeline of these settings, where ``groups`` are the owners that are not queue managers."""
         route = route_tree(None, self.receivers) if self.route is None else self.route
         labeller = Labeller.of_store(self.group, groups, self.labels)
-        return pipeline_of(self.receivers, route, labeller, self.rules.ranks, self.maintenance, self.within)
+        return pipeline_of(self.receivers, route, labeller, self.rules.ranks, self.calendar)
 
 
 class Outbox:
@@ -191,7 +180,10 @@ class Outbox:
         firing_alerts = [each.alert for each in firing]
 
         def decide(numbers: Sequence[int], before: dict[int, int]) -> dict[int, Disposition]:
-            state = PipelineState(last, self._actions.acknowledgements, self._actions.silences, groups, before)
+            actions = self._actions
+            state = PipelineState(
+                last, actions.acknowledgements, actions.silences, groups, before, value_of=store.value_now
+            )
             some = [(number, alerts[number]) for number in numbers]
             return {
                 each.number: each for each in pipeline.dispositions(some, firing_alerts, state, now, self._people_now())
@@ -243,8 +235,8 @@ class Outbox:
             if each.until is not None and each.until > people
         ]
         found = [now + ts - people for ts in times]
-        if pipeline.has_calendar:
-            found.append((now // _MINUTE_MS + 1) * _MINUTE_MS)
+        if (change := pipeline.calendar.next_change(now)) is not None:
+            found.append(change)
         return min(found, default=None)
 
     def _pending(self, group: DueGroup, pipeline: Pipeline, now: int) -> PendingGroup:

@@ -17,6 +17,7 @@ from mqvitals_config.problem import LocatedText, Place
 
 if TYPE_CHECKING:
     from mqvitals_agent.alerting.labels import ObjectLabels
+    from mqvitals_agent.alerting.maintenance import SiteCalendar
     from mqvitals_agent.alerting.routing import Route
     from mqvitals_agent.service.monitored_group import MonitoredGroup
     from mqvitals_config.problem import Problem
@@ -30,14 +31,16 @@ if TYPE_CHECKING:
 class AgentConfig:
     """Valid settings and rules.
 
-    ``route`` is the tree by which alerts come to receivers, ``labels`` are those that the site gives to objects. ``path``
-    is the settings' file, None without one; ``empty``: that file holds no settings.
+    ``route`` is the tree by which alerts come to receivers, ``labels`` are those that the site gives to objects,
+    ``calendar`` has its time intervals and maintenance windows. ``path`` is the settings' file, None without one;
+    ``empty``: that file holds no settings.
     """
 
     settings: Settings
     rule_config: RuleConfig
     route: Route
     labels: tuple[ObjectLabels, ...]
+    calendar: SiteCalendar
     path: str | None
     empty: bool = False
 
@@ -69,7 +72,7 @@ def read_agent_config(
     For a simulated group (``scenario`` in ``flags``) only a named file is read: it is not the site's own group.
     Raises ConfigError with every problem, UnreadableError (a ConfigError) when the file cannot be read.
     """
-    from mqvitals_agent.alerting.configured import label_problems, route_tree, site_labels
+    from mqvitals_agent.alerting.configured import alerting_problems, calendar_of, route_tree, site_labels
     from mqvitals_agent.poll.queries import polling_problems
     from mqvitals_config.load import load_settings
     from mqvitals_config.problem import ConfigError
@@ -77,7 +80,7 @@ def read_agent_config(
 
     loaded = load_settings(config, os.environ, flags, search=flags.get("scenario") is None)
     settings = loaded.settings
-    problems = [*polling_problems(settings.polling), *label_problems(settings.labels)]
+    problems = [*polling_problems(settings.polling), *alerting_problems(settings)]
     try:
         rule_config = load_rule_config(settings)
     except ConfigError as error:
@@ -87,7 +90,15 @@ def read_agent_config(
     receivers = with_webhooks(settings.receivers, webhooks)
     route = route_tree(settings.route, settings.receivers, receivers[len(settings.receivers) :])
     labels = site_labels(settings.labels)
-    return AgentConfig(replace(settings, receivers=receivers), rule_config, route, labels, loaded.path, loaded.empty)
+    return AgentConfig(
+        replace(settings, receivers=receivers),
+        rule_config,
+        route,
+        labels,
+        calendar_of(settings),
+        loaded.path,
+        loaded.empty,
+    )
 
 
 def with_webhooks(

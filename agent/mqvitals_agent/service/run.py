@@ -204,9 +204,8 @@ class AgentRun:
     def _outbox_settings(self) -> OutboxSettings:
         config = self._config
         settings = config.settings
-        return OutboxSettings(
-            settings.receivers, config.rule_config.rules, config.route, settings.name or "", config.labels
-        )
+        rules, name = config.rule_config.rules, settings.name or ""
+        return OutboxSettings(settings.receivers, rules, config.route, name, config.labels, config.calendar)
 
     def _make_service(self) -> Service:
         group, targets = self._group, self._group.targets

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.alerting.pipeline import Disposition, Pipeline, PipelineState, StageResult
+from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.text.styled import Line, line, wrapped
 from mqvitals_agent.text.terminal import safe
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.rows.alerts import StoredAlert
+    from mqvitals_rules.snapshot import ObjectName
 
 
 def read_dispositions(
@@ -26,9 +29,19 @@ def read_dispositions(
         actions.silences,
         reader.alert_groups(),
         unmuted,
+        partial(_value_in, reader),
     )
     firing = [each.alert for each in reader.alerts()]
     return pipeline.dispositions([(each.id, each.alert) for each in alerts], firing, state, now)
+
+
+def _value_in(reader: StoreReader, about: ObjectName, metric: str) -> object:
+    """The value of a metric now; None where the store has none."""
+    try:
+        found = reader.current(about).get(metric)
+    except UnknownNameError:
+        return None
+    return None if found is None else found.value
 
 
 def disposition_json(found: Disposition) -> dict[str, object]:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.action import Acknowledgement, Silence
+from mqvitals_agent.alerting.calendar import NamedIntervals, Span, TimeInterval
 from mqvitals_agent.alerting.decision import LATE_EFFECT_MS, DecisionReason, LastNotification, NotificationStatus
 from mqvitals_agent.alerting.grouping import AlertGroup
 from mqvitals_agent.alerting.labels import Labeller
+from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar
 from mqvitals_agent.alerting.pipeline import Disposition, Pipeline, PipelineState, Stage
 from mqvitals_agent.alerting.plan import plan_notifications
 from mqvitals_agent.alerting.routing import Route, every_receiver, group_key
 from mqvitals_config.matcher import parse_matcher
 from mqvitals_config.receivers.http import WebhookSettings, webhook_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
+from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName
 
 NOW = 1_795_176_000_000
@@ -28,6 +32,8 @@ FIRING, RESOLVED = NotificationStatus.FIRING, NotificationStatus.RESOLVED
 Pool = Callable[..., Alert]
 Webhook = Callable[..., WebhookSettings]
 R = DecisionReason
+ALWAYS = (TimeInterval(UTC),)
+NEVER: tuple[TimeInterval, ...] = ()
 
 
 def pipeline(*receivers: WebhookSettings, root: Route | None = None, wait: int = 0, **functions: Any) -> Pipeline:
@@ -37,6 +43,11 @@ def pipeline(*receivers: WebhookSettings, root: Route | None = None, wait: int =
     root = root or every_receiver(tuple(by_name), least)
     root = replace(root, wait=wait, routes=tuple(replace(each, wait=wait) for each in root.routes))
     return Pipeline(Labeller("PRDQSG"), root, by_name, {"BP-03": 2, "BP-01": 1}, **functions)
+
+
+def intervals(entries: dict[str, tuple[TimeInterval, ...]]) -> SiteCalendar:
+    """Time intervals, by name."""
+    return SiteCalendar(NamedIntervals(entries))
 
 
 def decided(made: Pipeline, *alerts: Alert, now: int = NOW, **state: Any) -> list[Disposition]:
@@ -94,11 +105,16 @@ def test_maintenance_silence_and_acknowledgement_mute(pool: Pool, webhook: Webho
     """The first of them that is in force is named. Each ends by the clock."""
     silence = Silence(7, (parse_matcher("kind=buffer_pool"),), "ann", "noisy", NOW, NOW, NOW + HOUR)
     made = Acknowledgement(1, 1, "bob", NOW, CRITICAL, "mine", NOW + HOUR)
-    planned = pipeline(webhook(), maintenance=lambda alert, labels, now: "IPL" if now < NOW + HOUR else "")
+    pools = (ObjectPattern.parse("*/buffer_pool"),)
+    window = MaintenanceWindow("weekly IPL", "as ever", UTC, Span(NOW - HOUR, NOW + HOUR), objects=pools)
+    planned = pipeline(webhook(), calendar=SiteCalendar(windows=(window,)))
     plain = pipeline(webhook())
     alert = pool(started=NOW - HOUR)
     muted: dict[str, Any] = {"silences": [silence], "acknowledgements": {1: [made]}}
-    assert stopped(one(planned, alert, **muted)) == (Stage.MAINTENANCE, "IPL")
+    assert stopped(one(planned, alert, **muted)) == (
+        Stage.MAINTENANCE,
+        "maintenance 'weekly IPL' until 13:00 UTC: as ever",
+    )
     assert stopped(one(plain, alert, **muted)) == (
         Stage.SILENCE,
         "silence 7 of ann until 2026-11-20T13:00:00.000Z: noisy",
@@ -134,7 +150,7 @@ def test_what_a_receiver_knows_is_told_its_end(pool: Pool, webhook: Webhook) -> 
     muted = Route("route", "ops", muted=("sundays",))
     elsewhere = Route("route", "chat")
     for root in (muted, elsewhere):
-        made = pipeline(webhook(), webhook(name="chat"), root=root, within=lambda *_: True)
+        made = pipeline(webhook(), webhook(name="chat"), root=root, calendar=intervals({"sundays": ALWAYS}))
         (delivery,) = [
             each
             for each in one(made, ended, last=last, groups=groups, silences=[silence]).deliveries
@@ -149,8 +165,8 @@ def test_routes(pool: Pool, webhook: Webhook) -> None:
     """Severity, time and matchers choose; an alert that arrives at a receiver twice is told once."""
     night = Route("route.routes[1]", "pager", min_severity=CRITICAL, muted=("office",), active=("week",), goes_on=True)
     root = Route("route", "ops", routes=(Route("route.routes[0]", "ops", goes_on=True), night, Route("r2", "ops")))
-    times = {"office": False, "week": True}
-    made = pipeline(webhook(), webhook(name="pager"), root=root, within=lambda name, _: times[name])
+    times = {"office": NEVER, "week": ALWAYS}
+    made = pipeline(webhook(), webhook(name="pager"), root=root, calendar=intervals(times))
 
     def reasons(severity: Severity = CRITICAL) -> dict[str, DecisionReason]:
         found = one(made, pool(started=1, severity=severity)).deliveries
@@ -159,9 +175,9 @@ def test_routes(pool: Pool, webhook: Webhook) -> None:
 
     assert reasons() == {"ops": R.STARTED, "pager": R.STARTED}
     assert reasons(WARNING) == {"ops": R.STARTED, "pager": R.TOO_MILD}
-    times["office"] = True
+    times["office"] = ALWAYS
     assert reasons()["pager"] is R.ROUTE_MUTED
-    times |= {"office": False, "week": False}
+    times |= {"office": NEVER, "week": NEVER}
     assert reasons()["pager"] is R.ROUTE_MUTED
     nowhere = one(pipeline(webhook(), root=Route("route")), pool(started=1))
     assert (nowhere.excluded, nowhere.deliveries) == (R.NO_ROUTE, ())
@@ -172,15 +188,15 @@ def test_a_muted_way_closes_no_other(pool: Pool, webhook: Webhook) -> None:
     """Of several ways to a receiver the first that is open counts; where none is, the first says why."""
     office = Route("office", "ops", min_severity=WARNING, muted=("nights",), goes_on=True)
     always = Route("always", "ops", min_severity=CRITICAL)
-    night = {"nights": False}
-    made = pipeline(webhook(), root=Route("route", "ops", routes=(office, always)), within=lambda name, _: night[name])
+    night = {"nights": NEVER}
+    made = pipeline(webhook(), root=Route("route", "ops", routes=(office, always)), calendar=intervals(night))
 
     def told(severity: Severity) -> tuple[str, DecisionReason]:
         (delivery,) = one(made, pool(started=1, severity=severity)).deliveries
         return delivery.route.path, delivery.reason
 
     assert [told(each) for each in (CRITICAL, WARNING)] == [("office", R.STARTED), ("office", R.STARTED)]
-    night["nights"] = True
+    night["nights"] = ALWAYS
     assert [told(each) for each in (CRITICAL, WARNING)] == [("always", R.STARTED), ("office", R.ROUTE_MUTED)]
 
 

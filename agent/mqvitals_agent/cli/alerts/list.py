@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _decisions(arguments: argparse.Namespace, reader: StoreReader, listed: Sequence[StoredAlert]) -> int:
     """Print for each alert what its receivers know or get, or why not."""
-    from mqvitals_agent.alerting.configured import pipeline_of, route_tree
+    from mqvitals_agent.alerting.configured import calendar_of, pipeline_of, route_tree
     from mqvitals_agent.commandline.settings import settings_in_force
     from mqvitals_agent.view.alerts import at_least
     from mqvitals_agent.view.dispositions import disposition_json, disposition_lines, read_dispositions
@@ -132,7 +132,8 @@ def _decisions(arguments: argparse.Namespace, reader: StoreReader, listed: Seque
     groups = [each.name for each in reader.owners() if each.is_group]
     ranks = family_ranks(arguments, [each.alert for each in reader.alerts()])
     route = route_tree(settings.route, settings.receivers)
-    pipeline = pipeline_of(settings.receivers, route, labeller_for(arguments, groups), ranks)
+    labeller = labeller_for(arguments, groups)
+    pipeline = pipeline_of(settings.receivers, route, labeller, ranks, calendar_of(settings))
     found = read_dispositions(reader, pipeline, listed, data.now)
     if arguments.why and arguments.json:
         print(json.dumps([disposition_json(each) for each in found], indent=1))

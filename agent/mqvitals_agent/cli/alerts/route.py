@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the tree, or the way of an alert; returns the exit code. Raises Failure."""
-    from mqvitals_agent.alerting.configured import label_problems, route_tree, site_labels
+    from mqvitals_agent.alerting.configured import alerting_problems, route_tree, site_labels
     from mqvitals_agent.alerting.routing import receivers_of
     from mqvitals_agent.text.styled import wrapped
     from mqvitals_agent.text.terminal import safe
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         if name not in {str(each.name) for each in settings.receivers}:
             raise Failure(f"--expect: there is no receiver {name!r}")
     with usable_settings():
-        if problems := label_problems(settings.labels):
+        if problems := alerting_problems(settings):
             raise ConfigError(problems)
     root = route_tree(settings.route, settings.receivers)
     if arguments.test is not None:

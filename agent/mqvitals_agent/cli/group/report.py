@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report; returns the exit code, 0 also when much is open. Raises Failure and StoreError."""
-    from mqvitals_agent.alerting.configured import site_labels
+    from mqvitals_agent.alerting.configured import calendar_of, site_labels
     from mqvitals_agent.alerting.labels import Labeller
     from mqvitals_agent.commandline.arguments import check_owners, open_store
     from mqvitals_agent.commandline.output import only_ascii
@@ -76,7 +76,9 @@ def run(arguments: argparse.Namespace) -> int:
     with open_store(arguments) as reader:
         check_owners(reader, arguments.queue_manager)
         least = Severity[(arguments.severity or "info").upper()]
-        request = HandoverRequest(_span(reader, arguments), tuple(arguments.queue_manager), least)
+        request = HandoverRequest(
+            _span(reader, arguments), tuple(arguments.queue_manager), least, calendar_of(settings)
+        )
         groups = [each.name for each in reader.owners() if each.is_group]
         labeller = Labeller.of_store(settings.name, groups, site_labels(settings.labels))
         report = read_handover(reader, request, config, labeller)
