@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from mqvitals_config.problem import LocatedText
 from mqvitals_config.scalars import display_name, resolved_path
@@ -40,13 +40,20 @@ def label_value(text: str) -> str:
     return text
 
 
-ReceiverType = Literal["webhook", "slack", "teams", "pagerduty", "servicenow", "splunk", "command", "syslog"]
+ReceiverType = Literal[
+    "webhook", "alertmanager", "slack", "teams", "pagerduty", "servicenow", "splunk", "command", "syslog"
+]
 LeastSeverity = Literal["critical", "warning", "info"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiverSettings:
-    """The settings of every receiver of alert notifications."""
+    """The settings of every receiver of alert notifications.
+
+    ``resends``: all that fires is sent to it again and again, past groups and the outbox.
+    """
+
+    resends: ClassVar[bool] = False
 
     name: Annotated[
         Annotated[LocatedText, Convert(display_name)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from mqvitals_rules.snapshot import ObjectName
 
 Labels = Mapping[str, str]
 """Label -> value; no value is empty, since an absent label and an empty one are the same."""
+
+_POSSESSIVE = re.compile(r"['\u2019]")
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +67,12 @@ class Labeller:
             if each.objects.matches(name):
                 found.update(each.set)
         return found
+
+
+def alert_name(title: str, rule: str) -> str:
+    """The name of an alert as Prometheus' users write it, from the title of its rule: ``QueueManagerUnreachable``.
+
+    Without a title it is ``rule``, the rule's id.
+    """
+    words = _WORD.findall(_POSSESSIVE.sub("", title).replace("%", " percent "))
+    return "".join(word[0].upper() + word[1:] for word in words) or rule

@@ -66,6 +66,7 @@ class Delivery:
 
     ``key`` and ``labels`` are those of the group with which it is told. ``since`` is when what is to be told happened
     (ms UTC). ``results`` are those of the stages from the route on, up to the first that does not let it pass.
+    ``resent``: the receiver is sent all that fires again and again, so groups and the outbox have no part in it.
     """
 
     destination: Destination
@@ -74,6 +75,7 @@ class Delivery:
     reason: DecisionReason
     since: int
     results: tuple[StageResult, ...] = ()
+    resent: bool = False
 
     @property
     def receiver(self) -> str:
@@ -86,8 +88,15 @@ class Delivery:
         return self.destination.route
 
     @property
+    def way(self) -> str:
+        """The routes that it took, for people."""
+        return " > ".join(each.path for each in self.destination.way) or "it knows the alert"
+
+    @property
     def is_news(self) -> bool:
         """True when the receiver is to be told something that it does not know, now or with its group."""
+        if self.resent:
+            return False
         return self.reason is DecisionReason.GROUP_WAITS or (
             self.reason.notifies and self.reason is not DecisionReason.REPEATED
         )
@@ -317,13 +326,20 @@ class Pipeline:
             destination, key, labels = self._first_open(ways, alert, now)
             name = destination.receiver
             arrived.add(name)
+            if self.receivers[name].resends and alert.state is AlertState.RESOLVED:
+                yield _ended(destination, state.last.get((number, name)), now)
+                continue
             last = state.last.get((number, name))
             if last is not None and last.status is NotificationStatus.FIRING:
                 # What a receiver knows stays in the group with which it was told, so that its end belongs to its beginning.
                 known = state.groups.get((name, last.group))
                 if known is not None:
                     key, labels = known.key, known.labels
-            if excluded is not None:
+            if self.receivers[name].resends and alert.state is AlertState.FIRING:
+                yield self._resent(
+                    alert, Delivery(destination, "", {}, _UNDECIDED, now, resent=True), excluded, last, now
+                )
+            elif excluded is not None:
                 yield Delivery(destination, key, labels, excluded, now)
             else:
                 yield self._delivery(
@@ -332,6 +348,8 @@ class Pipeline:
         if alert.state is not AlertState.RESOLVED or excluded is not None:
             return
         for name, receiver in self.receivers.items():
+            if receiver.resends:
+                continue
             # A receiver to which no way leads any more is told the end of what it knows.
             last = None if name in arrived else state.last.get((number, name))
             if (
@@ -348,6 +366,26 @@ class Pipeline:
                     number, alert, Delivery(destination, key, labels, _UNDECIDED, now), last, state, now
                 )
 
+    def _resent(
+        self, alert: Alert, at: Delivery, excluded: DecisionReason | None, last: LastNotification | None, now: int
+    ) -> Delivery:
+        """What a receiver that is sent all that fires gets of an alert that does.
+
+        What it knows is sent on whatever happens, since it takes for ended what is not sent any more.
+        """
+        known = last is not None and last.status is NotificationStatus.FIRING
+        blocked, text = (excluded, "") if excluded is not None else self._blocked(alert, at.route, now)
+        results = () if excluded is not None else (StageResult(Stage.ROUTE, blocked is None, text or at.way),)
+        if blocked is not None:
+            if known:
+                results = (*results, _SENT_ON)
+            return replace(at, reason=blocked, results=results)
+        reason = DecisionReason.STARTED
+        if last is not None and known:
+            same = last.severity is alert.severity
+            reason = DecisionReason.REPEATED if same else DecisionReason.SEVERITY_CHANGED
+        return replace(at, reason=reason, results=(*results, _NO_GROUP, _passed(Stage.DEDUP, reason.value), _AGAIN))
+
     def _delivery(
         self, number: int, alert: Alert, at: Delivery, last: LastNotification | None, state: PipelineState, now: int
     ) -> Delivery:
@@ -356,8 +394,7 @@ class Pipeline:
         if blocked is not None:
             return replace(at, reason=blocked, results=(_stopped(Stage.ROUTE, text),))
         reason = reason_for(alert, last, send_resolved=self.receivers[at.receiver].send_resolved)
-        path = " > ".join(each.path for each in at.destination.way) or "it knows the alert"
-        results = [_passed(Stage.ROUTE, path)]
+        results = [_passed(Stage.ROUTE, at.way)]
         if reason is DecisionReason.ALREADY_SENT and firing and last is not None:
             before = state.unmuted.get(number)
             if before is not None and last.number <= before:
@@ -389,6 +426,19 @@ class Pipeline:
         return replace(at, reason=reason, since=since, results=tuple(results))
 
 
+def _ended(destination: Destination, last: LastNotification | None, now: int) -> Delivery:
+    """What a receiver that is sent all that fires gets of an alert that has ended."""
+    reason = DecisionReason.NEVER_SENT if last is None else DecisionReason.ENDED
+    return Delivery(
+        destination, "", {}, reason, now, (StageResult(Stage.DEDUP, reason.notifies, reason.value),), resent=True
+    )
+
+
+_NO_GROUP = _passed(Stage.GROUP, "the receiver groups alerts itself")
+_AGAIN = _passed(Stage.REPEAT, "it is sent again and again until it ends")
+_SENT_ON = _passed(
+    Stage.REPEAT, "the receiver has it already: it is sent on until it ends, else it would end there now"
+)
 _UNDECIDED: Final = DecisionReason.ALREADY_SENT
 _EXCLUSIONS: Final = {
     Stage.CAUSE: DecisionReason.INHIBITED,

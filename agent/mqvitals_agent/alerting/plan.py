@@ -47,6 +47,8 @@ def plan_notifications(
     members: dict[GroupId, list[tuple[Disposition, Delivery]]] = {}
     for each in dispositions:
         for delivery in each.deliveries:
+            if delivery.resent:
+                continue
             members.setdefault((delivery.receiver, delivery.key), []).append((each, delivery))
     found: list[DueGroup] = []
     after: dict[GroupId, AlertGroup] = {}

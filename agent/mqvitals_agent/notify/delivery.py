@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, TypeVar, cast
 
@@ -17,8 +16,9 @@ from mqvitals_agent.notify.message import WriteMessage
 from mqvitals_agent.notify.notification import notification_from
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
+from mqvitals_agent.notify.resending import ResendingReceiver, ResendQueue
+from mqvitals_agent.notify.retry import RetryPolicy, pause_ms
 from mqvitals_agent.notify.template import message_writer
-from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS, NotificationOutcome, StoredNotification
 from mqvitals_agent.store.rows.notifications import NotificationRepository
 from mqvitals_agent.store.rows.receivers import ReceiverChanges
@@ -27,8 +27,6 @@ from mqvitals_config.receiver import ReceiverSettings, ReceiverType
 _LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-FIRST_PAUSE_MS: Final = 1_000
 
 GIVE_UP_MS: Final = 86_400_000
 """A notification that the receiver refuses is tried again for this long."""
@@ -56,6 +54,7 @@ def _in(module: str, name: str) -> _MakeOfType:
 
 RECEIVERS: Final[Mapping[ReceiverType, _MakeOfType]] = {
     "webhook": _in("webhook", "WebhookReceiver"),
+    "alertmanager": _in("alertmanager", "AlertmanagerReceiver"),
     "slack": _in("slack", "SlackReceiver"),
     "teams": _in("teams", "TeamsReceiver"),
     "pagerduty": _in("pagerduty", "PagerDutyReceiver"),
@@ -71,44 +70,6 @@ def make_receiver(
 ) -> NotificationReceiver:
     """The receiver that these settings describe. ``now`` returns the time in ms UTC, ``link`` is the setting of that name."""
     return RECEIVERS[settings.type](settings, now, message_writer(settings.template, link))
-
-
-def pause_ms(failures: int, chance: float, retry_after_ms: int | None = None) -> int:
-    """The pause after this many failures in a row (1 or more), ms.
-
-    Full jitter: ``chance`` (0 to 1, random) of a span that doubles from one second to five minutes, at least one
-    second, so that a receiver that comes back does not get everything at once. ``retry_after_ms``, which the receiver
-    requested, is the least pause, up to five minutes.
-    """
-    span = min(FIRST_PAUSE_MS * 2 ** min(failures, 20), LONGEST_PAUSE_MS)
-    pause = max(FIRST_PAUSE_MS, int(span * chance))
-    return min(max(pause, retry_after_ms or 0), LONGEST_PAUSE_MS)
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """Retries calls of the store until they succeed: a delivery must be stored before the next one.
-
-    ``about`` names the receiver in the log; ``chance`` returns random numbers from 0 to 1.
-    """
-
-    clock: Clock
-    chance: Callable[[], float]
-    about: str
-
-    async def call(self, function: Callable[[], Awaitable[T]]) -> T:
-        """The result of ``function``, called again after each StoreError."""
-        key, failures = f"outbox {self.about}", 0
-        while True:
-            try:
-                result = await function()
-            except StoreError as error:
-                failures += 1
-                _LOG.error(str(error), extra=as_change(key, "outbox.failing", receiver=self.about))
-                await self.clock.sleep(pause_ms(failures, self.chance()))
-            else:
-                forget(_LOG, key)
-                return result
 
 
 class ReceiverQueue:
@@ -282,7 +243,7 @@ class Notifier:
         self._clock = clock
         self._chance_of = chance_of
         self._make = make
-        self._queues: list[ReceiverQueue] = []
+        self._queues: list[ReceiverQueue | ResendQueue] = []
         self._news = asyncio.Event()
         self._begun = asyncio.Event()
         self._closed = asyncio.Event()
@@ -326,12 +287,19 @@ class Notifier:
                 name = str(settings.name)
                 receiver = self._make(settings, self._clock.now)
                 receivers.push_async_callback(receiver.aclose)
-                queue = ReceiverQueue(name, receiver, self._outbox, self._clock, self._chance_of(name))
+                queue = self._queue(settings, receiver)
                 self._queues.append(queue)
                 group.create_task(queue.run(), name=f"receiver {name}")
             self._begun.set()
             if self._queues:
                 group.create_task(self._evaluate(), name="groups of alerts")
+
+    def _queue(self, settings: ReceiverSettings, receiver: NotificationReceiver) -> ReceiverQueue | ResendQueue:
+        name = str(settings.name)
+        if settings.resends:
+            resending = cast("ResendingReceiver", receiver)
+            return ResendQueue(name, resending, self._outbox, self._clock, self._chance_of(name))
+        return ReceiverQueue(name, receiver, self._outbox, self._clock, self._chance_of(name))
 
     async def _evaluate(self) -> None:
         """Make notifications when they are due, until cancelled."""

@@ -164,14 +164,25 @@ def pending_notification(
     notified: NotifiedAlert, receiver: ReceiverSettings, *, number: int, severity: Severity, made: int
 ) -> PendingNotification:
     """A notification to a receiver as the store keeps it: about alert ``number``, made at ``made`` (ms UTC)."""
-    kept = {
-        "labels": notified.with_labels(receiver.labels).labels,
-        "annotations": notified.annotations,
+    kept = kept_alert(notified.with_labels(receiver.labels))
+    name, status = str(receiver.name), notified.status
+    return PendingNotification(number, name, status, severity, notified.fingerprint, made, json.dumps(kept))
+
+
+def kept_alert(notified: NotifiedAlert) -> dict[str, Any]:
+    """What the store keeps of an alert, for JSON."""
+    return {
+        "labels": dict(notified.labels),
+        "annotations": dict(notified.annotations),
         "starts": notified.starts,
         "ends": notified.ends,
     }
-    name, status = str(receiver.name), notified.status
-    return PendingNotification(number, name, status, severity, notified.fingerprint, made, json.dumps(kept))
+
+
+def notified_alert_of(kept: Any, identity: str) -> NotifiedAlert:
+    """The alert that the store keeps, with a fingerprint. Raises KeyError, TypeError or ValueError when it is none."""
+    labels, annotations = _texts(kept["labels"]), _texts(kept["annotations"])
+    return NotifiedAlert(labels, annotations, identity, moment(kept["starts"]), moment_or_none(kept["ends"]))
 
 
 def notified_alert_from(pending: PendingNotification) -> NotifiedAlert:
@@ -181,12 +192,11 @@ def notified_alert_from(pending: PendingNotification) -> NotifiedAlert:
     """
     try:
         kept = json.loads(pending.payload)
-        if "alerts" in kept:
-            (alert,) = kept["alerts"]
-            starts = parse_iso(alert["startsAt"])
-            ends = None if alert["endsAt"] == NOT_ENDED else parse_iso(alert["endsAt"])
-        else:
-            alert, starts, ends = kept, moment(kept["starts"]), moment_or_none(kept["ends"])
+        if "alerts" not in kept:
+            return notified_alert_of(kept, pending.fingerprint)
+        (alert,) = kept["alerts"]
+        starts = parse_iso(alert["startsAt"])
+        ends = None if alert["endsAt"] == NOT_ENDED else parse_iso(alert["endsAt"])
         return NotifiedAlert(_texts(alert["labels"]), _texts(alert["annotations"]), pending.fingerprint, starts, ends)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("the notification in the store is damaged") from error

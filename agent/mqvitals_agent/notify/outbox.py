@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from mqvitals_agent.alerting.action import acknowledgement_of, action_annotations
 from mqvitals_agent.alerting.configured import pipeline_of, route_tree
 from mqvitals_agent.alerting.decision import DecisionReason
-from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
+from mqvitals_agent.alerting.labels import Labeller, Labels, ObjectLabels, alert_name
 from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar
 from mqvitals_agent.alerting.pipeline import Disposition, Pipeline, PipelineState
 from mqvitals_agent.alerting.plan import DueGroup, NotificationPlan, plan_notifications
 from mqvitals_agent.alerting.routing import Route
-from mqvitals_agent.notify.notification import RuleText, notified_alert, pending_notification
+from mqvitals_agent.notify.notification import NotifiedAlert, RuleText, notified_alert, pending_notification
+from mqvitals_agent.notify.resent import KEEP_MS, resent_alert, resent_changes, with_annotations
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.actions import NO_ACTIONS
 from mqvitals_agent.store.rows.notification_rows import PendingGroup, StoredNotification
 from mqvitals_agent.store.rows.notifications import NotificationChanges, NotificationRepository
 from mqvitals_agent.store.rows.receivers import ReceiverChanges
+from mqvitals_agent.store.rows.resent import ResentAlert, ResentChanges
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, Transition
@@ -35,6 +37,11 @@ if TYPE_CHECKING:
 
 
 _T = TypeVar("_T")
+
+_RENEW_MS: Final = 60_000
+"""How often the texts of an alert that is sent again and again are made anew, at most."""
+_MOST_RENEWED: Final = 200
+"""Of so many alerts at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +93,8 @@ class Outbox:
         self._actions = NO_ACTIONS
         self._sending: dict[str, int] = {}
         """The notification that each receiver is being sent."""
+        self._renewed: dict[tuple[str, str], int] = {}
+        """When the texts of what is sent again and again were made, ms UTC."""
         self.made = 0
         """How many notifications were made; grows."""
         self.configure(settings)
@@ -96,6 +105,7 @@ class Outbox:
         self._used: tuple[OutboxSettings, frozenset[str], Pipeline] | None = None
         self._seen: tuple[object, ...] = ()
         self._looked = 0
+        self._relabelled = True
         self._mutes = False
         self._next: int | None = None
 
@@ -139,6 +149,18 @@ class Outbox:
             return stored
         return None
 
+    def resent(self, receiver: str) -> tuple[ResentAlert, ...]:
+        """What a receiver is to be sent again and again now, and what has ended not long ago."""
+        self.evaluate()
+        rows, now = self._store().notifications, self._now()
+        found = rows.resent(receiver)
+        over = tuple(each.key for each in found if each.ends is not None and not 0 <= now - each.ends < KEEP_MS)
+        renewed = self._renew(found, now)
+        if over or renewed:
+            rows.apply(NotificationChanges(now, resent=ResentChanges(renewed, over)))
+            found = rows.resent(receiver)
+        return found
+
     def settle(self, receiver: str, function: Callable[[NotificationRepository], _T]) -> _T:
         """What ``function`` returns, which keeps the outcome of what the receiver was being sent."""
         result = function(self._store().notifications)
@@ -161,9 +183,16 @@ class Outbox:
 
         Notifications to others are dropped; new receivers are notified about what fires.
         """
-        names = [str(receiver.name) for receiver in self.receivers]
         self._sending.clear()
-        return await self.run(lambda rows: rows.update_receivers(names, ts, lambda: self.introduce(ts)))
+        return await self.run(lambda rows: self._adopt(rows, ts))
+
+    def _adopt(self, rows: NotificationRepository, ts: int) -> ReceiverChanges:
+        names = [str(receiver.name) for receiver in self.receivers]
+        resending = {str(receiver.name) for receiver in self.receivers if receiver.resends}
+        others = tuple(each.key for each in rows.resent() if each.receiver not in resending)
+        if others:
+            rows.apply(NotificationChanges(ts, resent=ResentChanges(dropped=others)))
+        return rows.update_receivers(names, ts, lambda: self.introduce(ts))
 
     def _look(self, now: int) -> None:
         """Compare what is with what receivers know, and make what is due, all in one transaction."""
@@ -211,10 +240,12 @@ class Outbox:
             muted=tuple(sorted(mutes - muted)),
             unmuted=tuple(freed),
             sending=frozenset(self._sending.values()),
+            resent=self._resent_changes(rows, found, pipeline, now),
         )
         if changes != NotificationChanges(now, sending=changes.sending):
             rows.apply(changes)
-        self.made += len(plan.due)
+        self._relabelled = False
+        self.made += len(plan.due) + bool(changes.resent.keys)
         self._seen, self._looked, self._mutes = seen, now, bool(mutes)
         self._next = min((ts for ts in (plan.next, self._next_mute(pipeline, now)) if ts is not None), default=None)
 
@@ -257,12 +288,60 @@ class Outbox:
             group.repeated,
         )
 
+    def _resent_changes(
+        self, rows: NotificationRepository, found: dict[int, Disposition], pipeline: Pipeline, now: int
+    ) -> ResentChanges:
+        if not any(each.resends for each in self.receivers):
+            return ResentChanges()
+
+        def render(each: Disposition, receiver: str) -> ResentAlert:
+            made = resent_alert(
+                self._readable(each.alert, each.labels, self._people(each)),
+                pipeline.receivers[receiver],
+                each.number,
+                each.alert.severity,
+            )
+            self._renewed[made.key] = now
+            return made
+
+        def render_end(each: Disposition) -> dict[str, str]:
+            return dict(self._readable(each.alert, each.labels, self._people(each)).annotations)
+
+        return resent_changes(rows.resent(), found, render, render_end, now, relabelled=self._relabelled)
+
+    def _readable(self, alert: Alert, labels: Labels, people: dict[str, str]) -> NotifiedAlert:
+        """What is told about an alert under a name that says what it is."""
+        rule = self._settings.rules.rule(alert.key.rule)
+        name = alert_name("" if rule is None else rule.title, alert.key.rule)
+        return notified_alert(alert, self._rule_text(alert), {**labels, "alertname": name}, people)
+
+    def _renew(self, rows: Sequence[ResentAlert], now: int) -> tuple[ResentAlert, ...]:
+        """Those of the firing alerts whose texts have changed."""
+        oldest = sorted((self._renewed.get(each.key, 0), each.key, each) for each in rows if each.ends is None)
+        due = [each for ts, _, each in oldest if not 0 <= now - ts < _RENEW_MS][:_MOST_RENEWED]
+        if not due:
+            return ()
+        self._renewed = {key: ts for ts, key, _ in oldest}
+        store = self._store()
+        alerts = {each.id: each.alert for each in store.alerts.firing()}
+        changed = []
+        for each in due:
+            self._renewed[each.key] = now
+            if (alert := alerts.get(each.alert_id)) is not None:
+                told = self._readable(alert, {}, self._people_about(each.alert_id, alert))
+                made = with_annotations(each, told.annotations, None)
+                if made != each:
+                    changed.append(made)
+        return tuple(changed)
+
     def _people(self, disposition: Disposition) -> dict[str, str]:
-        made = self._actions.acknowledgements_of(disposition.number)
-        notes = self._actions.notes_of(disposition.number)
+        return self._people_about(disposition.number, disposition.alert)
+
+    def _people_about(self, number: int, alert: Alert) -> dict[str, str]:
+        made, notes = self._actions.acknowledgements_of(number), self._actions.notes_of(number)
         if not made and not notes:
             return {}
-        return action_annotations(acknowledgement_of(disposition.alert, made, self._people_now()), made, notes)
+        return action_annotations(acknowledgement_of(alert, made, self._people_now()), made, notes)
 
     def _rule_text(self, alert: Alert) -> RuleText:
         rules = self._settings.rules

@@ -1,12 +1,12 @@
-"""Settings of services that alerts are sent to over HTTP: Slack, Microsoft Teams, PagerDuty, ServiceNow and Splunk."""
+"""Settings of services that alerts are sent to over HTTP: Slack, Microsoft Teams, PagerDuty, ServiceNow, Splunk, Alertmanager."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from mqvitals_config.receivers.http import AddressSettings, HttpSettings
-from mqvitals_config.schema import Convert, Doc, SecretFile, matching
+from mqvitals_config.schema import Convert, Doc, SecretFile, duration_within, matching
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
 
 PAGERDUTY_ADDRESS: Final = "https://events.pagerduty.com/v2/enqueue"
@@ -83,3 +83,53 @@ class SplunkSettings(AddressSettings):
         AddressSettings.__post_init__(self)
         if any(name.lower() == "authorization" for name in self.headers_files):
             raise ValueError("hec_token_file and headers_files both give the header Authorization")
+
+
+LONGEST_RESEND_MS: Final = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class AlertmanagerSettings(HttpSettings):
+    """The members of a cluster of Alertmanagers, or a single one. Each gets everything itself."""
+
+    resends: ClassVar[bool] = True
+
+    addresses: Annotated[
+        tuple[Annotated[WebAddress, Convert(WebAddress, WEB_ADDRESS_FORM)], ...],
+        Doc(
+            "Where each member is reached, such as http://am1.example.com:9093; the path of its API is added. Of each only"
+            " scheme and host are ever shown."
+        ),
+    ] = field(kw_only=True)
+    resend: Annotated[
+        Annotated[int, duration_within(1_000, LONGEST_RESEND_MS, "must be at least 1s and at most 30s")],
+        Doc(
+            "After what time everything that fires is sent again. An alert ends there when four of them are missed.",
+            default="30s",
+        ),
+    ] = LONGEST_RESEND_MS
+    token_file: Annotated[
+        SecretFile | None,
+        Doc("A file that holds the token that is sent as `Authorization: Bearer`, and nothing else."),
+    ] = None
+    credentials_file: Annotated[
+        SecretFile | None, Doc("A file that holds `user:password` for Alertmanager, and nothing else.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        HttpSettings.__post_init__(self)
+        if not self.addresses:
+            raise ValueError("this receiver has no address; give those of the members of the cluster in addresses")
+        if len({each.reveal().rstrip("/") for each in self.addresses}) < len(self.addresses):
+            raise ValueError("an address stands twice in addresses")
+        if self.template is not None:
+            raise ValueError("template is for messages; Alertmanager has templates of its own, for its receivers")
+        if not self.send_resolved:
+            raise ValueError(
+                "an alert that is no longer sent ends in Alertmanager; give send_resolved: false there, to its receivers"
+            )
+        given = [name for name in ("token_file", "credentials_file") if getattr(self, name) is not None]
+        if any(name.lower() == "authorization" for name in self.headers_files):
+            given.append("headers_files")
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} both give the header Authorization")

@@ -10,6 +10,7 @@ from mqvitals_config.receivers.command import CommandSettings
 from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_config.receivers.servers import SyslogSettings
 from mqvitals_config.receivers.services import (
+    AlertmanagerSettings,
     PagerDutySettings,
     ServiceNowSettings,
     SlackSettings,
@@ -20,6 +21,7 @@ from mqvitals_config.schema import ByType
 
 RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {
     "webhook": WebhookSettings,
+    "alertmanager": AlertmanagerSettings,
     "slack": SlackSettings,
     "teams": TeamsSettings,
     "pagerduty": PagerDutySettings,

@@ -71,9 +71,8 @@ def secrets_of(settings: ReceiverSettings) -> tuple[Secret, ...]:
     found = []
     for item in fields(settings):
         value = getattr(settings, item.name)
-        found += [
-            each for each in (value.values() if isinstance(value, Mapping) else (value,)) if isinstance(each, Secret)
-        ]
+        several = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,)
+        found += [each for each in several if isinstance(each, Secret)]
     return tuple(found)
 
 

@@ -37,6 +37,7 @@ _TIMES = {
     "alert_transition": ("ts",),
     "notice": ("made_ts", "done_ts", "refused_ts"),
     "receiver": ("since_ts", "accepted_ts", "failing_ts"),
+    "resent": ("ends_ts",),
     "request": ("asked_ts",),
     "acknowledgement": ("made_ts", "undone_ts"),
     "note": ("made_ts",),
@@ -61,7 +62,7 @@ OF_ALERTS = ("notice", "alert_transition", "acknowledgement", "note")
 _OF_PEOPLE = ("acknowledgement", "note", "silence", "audit")
 
 _DROPPED = (
-    *("reading", "alert", "alert_transition", "request", "message", "change", "smf_part", "record"),
+    *("reading", "alert", "alert_transition", "resent", "request", "message", "change", "smf_part", "record"),
     *_OF_PEOPLE,
 )
 """Tables whose rows are worth nothing without their times."""

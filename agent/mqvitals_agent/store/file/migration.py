@@ -170,6 +170,13 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE alert ADD COLUMN muted INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE alert ADD COLUMN unmuted INTEGER",
     ),
+    # Alerts that are sent again and again while they fire, and for a while after their end: as a receiver has them.
+    (
+        """CREATE TABLE resent(alert_id INTEGER NOT NULL, receiver TEXT NOT NULL, identity TEXT NOT NULL,
+            severity TEXT NOT NULL, ends_ts INTEGER, payload TEXT NOT NULL, PRIMARY KEY(receiver, identity)
+            ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX resent_alert ON resent(alert_id)",
+    ),
 )
 """The statements of each structure."""
 

@@ -20,9 +20,10 @@ from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.notification_rows import ROWS_OF, NotificationOutcome, delete_old_notifications
 from mqvitals_agent.store.rows.notifications import NotificationChanges, NotificationRepository, UpdateOutbox
 from mqvitals_agent.store.rows.receivers import ReceiverChanges
+from mqvitals_agent.store.rows.resent import ResentChanges, read_resent, write_resent
 from mqvitals_rules.lifecycle.alert import Transition
 
-_TABLES = ("alert", "alert_transition", "notice", "receiver", "alert_group")
+_TABLES = ("alert", "alert_transition", "notice", "receiver", "alert_group", "resent")
 _ALL = "SELECT max(id) FROM"
 _LIVE = "state <> 'resolved' OR ending = 1 OR id IN (SELECT alert_id FROM notice WHERE done_ts IS NULL)"
 """Alerts that are open, whose end is still to be told, or that have a pending notification."""
@@ -58,6 +59,7 @@ class AlertMemory:
         """Transitions up to this number are in the file."""
         self._receivers = False
         self._groups = False
+        self._resent: set[tuple[str, str]] = set()
         self._rewrite = False
         """The file may hold what is out of date."""
         self._began = 0
@@ -71,6 +73,7 @@ class AlertMemory:
         self._copy(file, "notice", f"alert_id IN (SELECT id FROM alert WHERE {_LIVE})")
         self._copy(file, "receiver", "1")
         self._copy(file, "alert_group", "1")
+        self._copy(file, "resent", "1")
         # The last rows stay here, so that numbers which SQLite gives go on after them.
         self._copy(file, "alert_transition", f"id = ({_ALL} alert_transition)")
         self._copy(file, "notice", f"id = ({_ALL} notice)")
@@ -126,6 +129,7 @@ class AlertMemory:
         self._note_new_notifications(before)
         self._alerts.update(changes.told, changes.muted, changes.unmuted)
         self._groups |= changes.groups is not None
+        self._resent.update(changes.resent.keys)
         if alone:
             self.on_change()
 
@@ -136,6 +140,11 @@ class AlertMemory:
         self._notifications.update(rows)
         self.on_change()
 
+    def note_receiver(self) -> None:
+        """The state of a receiver differs from the file."""
+        self._receivers = True
+        self.on_change()
+
     def _rows_of(self, where: str, **parameters: int) -> list[int]:
         return [row[0] for row in self._connection.execute(f"SELECT id FROM notice WHERE {where}", parameters)]
 
@@ -143,6 +152,7 @@ class AlertMemory:
         """Run ``update``, which changes receivers and notifications, and note what then differs from the file."""
         waiting = self._rows_of("done_ts IS NULL")
         before = self._last_notification()
+        self._resent.update(each.key for each in read_resent(self._connection))
         changes = update()
         self._notifications.update(waiting)
         self._note_new_notifications(before)
@@ -157,7 +167,7 @@ class AlertMemory:
     @property
     def unwritten(self) -> int:
         """How many alerts and notifications differ from those in the file."""
-        return len(self._alerts) + len(self._notifications) + (self._receivers or self._groups)
+        return len(self._alerts) + len(self._notifications) + len(self._resent) + (self._receivers or self._groups)
 
     def write_to(self, file: sqlite3.Connection) -> None:
         """Write what has changed.
@@ -195,6 +205,9 @@ class AlertMemory:
                 f"INSERT INTO alert_group({', '.join(columns)}) VALUES({', '.join('?' * len(columns))})",
                 self._connection.execute(f"SELECT {', '.join(columns)} FROM alert_group").fetchall(),
             )
+        if self._resent:
+            kept = {each.key: each for each in read_resent(self._connection) if each.key in self._resent}
+            write_resent(file, ResentChanges(tuple(kept.values()), tuple(self._resent - set(kept))))
         if self._rewrite:
             carry_over(file, self.actions, self._began)
 
@@ -204,6 +217,7 @@ class AlertMemory:
             return
         self._alerts.clear()
         self._notifications.clear()
+        self._resent.clear()
         self._receivers = self._groups = self._rewrite = False
         self._transition = self._last_transition()
         execute = self._connection.execute
@@ -226,6 +240,7 @@ class AlertMemory:
         self._alerts.update(row[0] for row in self._connection.execute("SELECT id FROM alert"))
         known = "SELECT id FROM notice WHERE alert_id IN (SELECT id FROM alert)"
         self._notifications.update(row[0] for row in self._connection.execute(known))
+        self._resent.update(each.key for each in read_resent(self._connection))
         self._receivers = self._groups = self._rewrite = True
         self._transition = 0
 
@@ -306,6 +321,10 @@ class _MemoryNotifications(NotificationRepository):
     def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False) -> None:
         super().failed(number, ts, error, next_ts, refused=refused)
         self._memory.note_notification(number)
+
+    def note_receiver(self, name: str, ts: int, error: str = "", *, accepts: bool) -> None:
+        super().note_receiver(name, ts, error, accepts=accepts)
+        self._memory.note_receiver()
 
     def apply(self, changes: NotificationChanges) -> None:
         apply = super().apply

@@ -152,7 +152,8 @@ class AlertRepository:
             if ended:
                 # Receivers that know it are told its end; until then it stays in memory.
                 self._connection.execute(
-                    "UPDATE alert SET ending = EXISTS (SELECT 1 FROM notice WHERE alert_id = alert.id) WHERE id = ?",
+                    "UPDATE alert SET ending = EXISTS (SELECT 1 FROM notice WHERE alert_id = alert.id)"
+                    " OR EXISTS (SELECT 1 FROM resent WHERE alert_id = alert.id) WHERE id = ?",
                     (number,),
                 )
                 self._open.pop(alert.key, None)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from mqvitals_agent.alerting.decision import LastNotification, NotificationStatus
 from mqvitals_agent.store.file.schema import BELIEVED
+from mqvitals_agent.store.rows.resent import last_of_resent
 from mqvitals_agent.store.rows.tables import integer, moment, moment_or_none, text
 from mqvitals_rules.lifecycle.alert import Severity
 
@@ -195,6 +196,7 @@ def read_last(connection: sqlite3.Connection, alerts: Iterable[int]) -> dict[tup
 
     Raises sqlite3.Error.
     """
+    alerts = tuple(alerts)
     found: dict[tuple[int, str], LastNotification] = {}
     for alert in alerts:
         for receiver, status, severity, number, key, outcome in connection.execute(
@@ -211,7 +213,7 @@ def read_last(connection: sqlite3.Connection, alerts: Iterable[int]) -> dict[tup
                 withheld=outcome == NotificationOutcome.WITHHELD.value,
                 refused=outcome == NotificationOutcome.REFUSED.value and unknown,
             )
-    return found
+    return found | last_of_resent(connection, alerts)
 
 
 def _pending(named: Mapping[str, Any]) -> PendingNotification:

@@ -25,7 +25,8 @@ from mqvitals_agent.store.rows.notification_rows import (
     read_waiting,
     with_others,
 )
-from mqvitals_agent.store.rows.receivers import ReceiverChanges, update_receivers
+from mqvitals_agent.store.rows.receivers import ReceiverChanges, note_receiver, update_receivers
+from mqvitals_agent.store.rows.resent import NOTHING_RESENT, ResentAlert, ResentChanges, read_resent, write_resent
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, integer, moment_or_none, text
 from mqvitals_rules.lifecycle.alert import Transition
 
@@ -50,6 +51,7 @@ class NotificationChanges:
     muted: tuple[int, ...] = ()
     unmuted: tuple[int, ...] = ()
     sending: frozenset[int] = frozenset()
+    resent: ResentChanges = NOTHING_RESENT
 
 
 def read_groups(connection: sqlite3.Connection) -> dict[tuple[str, str], AlertGroup]:
@@ -106,6 +108,19 @@ class NotificationRepository:
         with self._database.reading() as connection:
             rows = connection.execute("SELECT alert_id FROM notice WHERE done_ts IS NULL AND status = 'firing'")
             return frozenset(integer(alert) for (alert,) in rows)
+
+    def resent(self, receiver: str | None = None) -> tuple[ResentAlert, ...]:
+        """The alerts that a receiver, or each (None), is sent again and again."""
+        with self._database.reading() as connection:
+            return read_resent(connection, receiver)
+
+    def note_receiver(self, name: str, ts: int, error: str = "", *, accepts: bool) -> None:
+        """At ``ts`` (ms UTC) a receiver that is not told through the outbox accepts what it is sent, or nothing of it.
+
+        ``error`` is what fails, all the same.
+        """
+        with self._database.writing() as connection:
+            note_receiver(connection, name, ts, error, accepts=accepts)
 
     def newest(self) -> int:
         """The number of the newest row; 0 without any."""
@@ -239,6 +254,7 @@ def _apply(connection: sqlite3.Connection, changes: NotificationChanges) -> None
         [(each,) for each in changes.unmuted],
     )
     insert_groups(connection, changes.pending)
+    write_resent(connection, changes.resent)
     if changes.groups is not None:
         connection.execute("DELETE FROM alert_group")
         connection.executemany(

@@ -23,7 +23,8 @@ class ReceiverRow:
     """A receiver and its state, times in ms UTC.
 
     ``waiting`` notifications are pending, the ``oldest`` made then. ``accepted`` is when it last accepted one, None:
-    never. ``failing`` is since when it accepts none because of ``error``, None: it does. ``refused`` counts the alerts in
+    never. ``failing`` is since when it accepts none because of ``error``, None: it does, though with an ``error`` a member of
+    its cluster does not. ``refused`` counts the alerts in
     pending ones that it has refused, ``given_up`` those in such that are not tried again; ``refusal`` is what it said to the
     newest of both.
     """
@@ -52,6 +53,10 @@ def read_receivers(connection: sqlite3.Connection) -> tuple[ReceiverRow, ...]:
             (name,),
         ).fetchone()
         oldest = connection.execute("SELECT made_ts FROM notice WHERE id = ?", (first,)).fetchone()
+        if failing is not None and not waiting:
+            # What is sent again and again waits since the receiver accepts nothing.
+            (waiting,) = connection.execute("SELECT count(*) FROM resent WHERE receiver = ?", (name,)).fetchone()
+            oldest = (failing,) if waiting else None
         refused, given_up, last = connection.execute(
             "SELECT count(*) FILTER (WHERE outcome IS NULL), count(*) FILTER (WHERE outcome = 'refused'),"
             " max(id) FILTER (WHERE outcome IS NULL OR outcome = 'refused')"
@@ -100,6 +105,7 @@ def update_receivers(
         )
         connection.execute("DELETE FROM receiver WHERE name = ?", (name,))
         connection.execute("DELETE FROM alert_group WHERE receiver = ?", (name,))
+        connection.execute("DELETE FROM resent WHERE receiver = ?", (name,))
     # The run before may have had any of them under way when it ended.
     connection.execute("UPDATE notice SET next_ts = 0, tried = 1 WHERE done_ts IS NULL")
     new = tuple(name for name in names if name not in known)
@@ -112,3 +118,16 @@ def update_receivers(
     if new:
         introduce()
     return ReceiverChanges(dropped, new)
+
+
+def note_receiver(connection: sqlite3.Connection, name: str, ts: int, error: str, *, accepts: bool) -> None:
+    """At ``ts`` (ms UTC) a receiver accepts what it is sent, or nothing of it; ``error`` is what fails all the same.
+
+    The caller owns the transaction. Raises sqlite3.Error.
+    """
+    connection.execute(
+        "UPDATE receiver SET accepted_ts = CASE WHEN :accepts THEN :ts ELSE accepted_ts END,"
+        " failing_ts = CASE WHEN :accepts THEN NULL ELSE coalesce(failing_ts, :ts) END, error = :error"
+        " WHERE name = :name",
+        {"accepts": accepts, "ts": ts, "error": error, "name": name},
+    )

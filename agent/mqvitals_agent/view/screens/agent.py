@@ -151,7 +151,7 @@ def receiver_lines(receiver: ReceiverRow, now: int, width: int, *, stale: bool =
 
 
 def _health(receiver: ReceiverRow) -> Health:
-    if receiver.failing is not None or receiver.refused:
+    if receiver.failing is not None or receiver.refused or receiver.error:
         return Health.WARNING
     if receiver.given_up:
         return Health.INFO
@@ -166,7 +166,8 @@ def _deliveries(receiver: ReceiverRow, now: int) -> str:
         else f"last accepted {age(now - receiver.accepted)} ago"
     )
     if receiver.failing is None:
-        return accepted
+        # A member of its cluster fails.
+        return f"{safe(receiver.error)}; {accepted}" if receiver.error else accepted
     return f"failing for {age(now - receiver.failing)}, {safe(receiver.error)}; {accepted}"
 
 
