@@ -65,7 +65,7 @@ bench: $(VENV)/peers ## benchmarks, each against a named peer
 soak: $(STAMP) ## all tests, also the long ones: many more examples, seeds, sizes and pairs of parameters, 200 reconnects, 100,000 damaged SMF records and PCF messages
 	@$(BIN)/python -u -m pytest -v -n auto --hypothesis-profile soak --timeout 3600 tests
 
-tools: .tools/promtool .tools/amtool ## real programs for opt-in tests: Prometheus's promtool, built with Go; Debian's amtool
+tools: .tools/promtool .tools/amtool ## real programs for opt-in tests: Prometheus's promtool, built with Go; Debian's amtool and alertmanager
 
 # Its module replaces some of those it needs, which "go install" refuses: it is built in a copy.
 PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
@@ -79,6 +79,7 @@ PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
 .tools/amtool:
 	@command -v apt-get >/dev/null || { echo "amtool is unpacked from a package of Debian, and there is no apt-get here"; exit 2; }
 	@mkdir -p .tools/package && cd .tools/package && apt-get download prometheus-alertmanager && dpkg -x prometheus-alertmanager_*.deb .
+	@mv .tools/package/usr/bin/prometheus-alertmanager .tools/alertmanager
 	@mv .tools/package/usr/bin/amtool .tools/ && rm -rf .tools/package
 
 wheel: $(STAMP) ## test the installed wheel with the sources out of the way

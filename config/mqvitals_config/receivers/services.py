@@ -10,6 +10,9 @@ from mqvitals_config.schema import Convert, Doc, SecretFile, duration_within, ma
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
 
 PAGERDUTY_ADDRESS: Final = "https://events.pagerduty.com/v2/enqueue"
+_CREDENTIALS: Final = (
+    "A file that holds `user:password`, and nothing else. ServiceNow's user has the role evt_mgmt_integration."
+)
 _PAGERDUTY: Final = WebAddress(PAGERDUTY_ADDRESS)
 
 
@@ -51,7 +54,7 @@ class ServiceNowSettings(AddressSettings):
 
     credentials_file: Annotated[
         SecretFile | None,
-        Doc("A file that holds `user:password` of a user with the role evt_mgmt_integration, and nothing else."),
+        Doc(_CREDENTIALS),
     ] = None
 
     def __post_init__(self) -> None:
@@ -112,9 +115,7 @@ class AlertmanagerSettings(HttpSettings):
         SecretFile | None,
         Doc("A file that holds the token that is sent as `Authorization: Bearer`, and nothing else."),
     ] = None
-    credentials_file: Annotated[
-        SecretFile | None, Doc("A file that holds `user:password` for Alertmanager, and nothing else.")
-    ] = None
+    credentials_file: Annotated[SecretFile | None, Doc(_CREDENTIALS)] = None
 
     def __post_init__(self) -> None:
         HttpSettings.__post_init__(self)
