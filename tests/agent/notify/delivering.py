@@ -69,7 +69,8 @@ async def main(path: str, config: str) -> None:
         # As in the agent, delivery begins with the first cycle.
         delivery = delivery or asyncio.create_task(notifier.run())
         notifier.wake()
-        print("stored", flush=True)
+        sys.stdout.write("stored\n")
+        sys.stdout.flush()
     notifier.close()
     if delivery is not None:
         await delivery
