@@ -100,10 +100,11 @@ class MaintenanceWindow:
 
     @property
     def about(self) -> tuple[object, ...]:
-        """What it is about, to be compared."""
+        """What it is about, to be compared with that of another entry."""
         return self.queue_managers, self.objects, self.matchers, self.planned_down
 
-    def objects_text(self) -> str:
+    @property
+    def about_text(self) -> str:
         """What it is about: ``QM01, QM02 (planned down)``, ``*/queue/PAY.* with severity!=critical``."""
         owners = [each.text.removesuffix("/*") for each in self.queue_managers]
         text = ", ".join([*owners, *(each.text for each in self.objects)])

@@ -226,6 +226,16 @@ class Pipeline:
             return f"{route.path} is active only during {' and '.join(route.active)}"
         return ""
 
+    def muted_routes(self, now: int) -> list[tuple[Route, str]]:
+        """The routes that do not notify at ``now`` (ms UTC), each with the reason."""
+        found, ahead = [], [self.root]
+        while ahead:
+            route, *ahead = ahead
+            ahead = [*route.routes, *ahead]
+            if text := self.muted_now(route, now):
+                found.append((route, text))
+        return found
+
     def _known_since(self, now: int) -> Callable[[Alert, int], int]:
         """(alert, when it began) -> since when people can know of it: what maintenance mutes, they do not."""
 

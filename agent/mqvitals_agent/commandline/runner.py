@@ -111,6 +111,7 @@ COMMANDS = (
         "mqvitals_agent.cli.group.units",
     ),
     Command("alerts", "alerts: list, acknowledge, silence, route, test", "mqvitals_agent.cli.alerts"),
+    Command("maintenance", "maintenance windows: list, test a time", "mqvitals_agent.cli.maintenance"),
     Command(
         "changes",
         "changes of definitions: what was altered, when, from what to what",

@@ -23,6 +23,7 @@ from mqvitals_agent.notify.delivery import Notifier, make_receiver
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.service.agent_config import AgentConfig, FileWatch, count_text
 from mqvitals_agent.service.cycle_writer import StoredCycle
+from mqvitals_agent.service.maintenance_watch import MaintenanceWatch
 from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, write_smf
 from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.service import Service
@@ -147,6 +148,7 @@ class AgentRun:
         self._reload_lock = asyncio.Lock()
         self._refused = ""
         self._files = FileWatch(self._group.machine, self._reload)
+        self._maintenance = MaintenanceWatch(self._config.calendar, self._group.clock)
         self._outbox = Outbox(
             lambda: self._service.resilient_store,
             self._worker,
@@ -170,6 +172,7 @@ class AgentRun:
         if self._options.reread is not None and (files := self._config.files):
             self._start(self._watch_files(files))
         self._start(self._log_first_day())
+        self._start(self._maintenance.run())
         if group.smf is not None:
             self._start(write_smf(group.smf, group.clock))
         signals = handled_signals(
@@ -422,6 +425,7 @@ class AgentRun:
         self._service.reload(config.settings, config.rule_config, targets.connectors, targets.others)
         self._config = config
         self._outbox.configure(self._outbox_settings())
+        self._maintenance.configure(config.calendar)
         self._group = replace(self._group, targets=targets)
         self._handler.configure(form=config.settings.log.format, level=config.settings.log.level)
         if self._notifier is not None:

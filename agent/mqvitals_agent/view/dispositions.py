@@ -29,13 +29,13 @@ def read_dispositions(
         actions.silences,
         reader.alert_groups(),
         unmuted,
-        partial(_value_in, reader),
+        partial(value_in, reader),
     )
     firing = [each.alert for each in reader.alerts()]
     return pipeline.dispositions([(each.id, each.alert) for each in alerts], firing, state, now)
 
 
-def _value_in(reader: StoreReader, about: ObjectName, metric: str) -> object:
+def value_in(reader: StoreReader, about: ObjectName, metric: str) -> object:
     """The value of a metric now; None where the store has none."""
     try:
         found = reader.current(about).get(metric)

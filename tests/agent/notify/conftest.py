@@ -17,6 +17,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar
 from mqvitals_agent.alerting.routing import Route, every_receiver
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.log import LineHandler, logging_to
@@ -172,10 +173,11 @@ class Site:
     open: dict[AlertKey, Alert] = field(default_factory=dict)
     cycle: int = 0
     tree: Route | None = None
+    calendar: SiteCalendar = NO_CALENDAR
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     def outbox(self, group: str = "PRDQSG") -> Outbox:
-        settings = OutboxSettings(tuple(self.receivers), ruleset(), self.route(), group)
+        settings = OutboxSettings(tuple(self.receivers), ruleset(), self.route(), group, calendar=self.calendar)
         return Outbox(lambda: self.store, InlineThread(self.asked), settings, self.clock.now)
 
     def route(self) -> Route:

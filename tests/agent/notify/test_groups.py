@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 import pytest
 
+from mqvitals_agent.alerting.calendar import NamedIntervals, Span, TimeInterval
+from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar
 from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.store.rows.action_client import ActionClient
 from mqvitals_config.matcher import parse_matcher
 from mqvitals_config.receivers.http import WebhookSettings
+from mqvitals_config.time_intervals import TimeRange
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
+from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName
 
 FIRING, RESOLVED = AlertState.FIRING, AlertState.RESOLVED
 WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
 BY_OWNER = Route("route", "ops", group_by=("group", "owner"))
-HOUR = 3_600_000
+MINUTE, HOUR = 60_000, 3_600_000
 Pool = Callable[..., Alert]
 Webhook = Callable[..., WebhookSettings]
 Settled = Callable[[Any], Awaitable[None]]
@@ -205,6 +210,56 @@ async def test_what_is_silenced_while_the_receiver_is_down_is_withheld(
         await hook.until(4)
         assert site.clock.now() >= silence.ends
     assert sorted(told(hook)[3][1]) == [("A-1", "firing"), ("A-2", "firing")]
+
+
+async def test_maintenance_mutes_until_it_ends(
+    site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
+) -> None:
+    """What then still fires is told at that moment, which nothing but the calendar announces; what has ended never."""
+    site.receivers, site.tree = [webhook(hook.url)], BY_OWNER
+    now = site.clock.now()
+    first, second = Span(now, now + HOUR), Span(now + 2 * HOUR, now + 3 * HOUR)
+    pools = (ObjectPattern.parse("*/buffer_pool"),)
+    site.calendar = SiteCalendar(
+        windows=tuple(MaintenanceWindow("IPL", "as ever", UTC, each, objects=pools) for each in (first, second))
+    )
+    alert, brief = pool("A-1", family=""), pool("A-2", family="")
+    site.change(alert, brief)
+    async with site.running() as notifier:
+        await settled(site)
+        site.change(replace(brief, state=RESOLVED))
+        assert hook.requests == []
+        await hook.until(1)
+        assert first.end <= site.clock.now() <= first.end + 31_000
+        await settled(site)
+        await site.clock.sleep(second.start + MINUTE - site.clock.now())
+        # It is known as firing: its end is told, whatever is muted.
+        site.change(replace(alert, state=RESOLVED), pool("A-3", family=""))
+        notifier.wake()
+        await hook.until(2)
+        assert second.start < site.clock.now() < second.end
+        await hook.until(3)
+        assert second.end <= site.clock.now() <= second.end + 31_000
+    assert told(hook) == [
+        ("firing", [("A-1", "firing")]),
+        ("resolved", [("A-1", "resolved")]),
+        ("firing", [("A-3", "firing")]),
+    ]
+
+
+async def test_a_muted_route_notifies_when_its_time_interval_ends(
+    site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
+) -> None:
+    """At that minute, with no cycle meanwhile."""
+    site.receivers = [webhook(hook.url)]
+    site.tree = Route("route", "ops", routes=(replace(BY_OWNER, path="route.routes[0]", muted=("noon",)),))
+    noon = TimeInterval(UTC, (TimeRange(12 * 60, 13 * 60),))
+    site.calendar = SiteCalendar(NamedIntervals({"noon": (noon,)}))
+    site.change(pool("A-1", family=""))
+    async with site.running():
+        await hook.until(1)
+        ends = 1_795_176_000_000 + HOUR
+        assert ends <= site.clock.now() <= ends + 31_000
 
 
 async def test_an_acknowledged_alert_is_not_repeated(
