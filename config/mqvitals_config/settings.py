@@ -22,8 +22,9 @@ from mqvitals_config.collection import (
 from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.maintenance import MaintenanceSettings, maintenance_contradictions
-from mqvitals_config.problem import LocatedNumber, LocatedText, Place, Problem, repeated
+from mqvitals_config.problem import LocatedText, Place, Problem, repeated
 from mqvitals_config.receivers.types import AnyReceiver
+from mqvitals_config.rules import RuleSettings
 from mqvitals_config.scalars import (
     FILE_MODE_FORM,
     FileMode,
@@ -169,7 +170,6 @@ def owner_name(text: LocatedText) -> LocatedText:
 
 
 OwnerName = Annotated[LocatedText, Convert(owner_name)]
-FilePath = Annotated[LocatedText, Convert(resolved_path, "the path of a file")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,56 +193,6 @@ class QueueManager:
             default="none are read",
         ),
     ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdSettings:
-    """Another value for a parameter of a rule."""
-
-    rule: Annotated[LocatedText, Doc("The rule's id, such as BP-01.")]
-    parameter: Annotated[LocatedText, Doc("The parameter's name; `mqvitals rules explain` lists those of a rule.")]
-    value: Annotated[LocatedNumber, Doc("The value, in the parameter's own unit.")]
-    objects: Annotated[
-        LocatedText | None,
-        Doc(
-            "A pattern of the objects it holds for, such as `QM01/buffer_pool/*`. The last entry that fits an object"
-            " counts.",
-            default="every object",
-        ),
-    ] = None
-
-
-CAUSE_SHARE = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class RuleSettings:
-    """Which rules are in force, and with which thresholds."""
-
-    files: Annotated[
-        tuple[FilePath, ...],
-        Doc("Rule files of your own, beside the shipped ones. Relative paths are beside this file."),
-    ] = ()
-    disabled: Annotated[tuple[LocatedText, ...], Doc("Ids of rules that are switched off.")] = ()
-    enabled: Annotated[
-        tuple[LocatedText, ...],
-        Doc(
-            "Ids of rules that are off unless they are named here, such as OPS-291; 'mqvitals rules list' shows them as off."
-        ),
-    ] = ()
-    thresholds: Annotated[tuple[ThresholdSettings, ...], Doc("Other values for parameters of rules.")] = ()
-    cause_share: Annotated[
-        float,
-        Doc(
-            "The share, 0 to 1, that a queue's messages must have of the used pages of a page set, of the used buffers of"
-            " a buffer pool, or of the used entries of a structure, so that an alert of the queue explains theirs."
-            " With a smaller or unknown share both are sent."
-        ),
-    ] = CAUSE_SHARE
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.cause_share <= 1:
-            raise ValueError("cause_share must be between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +263,7 @@ class Settings:
     console: Annotated[ConsoleSettings, Doc("Console messages of z/OS, and where they come from.")] = field(
         default_factory=ConsoleSettings
     )
-    rules: Annotated[RuleSettings, Doc("Which rules are in force, and with which thresholds.")] = field(
+    rules: Annotated[RuleSettings, Doc("Which rules are in force, and how they are tuned.")] = field(
         default_factory=RuleSettings
     )
     facts: Annotated[FactSettings, Doc("Facts that no command reports and only the site knows.")] = field(

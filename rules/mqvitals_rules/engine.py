@@ -82,7 +82,8 @@ class Engine:
         self.latest = LatestValues(rules.kinds, facts, group_of)
         self._context = EvalContext(rules.kinds, self.latest, windows)
         self._open: dict[ObjectName, dict[str, Alert]] = {}
-        self._removed: list[Alert] = []
+        self._removed: list[tuple[Alert, Why, str]] = []
+        """Alerts that end with the next snapshot of their owner: why, and the site's reason."""
         self._shifted: dict[str, list[Transition]] = {}
         """By owner: alerts whose dates were shifted, for its next evaluation."""
         self._unknown: dict[str, Counter[tuple[str, Absence]]] = {}
@@ -101,8 +102,10 @@ class Engine:
         self._firing: dict[str, dict[AlertKey, Alert]] = {}
         for alert in alerts:
             rule = rules.rule(alert.key.rule)
-            if rule is None or rule.scope != alert.scope.kind or rules.rule_for(rule, alert.scope) is None:
-                self._removed.append(alert)
+            if rule is None or rule.scope != alert.scope.kind:
+                self._removed.append((alert, Why.RULE_REMOVED, ""))
+            elif (reason := rules.off_reason(str(rule.id), alert.scope)) is not None:
+                self._removed.append((alert, Why.TURNED_OFF, reason))
             else:
                 self._open.setdefault(alert.scope, {})[alert.key.rule] = alert
                 if alert.state is AlertState.FIRING:
@@ -150,10 +153,10 @@ class Engine:
         """
         now = snapshot.ts
         changes = self._shifted.pop(snapshot.owner, [])
-        removed = [end(alert, Why.RULE_REMOVED, now) for alert in self._removed if alert.scope.owner == snapshot.owner]
-        if removed:
-            changes += removed
-            self._removed = [alert for alert in self._removed if alert.scope.owner != snapshot.owner]
+        if self._removed:
+            own = [each for each in self._removed if each[0].scope.owner == snapshot.owner]
+            changes += [end(alert, why, now, reason) for alert, why, reason in own]
+            self._removed = [each for each in self._removed if each not in own]
         for reading in snapshot.readings:
             if reading.gone:
                 changes += self._gone(reading.object, now, gone)

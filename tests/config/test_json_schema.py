@@ -17,9 +17,20 @@ SCHEMA = json_schema(Settings)
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 
+class TextKeys(yaml.SafeLoader):
+    """Takes each key for a text, as YAML 1.2 and so editors do: ``off`` is one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """The mapping of a node."""
+        for key, _ in node.value:
+            key.tag = "tag:yaml.org,2002:str"
+        return super().construct_mapping(node, deep)
+
+
 def errors(text: str) -> list[str]:
     """What the schema has against a file, as paths of keys."""
-    return [error.json_path for error in VALIDATOR.iter_errors(yaml.safe_load(text))]
+    found = yaml.load(text, TextKeys)
+    return [error.json_path for error in VALIDATOR.iter_errors(found)]
 
 
 def objects(schema: Any) -> Iterator[Any]:

@@ -239,8 +239,8 @@ _CHECK = """\
 Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot: first of
 the file's form, then, when that is right, of the rules, objects and states it names, and of the secrets, folders and
 files that it names, as the user who runs the command sees them. Then it shows which Python package will connect to the
-queue managers, and warns of settings that this package does not support. Exit code 0 when there is no problem, with or
-without warnings; 1 when there is one, 2 when the file cannot be read.
+queue managers, and warns of settings that this package does not support and of tuning of rules without effect. Exit
+code 0 when there is no problem, with or without warnings; 1 when there is one, 2 when the file cannot be read.
 """
 
 _SCHEMA = """\
@@ -302,6 +302,7 @@ def _check(path: str | None, *, files: bool) -> int:
     from mqvitals_config.load import CONFIG_VARIABLE, FileCheck, check_files, found_file, load_settings, search_path
     from mqvitals_config.problem import ConfigError
     from mqvitals_config.source import UnreadableError, explained
+    from mqvitals_rules.ruleset.config import ineffective_tuning
 
     path = path or os.environ.get(CONFIG_VARIABLE) or found_file(os.environ)
     if not path:
@@ -324,11 +325,11 @@ def _check(path: str | None, *, files: bool) -> int:
     if named.problems:
         print(explained((*named.problems, *named.warnings)))
         return ExitCode.FOUND
-    _print_forecast(loaded, path, named.warnings)
+    _print_forecast(loaded, path, (*named.warnings, *ineffective_tuning(loaded.settings)))
     return ExitCode.DONE
 
 
-def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, ...]) -> None:
+def _print_forecast(loaded: LoadedSettings, path: str, others: tuple[Problem, ...]) -> None:
     """Print what connecting will be like, and that there is no problem.
 
     A warning is none: other commands work all the same.
@@ -338,7 +339,7 @@ def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, 
     from mqvitals_config.source import explained
 
     found = check_connections(loaded.settings, loaded.origins, os.environ)
-    warnings = (*found.warnings, *of_files)
+    warnings = (*found.warnings, *others)
     if warnings:
         print(explained(warnings))
     for note in found.notes:

@@ -43,7 +43,7 @@ def _event_text(transition: Transition) -> tuple[str, str]:
     alert, before = transition.after, transition.before
     about = f"{alert.key.rule} {alert.key.object}"
     if alert.state is AlertState.RESOLVED:
-        reason = "" if alert.why is Why.CLEARED else f": {alert.why.value}"
+        reason = "" if alert.why is Why.CLEARED else f": {alert.why_text}"
         return "alert.resolved", f"{about} has ended after {duration_words(alert, alert.updated)}{reason}"
     severity = alert.severity.name
     if before is not None and before.state is AlertState.FIRING and before.severity is not alert.severity:
@@ -62,7 +62,7 @@ def _facts(transition: Transition, *, group: bool) -> dict[str, Fact]:
     if alert.state is AlertState.RESOLVED:
         facts["worst"] = alert.worst.name.lower()
         facts["fired_ms"] = max((alert.updated if alert.ended is None else alert.ended) - began_ts(alert), 0)
-        facts["reason"] = alert.why.value
+        facts["reason"] = alert.why_text
     elif before is not None and before.state is AlertState.FIRING and before.severity is not alert.severity:
         facts["before"] = before.severity.name.lower()
     if alert.cause is not None:

@@ -219,7 +219,7 @@ class _Examined:
     def _without_objects(self) -> Iterator[Rule]:
         """Rules about kinds of which SMF records would bring the first object."""
         for rule in self._rules.rules:
-            if rule.scope in _RECORDS_ONLY and rule.scope not in self._seen and rule.id not in self._rules.disabled:
+            if rule.scope in _RECORDS_ONLY and rule.scope not in self._seen and rule.id not in self._rules.switched_off:
                 yield rule
 
     def result(self) -> FirstDay:

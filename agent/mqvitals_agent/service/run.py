@@ -453,7 +453,7 @@ class AgentRun:
     def _config_words(self) -> str:
         settings = self._config.settings
         rules = self._config.rule_config.rules
-        return f"every {format_duration(settings.polling.interval)}, {len(rules.rules) - len(rules.disabled)} rules"
+        return f"every {format_duration(settings.polling.interval)}, {len(rules.rules) - len(rules.switched_off)} rules"
 
     def _first_line(self) -> None:
         settings = self._config.settings

@@ -74,7 +74,7 @@ def ended_words(alert: Alert) -> str:
         figures += [f"{alert.worst_value} at worst"] if alert.worst_value else []
         within = f" ({', '.join(figures)})" if figures else ""
         return f"over after {lasting}{within}; it was: {summary_with_owner(alert)}"
-    return f"ended after {lasting}, {alert.why.value}; it was: {summary_with_owner(alert)}"
+    return f"ended after {lasting}, {alert.why_text}; it was: {summary_with_owner(alert)}"
 
 
 def full_json(alert: Alert, labels: Labels = _NO_LABELS) -> dict[str, Any]:

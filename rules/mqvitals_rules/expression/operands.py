@@ -309,20 +309,34 @@ class CallChecker(OperandChecker):
         return Window(*self.span(node), function.name, metric, window_ms, limit, metric.values if switch else None)
 
     def _duration(self, node: ast.Call, place: int, usage: str) -> int:
-        """The window that is a call's argument at ``place``; the usual one where there is no such argument."""
+        """The window that is a call's argument at ``place``, ms; the usual one where there is no such argument.
+
+        It is written out, or a parameter in seconds.
+        """
         if len(node.args) <= place:
             return parse_duration(USUAL_WINDOW)
         argument = node.args[place]
-        text = argument.value if isinstance(argument, ast.Constant) else None
-        if not isinstance(text, str):
-            raise self.refused(argument, f"expected a window written out, as in {usage}")
-        try:
-            window_ms = parse_duration(text)
-        except ValueError as error:
-            raise self.refused(argument, f"{shown(text)} is no window: {error}") from None
+        window_ms = self._seconds(argument) if isinstance(argument, ast.Name) else None
+        if window_ms is None:
+            text = argument.value if isinstance(argument, ast.Constant) else None
+            if not isinstance(text, str):
+                raise self.refused(argument, f"expected a window written out, as in {usage}")
+            try:
+                window_ms = parse_duration(text)
+            except ValueError as error:
+                raise self.refused(argument, f"{shown(text)} is no window: {error}") from None
         if not SHORTEST_WINDOW_MS <= window_ms <= LONGEST_WINDOW_MS:
             raise self.refused(argument, "a window is 1s to 366d long")
         return window_ms
+
+    def _seconds(self, node: ast.Name) -> int | None:
+        """The value of a parameter in seconds, ms; None for what is no parameter."""
+        found = self.names.find(node.id, *self.span(node))
+        if not isinstance(found, Constant) or isinstance(found.value, str):
+            return None
+        if not node.id.endswith("_s"):
+            raise self.refused(node, f"{node.id} is no window: a parameter that is one is in seconds, and ends in _s")
+        return round(found.value * 1000)
 
     def _metric_first(self, node: ast.Call, usage: str, count: int) -> tuple[MetricValue, ast.expr]:
         """The metric that is a call's first of ``count`` arguments, and the last argument."""

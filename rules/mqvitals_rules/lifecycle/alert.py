@@ -38,6 +38,7 @@ class Why(Enum):
     GONE = "the object no longer exists"
     UNWATCHED = "its queue manager is no longer watched"
     RULE_REMOVED = "the rule is no longer in force"
+    TURNED_OFF = "turned off by the settings"
 
 
 class AlertKey(NamedTuple):
@@ -67,7 +68,7 @@ class Alert:
     since ``summary`` then shows the figure. ``worst_value`` is the figure at its worst while it was firing,
     ``worst_number`` the same as a number in the metric's own unit; empty and None where the rule has no figure.
     ``identity`` is when it began firing by the clock of then, where that clock has been corrected since; None:
-    ``started`` is that.
+    ``started`` is that. ``off_reason`` is the site's reason where its settings turned the rule off for the object.
     """
 
     key: AlertKey
@@ -93,6 +94,12 @@ class Alert:
     worst_value: str = ""
     worst_number: float | None = None
     identity: int | None = None
+    off_reason: str = ""
+
+    @property
+    def why_text(self) -> str:
+        """The reason of its last transition in words, with that of the site."""
+        return f"{self.why.value} ({self.off_reason})" if self.off_reason else self.why.value
 
     @property
     def began_as(self) -> int | None:

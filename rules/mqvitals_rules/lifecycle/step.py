@@ -108,9 +108,9 @@ def step(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Transi
     return None if after is alert else Transition(after, alert, after.why)
 
 
-def end(alert: Alert, why: Why, now: int) -> Transition:
+def end(alert: Alert, why: Why, now: int, off_reason: str = "") -> Transition:
     """End an open alert for a reason outside its conditions: the object is gone, the rule is no longer in force."""
-    return Transition(_ended(alert, why, now), alert, why)
+    return Transition(replace(_ended(alert, why, now), off_reason=off_reason), alert, why)
 
 
 def shifted(alert: Alert, by_ms: int, since: int) -> Alert:

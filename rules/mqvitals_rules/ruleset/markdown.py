@@ -22,12 +22,14 @@ reason is shown. When it has been true for the hold, the alert fires; it ends wh
 polls. Unknown neither holds nor breaks a hold; after three polls without a verdict the alert ends as unknown. Rules of one family
 are stages of one fault: the worst that fires for an object stands for the others.
 
-Thresholds are parameters; the configuration overrides them, for all objects or for some:
+Thresholds are parameters. The configuration changes them, the hold, the clear count and the severity, or turns a rule off, for all
+objects or for some; [tuning.md](tuning.md) shows how:
 
 ```yaml
 rules:
-  thresholds:
-    - {rule: BP-01, parameter: stress_pct, value: 30, objects: QM01/buffer_pool/*}
+  tuning:
+    - {rule: BP-01, objects: QM01/buffer_pool/*, parameters: {stress_pct: 30}, reason: a pool for batch}
+    - {rule: Q-03, objects: "*/queue/AUDIT.*", off: true, reason: written nightly}
   disabled: [CHL-07]
   enabled: [OPS-291]     # rules that are off until they are named
 ```
@@ -110,9 +112,15 @@ def hold_text(rule: Rule) -> str:
 def clear_text(rule: Rule) -> str:
     """``used_pct < clear_pct, on 3 polls``, ``..., on 3 polls or 2 records``, ``..., for 10m``."""
     condition = "the condition does not hold" if rule.clear.when is None else one_line(rule.clear.when)
+    how_long = clear_count_text(rule)
+    return f"{condition}, {'on' if rule.clear.duration_ms is None else 'for'} {how_long}"
+
+
+def clear_count_text(rule: Rule) -> str:
+    """``3 polls``, ``3 polls or 2 records``, ``10m``: how long the clear condition must hold."""
     if rule.clear.duration_ms is not None:
-        return f"{condition}, for {format_duration(rule.clear.duration_ms)}"
-    return f"{condition}, on {count_text(rule.clear.polls, rule.clear.records)}"
+        return format_duration(rule.clear.duration_ms)
+    return count_text(rule.clear.polls, rule.clear.records)
 
 
 def count_text(polls: int, records: int | None) -> str:
@@ -120,6 +128,8 @@ def count_text(polls: int, records: int | None) -> str:
     words = f"{polls} poll{'s' * (polls != 1)}"
     return words if records is None else f"{words} or {records} record{'s' * (records != 1)}"
 
+
+PLAIN_STATE = "a plain state: nothing to tune but hold times, severity and off."
 
 _QUIET = "messages written while their queue manager starts or stops do not count."
 
@@ -153,6 +163,8 @@ def _section(rule: Rule) -> Iterator[str]:
         ),
     }
     yield from (f"- **{name}**: {_escaped(text) if name != 'Next' else text}" for name, text in facts.items() if text)
+    if rule.plain_state:
+        yield f"- **Tuning**: {PLAIN_STATE}"
     if rule.parameters:
         yield ""
         yield "| Parameter | Value | Origin | Meaning |"

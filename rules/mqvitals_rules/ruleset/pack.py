@@ -17,7 +17,8 @@ from typing import Annotated, Final
 from mqvitals_config.decoder import decode
 from mqvitals_config.node import MappingNode, Node, ScalarNode, SequenceNode, compose
 from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
-from mqvitals_config.schema import Convert, Duration
+from mqvitals_config.rules import ClearSettings, HoldSettings
+from mqvitals_config.schema import Convert
 from mqvitals_config.source import UnreadableError, read
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import ExpressionError, compile_expression
@@ -36,11 +37,10 @@ from mqvitals_rules.ruleset.rule import (
 )
 from mqvitals_rules.vocabulary.metric import Kind
 
-MOST_POLLS = 1000
 CLEAR_POLLS = 3
 """Good polls that end an operational alert; alerts of rules that are evaluated every few minutes end at once."""
-MOST_OF = 60
-"""The most polls of which some must hold: the alert keeps one bit for each."""
+AT_ONCE: Final = HoldSettings(polls=1)
+"""The hold of a rule that says nothing about it."""
 
 MOST_FILES: Final = 500
 """Rule files of a site: each is read at every start and whenever one of them changes."""
@@ -57,11 +57,6 @@ def _tier(text: str) -> str:
 Tier = Annotated[str, Convert(_tier)]
 
 
-def _check_polls(polls: int | None) -> None:
-    if polls is not None and not 1 <= polls <= MOST_POLLS:
-        raise ValueError(f"polls must be 1 to {MOST_POLLS}, not {polls}")
-
-
 @dataclass(frozen=True, slots=True)
 class ParameterEntry:
     """``stress_pct: {value: 20, unit: "%", origin: document, meaning: ...}``."""
@@ -73,42 +68,13 @@ class ParameterEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldEntry:
-    """``hold: {polls: 2}``, ``hold: {polls: 3, of: 5}``, ``hold: {polls: 2, records: 1}`` or ``hold: {for: 5m}``."""
-
-    polls: int | None = None
-    duration: Duration | None = field(default=None, metadata={"key": "for"})
-    records: int | None = None
-    of: int | None = None
-
-    def __post_init__(self) -> None:
-        if (self.polls is None) is (self.duration is None):
-            raise ValueError("a hold is either polls or for")
-        if self.records is not None and self.polls is None:
-            raise ValueError("records is only for a hold that counts polls")
-        if self.of is not None and (self.polls is None or not self.polls <= self.of <= MOST_OF):
-            raise ValueError(f"a hold of polls: n, of: m needs n of m polls, and m at most {MOST_OF}")
-        _check_polls(self.polls)
-        _check_polls(self.records)
-
-
-@dataclass(frozen=True, slots=True)
-class ClearEntry:
+class ClearEntry(ClearSettings):
     """``clear: {when: free_pct > 25, polls: 3}`` or ``clear: {for: 10m}``.
 
     Without ``when`` the rule's own condition must be false.
     """
 
     when: LocatedText | None = None
-    polls: int | None = None
-    records: int | None = None
-    duration: Duration | None = field(default=None, metadata={"key": "for"})
-
-    def __post_init__(self) -> None:
-        if self.duration is not None and (self.polls is not None or self.records is not None):
-            raise ValueError("a clear is either polls or for")
-        _check_polls(self.polls)
-        _check_polls(self.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +95,7 @@ class RuleEntry:
     family: str = ""
     rank: int = 0
     clear: ClearEntry = ClearEntry()
-    hold: HoldEntry = HoldEntry(polls=1)
+    hold: HoldSettings = AT_ONCE
     severity_if: tuple[SeverityCase, ...] = ()
     parameters: Mapping[LocatedText, ParameterEntry] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
@@ -141,8 +107,11 @@ class RuleEntry:
     same_incident: tuple[LocatedText, ...] = ()
     quiet_restarts: bool = False
     off: bool = False
+    plain_state: bool = False
 
     def __post_init__(self) -> None:
+        if self.plain_state and self.parameters:
+            raise ValueError("a plain state has no parameters; remove one of the two")
         if self.mqsc_if and self.mqsc is None:
             raise ValueError("mqsc_if needs mqsc, the command for when none of its conditions holds")
 
@@ -206,6 +175,7 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         same_incident=entry.same_incident,
         quiet_restarts=entry.quiet_restarts,
         off=entry.off,
+        plain_state=entry.plain_state,
     )
 
 

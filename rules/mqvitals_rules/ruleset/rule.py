@@ -116,6 +116,7 @@ class Rule:
       ``caused_by_partner``: those whose alert about the queue manager at the other end of the channel, or of the transmission queue, does;
       ``same_incident``: those that report the same from other data, so that either may explain the other.
     - ``off``: evaluated only where the configuration switches it on.
+    - ``plain_state``: its condition has no figure that a site could want to change.
     - ``quiet_restarts``: console messages written while their queue manager starts or stops do not count.
     """
 
@@ -145,6 +146,7 @@ class Rule:
     same_incident: tuple[LocatedText, ...] = ()
     quiet_restarts: bool = False
     off: bool = False
+    plain_state: bool = False
 
     @property
     def causes(self) -> tuple[LocatedText, ...]:

@@ -1,90 +1,116 @@
-"""The rules in force: compiled, with the thresholds that a site overrides and without the rules it disables."""
+"""The rules in force: compiled, as the site tunes them, and without those that it switches off."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mqvitals_config.problem import ConfigError, Problem
-from mqvitals_config.settings import CAUSE_SHARE
+from mqvitals_config.rules import CAUSE_SHARE
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import WindowUse
-from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.ruleset.rule import Rule
+from mqvitals_rules.ruleset.tuning import (
+    NO_CHANGE,
+    RuleChange,
+    Tuning,
+    change_of,
+    changed_rule,
+    off_everywhere,
+    off_reason,
+)
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """Another value for a parameter of a rule, for the objects that ``objects`` selects (None: all)."""
-
-    rule: str
-    parameter: str
-    value: float
-    objects: ObjectPattern | None = None
-
-
 @dataclass(frozen=True)
 class RuleSet:
-    """Compiled rules with the site's overrides. Of several overrides that select an object the last one counts."""
+    """Compiled rules with what the site tunes. Of several entries that say something about an object the last one counts.
+
+    ``disabled``: rules that are off, unless an entry of ``tuning`` switches them on.
+    """
 
     rules: tuple[Rule, ...]
     kinds: Mapping[str, Kind]
-    thresholds: tuple[Threshold, ...] = ()
+    tuning: tuple[Tuning, ...] = ()
     disabled: frozenset[str] = frozenset()
     compiled: Mapping[str, CompiledRule] = field(default_factory=dict, repr=False, compare=False)
-    """Rule id -> the rule compiled with the shipped thresholds, where that is done already."""
+    """Rule id -> the rule compiled as shipped, where that is done already."""
     cause_share: float = CAUSE_SHARE
     """A queue explains its page set, buffer pool or structure from this share, 0 to 1, of what these hold."""
-    _by_values: dict[tuple[str, tuple[tuple[str, float], ...]], CompiledRule] = field(
+    switched_off: frozenset[str] = field(default=frozenset(), init=False, compare=False)
+    """The ids of rules that are evaluated for no object."""
+    _by_change: dict[tuple[str, RuleChange], CompiledRule] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _common: dict[str, tuple[CompiledRule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _common: dict[tuple[str, tuple[RuleChange | None, ...]], tuple[CompiledRule, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     _by_scope: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _tuning_of: dict[str, tuple[Tuning, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _by_object: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """By kind of object: the rules that are not the same for all of its objects."""
 
     def __post_init__(self) -> None:
-        self._by_values.update(((name, ()), compiled) for name, compiled in self.compiled.items())
+        self._by_change.update(((name, NO_CHANGE), compiled) for name, compiled in self.compiled.items())
         problems: list[Problem] = []
         for rule in self.rules:
             try:
-                self._compiled(rule, {})
+                self._compiled(rule, NO_CHANGE)
             except ConfigError as error:
                 problems.extend(error.problems)
         if problems:
             raise ConfigError(problems)
+        entries: dict[str, list[Tuning]] = {}
+        for entry in self.tuning:
+            entries.setdefault(entry.rule, []).append(entry)
+        self._tuning_of.update((rule_id, tuple(found)) for rule_id, found in entries.items())
+        off = frozenset(
+            str(rule.id)
+            for rule in self.rules
+            if off_everywhere(self.tuning_of(rule.id), off=str(rule.id) in self.disabled)
+        )
+        object.__setattr__(self, "switched_off", off)
         for rule in self.rules:
-            if rule.id in self.disabled:
+            if rule.id in off:
                 continue
             self._by_scope[rule.scope] = (*self._by_scope.get(rule.scope, ()), rule)
+            if any(entry.objects is not None for entry in self.tuning_of(rule.id)):
+                self._by_object[rule.scope] = (*self._by_object.get(rule.scope, ()), rule)
 
     def rule(self, rule_id: str) -> Rule | None:
         """The rule of that id, or None."""
         return next((rule for rule in self.rules if rule.id == rule_id), None)
 
+    def tuning_of(self, rule_id: str) -> tuple[Tuning, ...]:
+        """What the site tunes about a rule, in the order of the settings."""
+        return self._tuning_of.get(rule_id, ())
+
     def rules_for(self, name: ObjectName) -> tuple[CompiledRule, ...]:
-        """The rules in force for one object, with its thresholds, in the order of the files."""
-        rules = self._by_scope.get(name.kind, ())
-        special = any(
-            threshold.objects is not None and threshold.objects.kind == name.kind for threshold in self.thresholds
-        )
-        if not special and name.kind in self._common:
-            return self._common[name.kind]
-        found = tuple(compiled for rule in rules if (compiled := self.rule_for(rule, name)) is not None)
-        if not special:
-            self._common[name.kind] = found  # the same for every object of the kind
+        """The rules in force for one object, as they are tuned for it, in the order of the files.
+
+        Objects with the same ones have the same tuple.
+        """
+        own = self._by_object.get(name.kind)
+        key = (name.kind, () if own is None else tuple(self._change(rule, name) for rule in own))
+        found = self._common.get(key)
+        if found is None:
+            rules = self._by_scope.get(name.kind, ())
+            found = tuple(compiled for rule in rules if (compiled := self.rule_for(rule, name)) is not None)
+            self._common[key] = found
         return found
 
     def rule_for(self, rule: Rule, name: ObjectName) -> CompiledRule | None:
         """A rule as it is in force for one object; None when it is switched off for it."""
-        if rule.id in self.disabled:
-            return None
-        values = {
-            threshold.parameter: threshold.value
-            for threshold in self.thresholds
-            if threshold.rule == rule.id and _selects(threshold.objects, name)
-        }
-        return self._compiled(rule, values)
+        change = self._change(rule, name)
+        return None if change is None else self._compiled(rule, change)
+
+    def off_reason(self, rule_id: str, name: ObjectName) -> str | None:
+        """Why a rule is switched off for an object, empty where the site gives no reason; None where it is in force."""
+        return off_reason(self.tuning_of(rule_id), name, off=rule_id in self.disabled)
+
+    def _change(self, rule: Rule, name: ObjectName) -> RuleChange | None:
+        return change_of(self.tuning_of(rule.id), name, off=rule.id in self.disabled)
 
     @property
     def ranks(self) -> Mapping[str, int]:
@@ -112,16 +138,18 @@ class RuleSet:
     @property
     def listens(self) -> bool:
         """Whether a condition of any rule needs console messages."""
-        return any(expression.messages for rule in self.rules for expression in self._compiled(rule, {}).expressions)
+        return any(
+            expression.messages for rule in self.rules for expression in self._compiled(rule, NO_CHANGE).expressions
+        )
 
     @property
     def waiting(self) -> Mapping[str, tuple[str, ...]]:
         """Id of a console message -> the rules in force that wait for it, in the order of the files."""
         found: dict[str, dict[str, None]] = {}
         for rule in self.rules:
-            if rule.id in self.disabled:
+            if rule.id in self.switched_off:
                 continue
-            for expression in self._compiled(rule, {}).expressions:
+            for expression in self._compiled(rule, NO_CHANGE).expressions:
                 for message in sorted(expression.messages):
                     found.setdefault(message, {})[str(rule.id)] = None
         return {message: tuple(rules) for message, rules in found.items()}
@@ -132,21 +160,26 @@ class RuleSet:
         return frozenset(
             window
             for rule in self.rules
-            if rule.id not in self.disabled
-            for expression in self._compiled(rule, {}).expressions
+            if rule.id not in self.switched_off
+            for compiled in self._forms(rule)
+            for expression in compiled.expressions
             for window in expression.windows
         )
 
-    def _compiled(self, rule: Rule, values: Mapping[str, float]) -> CompiledRule:
-        key = (str(rule.id), tuple(sorted(values.items())))
-        compiled = self._by_values.get(key)
+    def _forms(self, rule: Rule) -> Iterator[CompiledRule]:
+        """The rule as shipped, and with the values of each entry by itself: these hold each of its windows."""
+        yield self._compiled(rule, NO_CHANGE)
+        for entry in self.tuning_of(rule.id):
+            if entry.values:
+                yield self._compiled(rule, RuleChange(tuple(sorted(entry.values.items()))))
+
+    def _compiled(self, rule: Rule, change: RuleChange) -> CompiledRule:
+        key = (str(rule.id), change)
+        compiled = self._by_change.get(key)
         if compiled is None:
-            compiled = self._by_values[key] = compile_rule(rule, self.kinds, values)
+            compiled = compile_rule(changed_rule(rule, change), self.kinds, dict(change.values))
+            self._by_change[key] = compiled
         return compiled
-
-
-def _selects(pattern: ObjectPattern | None, name: ObjectName) -> bool:
-    return pattern is None or pattern.matches(name)
 
 
 def doubts(rules: Iterable[CompiledRule]) -> list[Problem]:

@@ -11,16 +11,17 @@ from typing import Annotated
 from mqvitals_config.decoder import decode
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
+from mqvitals_config.rules import RuleSettings
+from mqvitals_config.rules import ThresholdSettings as ThresholdEntry
 from mqvitals_config.scalars import DURATION_FORM, format_duration, parse_duration
 from mqvitals_config.schema import Convert, Duration
-from mqvitals_config.settings import RuleSettings
-from mqvitals_config.settings import ThresholdSettings as ThresholdEntry
 from mqvitals_rules.history import ObjectMessage
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.ruleset.config import thresholds_of
 from mqvitals_rules.ruleset.facts import Fact, declared_facts
 from mqvitals_rules.ruleset.rule import Rule
-from mqvitals_rules.ruleset.ruleset import RuleSet, Threshold
+from mqvitals_rules.ruleset.ruleset import RuleSet
+from mqvitals_rules.ruleset.tuning import Tuning
+from mqvitals_rules.ruleset.tuning_settings import tuning_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
@@ -224,7 +225,7 @@ class RuleTest:
     objects: Mapping[ObjectName, Mapping[str, tuple[Reported, ...]]]
     expectations: tuple[Expectation, ...]
     facts: tuple[Fact, ...]
-    thresholds: tuple[Threshold, ...]
+    tuning: tuple[Tuning, ...]
     records: bool = False
     messages: Mapping[str, tuple[ObjectMessage, ...]] = field(default_factory=dict)
 
@@ -277,7 +278,7 @@ class _Reader:
                 objects[name] = self._series(self._kinds[name.kind], metrics)
         facts, found = declared_facts(entry.facts)
         self.problems += found
-        thresholds, found = thresholds_of(RuleSettings(thresholds=entry.thresholds), dict(self._rules))
+        tuning, found = tuning_of(RuleSettings(thresholds=entry.thresholds), dict(self._rules))
         self.problems += found
         messages = {
             str(owner): tuple(filter(None, map(self._message, messages))) for owner, messages in entry.console.items()
@@ -291,7 +292,7 @@ class _Reader:
             objects,
             tuple(self._expectations(entry, exact=exact)) if entry.interval > 0 else (),
             tuple(facts),
-            thresholds,
+            tuning,
             entry.records,
             messages,
         )

@@ -46,8 +46,8 @@ class RuleTestRun:
         # A rule that is off until a site switches it on is on in the tests that name it.
         off = {str(rule.id) for rule in rules.rules if rule.off}
         disabled = (rules.disabled | off) - (off & test.rules)
-        if test.thresholds or disabled != rules.disabled:
-            rules = replace(rules, thresholds=(*rules.thresholds, *test.thresholds), disabled=disabled)
+        if test.tuning or disabled != rules.disabled:
+            rules = replace(rules, tuning=(*rules.tuning, *test.tuning), disabled=disabled)
         self.rules = rules
         self._engine = Engine(self.rules, self._facts, self._history, review_ms=0)
         self._unknown: dict[str, frozenset[str]] = {}

@@ -314,3 +314,20 @@ def test_help_does_not_load_the_decoder() -> None:
     """Starting up stays quick: YAML is read only when there is a file to read."""
     code = "import sys, mqvitals_agent.cli.config; sys.exit('yaml' in sys.modules or 'mqvitals_rules' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_check_warns_of_tuning_without_effect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What later entries hide, and what certainly selects nothing: warnings, with their place."""
+    path = tmp_path / "mqvitals.yaml"
+    path.write_text(
+        "name: PRDQSG\nqueue_managers: [{name: QM01}]\nrules:\n  tuning:\n"
+        "    - {rule: PS-01, objects: QM01/page_set/4, hold: 1m, reason: a}\n"
+        "    - {rule: PS-01, hold: 2m, reason: b}\n"
+        "    - {rule: PS-02, objects: QM09/page_set/4, hold: 2m, reason: c}\n",
+        "utf-8",
+    )
+    assert run("check", str(path)) == 0
+    out = capsys.readouterr().out
+    assert f"{path}:5:14: rules.tuning[0]: warning: this never counts: {path}:6:14 says something else" in out
+    assert f"{path}:7:30: rules.tuning[2].objects: warning: this selects nothing" in out
+    assert "no problems found, 2 warnings" in out

@@ -16,10 +16,11 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
+from mqvitals_agent.view.alerts import ended_words
 from mqvitals_agent.view.status import read_status_data
 from mqvitals_config.collection import PollingSettings
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.settings import RuleSettings
+from mqvitals_config.rules import RuleSettings, TuningSettings
 from mqvitals_rules.lifecycle.alert import Why
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
@@ -131,6 +132,29 @@ async def test_reload_keeps_alerts(house: Any) -> None:
         service.reload(other, load_rule_config(other))
         await house.clock.advance(60_000)
         assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "resolved")]
+
+
+async def test_reload_turns_a_rule_off_for_an_object(house: Any) -> None:
+    """Its open alert ends, not as cleared but with the site's reason; alerts about other objects go on."""
+    house.of("QM02").down = house.of("QM03").down = 2059
+    async with house.running() as service:
+        await house.clock.advance(65_000)
+        place = Place("mqvitals.yaml", 3, 5)
+        entry = TuningSettings(
+            rule=LocatedText("AGENT-*", place),
+            objects=LocatedText("QM03/*", place),
+            off=True,
+            reason=LocatedText("moved to another site", place),
+        )
+        other = replace(house.settings, rules=RuleSettings(tuning=(entry,)))
+        service.reload(other, load_rule_config(other))
+        await house.clock.advance(60_000)
+    with StoreReader.open(house.store) as reader:
+        found = {str(each.alert.scope): each.alert for each in reader.alerts(include_ended=True)}
+    assert found["QM02/queue_manager"].ended is None
+    ended = found["QM03/queue_manager"]
+    assert (ended.why, ended.off_reason) == (Why.TURNED_OFF, "moved to another site")
+    assert "turned off by the settings (moved to another site)" in ended_words(ended)
 
 
 async def test_reload_changes_the_interval(house: Any) -> None:

@@ -16,7 +16,7 @@ from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
-from mqvitals_rules.ruleset.ruleset import Threshold
+from mqvitals_rules.ruleset.tuning import Tuning
 from mqvitals_rules.snapshot import ObjectName
 
 BATCH, LOCAL, MODEL = 2, 1, 2
@@ -55,7 +55,7 @@ class Verdicts:
 
     def __init__(self, *data: bytes, opens_per_hour: float = 60) -> None:
         history = MemoryHistory()
-        rules = replace(shipped().rules, thresholds=(Threshold("APP-02", "opens_per_hour", opens_per_hour),))
+        rules = replace(shipped().rules, tuning=(Tuning("APP-02", values={"opens_per_hour": opens_per_hour}),))
         engine = Engine(rules, shipped().facts, history)
         self.unknown: set[str] = set()
         self.objects: set[ObjectName] = set()

@@ -16,7 +16,8 @@ from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Transiti
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.facts import Fact, Facts
 from mqvitals_rules.ruleset.pattern import ObjectPattern
-from mqvitals_rules.ruleset.ruleset import RuleSet, Threshold
+from mqvitals_rules.ruleset.ruleset import RuleSet
+from mqvitals_rules.ruleset.tuning import Tuning
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.storage import PURPOSES
@@ -224,11 +225,11 @@ def test_a_definition_without_an_answer_keeps_its_last_values() -> None:
 
 def test_thresholds_hold_for_the_objects_they_name() -> None:
     """An override counts for what its pattern selects, the last one for what several select; other objects keep the shipped value."""
-    thresholds = (
-        Threshold("BP-03", "synchronous_write_pct", 30, ObjectPattern.parse("*/buffer_pool/*")),
-        Threshold("BP-03", "synchronous_write_pct", 10, ObjectPattern.parse("QM02/buffer_pool/?")),
+    tuning = (
+        Tuning("BP-03", ObjectPattern.parse("*/buffer_pool/*"), values={"synchronous_write_pct": 30}),
+        Tuning("BP-03", ObjectPattern.parse("QM02/buffer_pool/?"), values={"synchronous_write_pct": 10}),
     )
-    desk = Desk(RuleSet(shipped().rules, KINDS, thresholds))
+    desk = Desk(RuleSet(shipped().rules, KINDS, tuning))
     for owner in ("QM01", "QM02"):
         desk.poll(pool(desk, 25, ObjectName(owner, "buffer_pool", "4")))
     assert set(desk.firing()) == {"BP-03 QM01/buffer_pool/4"}
@@ -236,7 +237,7 @@ def test_thresholds_hold_for_the_objects_they_name() -> None:
 
 def test_a_threshold_without_a_pattern_holds_for_all() -> None:
     """Without objects an override counts everywhere."""
-    desk = Desk(RuleSet(shipped().rules, KINDS, (Threshold("BP-03", "synchronous_write_pct", 30),)))
+    desk = Desk(RuleSet(shipped().rules, KINDS, (Tuning("BP-03", values={"synchronous_write_pct": 30}),)))
     desk.poll(pool(desk, 25))
     assert set(desk.firing()) == {"BP-03 QM01/buffer_pool/0"}
 
@@ -275,7 +276,7 @@ def test_a_rule_no_longer_in_force_ends_its_alerts() -> None:
     later = Desk(without, alerts=desk.engine.open_alerts)
     elsewhere = later.poll(pool(later, 60, ObjectName("QM02", "buffer_pool", "0")))
     assert elsewhere.transitions == ()
-    assert reasons(later.poll(pool(later, 60))) == [Why.RULE_REMOVED]
+    assert reasons(later.poll(pool(later, 60))) == [Why.TURNED_OFF]
     assert later.poll(pool(later, 60)).transitions == ()
 
 

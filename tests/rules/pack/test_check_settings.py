@@ -8,9 +8,11 @@ import pytest
 
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError, LocatedText, Place
-from mqvitals_config.settings import RuleSettings, Settings
-from mqvitals_rules.ruleset.config import check_settings, impossible_value, load_rule_config, readable_rule_config
+from mqvitals_config.rules import RuleSettings
+from mqvitals_config.settings import Settings
+from mqvitals_rules.ruleset.config import check_settings, load_rule_config, readable_rule_config
 from mqvitals_rules.ruleset.rule import Origin, RuleParameter
+from mqvitals_rules.ruleset.tuning_settings import impossible_value
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -144,6 +144,13 @@ def test_thresholds_are_used() -> None:
             assert parameter.meaning, rule.id
 
 
+def test_every_operational_rule_can_be_tuned_or_is_a_plain_state() -> None:
+    """One of both, and never both: a rule that says neither is one whose figures nobody looked for."""
+    for rule in every_rule():
+        assert not (rule.parameters and rule.plain_state), rule.id
+        assert rule.parameters or rule.plain_state or rule.kind is not RuleKind.OPERATIONAL, rule.id
+
+
 def test_a_pool_below_five_percent_is_worse_than_one_below_twenty() -> None:
     """The family of the free buffers has its ranks in the order of the trouble."""
     ranks = rules().ranks

@@ -22,8 +22,8 @@ _DESCRIPTION = """\
 Checks rule files together with the shipped rules: shape, names, types, expressions, ids that occur twice, comparisons
 that can never hold or always do. Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and
 a caret under the spot. Warnings are about rules without tests (the tests of ours.yaml are in ours.test.yaml), and
-about parameters and thresholds without effect. Without FILE the shipped rules, the configuration's rule files and its
-thresholds are checked. Exit code 0 when there is no problem, with or without warnings; 1 when there is one, 2 when a
+about parameters and tuning without effect. Without FILE the shipped rules, the configuration's rule files and its
+tuning are checked. Exit code 0 when there is no problem, with or without warnings; 1 when there is one, 2 when a
 FILE cannot be read.
 """
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check; returns the exit code. Raises Failure."""
-    from mqvitals_rules.ruleset.config import check_settings, ineffective_thresholds
+    from mqvitals_rules.ruleset.config import check_settings, ineffective_tuning
     from mqvitals_rules.ruleset.pack import read_rules, shipped_packs
     from mqvitals_rules.ruleset.ruleset import RuleSet, doubts
     from mqvitals_rules.vocabulary.tables import KINDS
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         problems = list(check_settings(settings))
         where = "the shipped rules" if not files else "the shipped rules and those of the configuration"
         if not problems:
-            warnings += ineffective_thresholds(settings)
+            warnings += ineffective_tuning(settings)
     problems += doubts(compiled.values()) if not problems else []
     if problems:
         print(explained(sorted(problems)))

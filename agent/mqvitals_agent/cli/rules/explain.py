@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.cli.rules.changed import tuning_of_rule
 from mqvitals_agent.commandline.arguments import add_zone_argument, object_name, open_store
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.commandline.settings import no_rule, rule_config_of, rules_of, settings_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.ruleset.config import RuleConfig
     from mqvitals_rules.ruleset.rule import Rule
+    from mqvitals_rules.ruleset.tuning import Tuning
     from mqvitals_rules.snapshot import ObjectName
 
 _DESCRIPTION = """\
@@ -74,21 +76,24 @@ def run(arguments: argparse.Namespace) -> int:
 def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
     """The definition of the rule."""
     from mqvitals_rules.ruleset.markdown import clear_text, hold_text, mqsc_commands, one_line, severity_text
+    from mqvitals_rules.ruleset.tuning import off_everywhere
 
     yield f"{safe(rule.id)}  {safe(rule.title)}"
     yield ""
     family = f", family {rule.family.name}" if rule.family else ""
     about = f"; the alert is about its {rule.about}" if rule.about != rule.scope else ""
-    off = "; switched off in the configuration" if rule.id in settings.rules.disabled else ""
-    if rule.off and rule.id not in settings.rules.enabled:
-        off = "; off until rules.enabled names it"
+    tuning = tuning_of_rule(rule, settings)
+    off = ""
+    if off_everywhere(tuning, off=rule.off):
+        off = "; switched off in the configuration" if tuning else "; off until rules.enabled names it"
     tier = f"; tier {rule.tier}: {_tier_words(rule.tier)}" if rule.tier else ""
     yield from _labelled("Kind", f"{rule.kind.value}; applies to each {rule.scope}{about}{family}{tier}{off}")
     yield from _labelled("When", one_line(rule.when))
     yield from _labelled("Hold", hold_text(rule))
     yield from _labelled("Clears", clear_text(rule))
     yield from _labelled("Severity", severity_text(rule))
-    yield from _parameter_lines(rule, settings)
+    yield from _parameter_lines(rule, tuning)
+    yield from _labelled("Tuned", *_tuned_words(rule, tuning))
     yield from _labelled(
         "Caused by", ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)])
     )
@@ -129,18 +134,36 @@ def _grounds_lines(rule: Rule) -> Iterator[str]:
     yield from _labelled("Source", *(f"{source.document}: {source.section}" for source in rule.sources))
 
 
-def _parameter_lines(rule: Rule, settings: Settings) -> list[str]:
+def _parameter_lines(rule: Rule, tuning: Iterable[Tuning]) -> list[str]:
+    from mqvitals_rules.ruleset.markdown import PLAIN_STATE
     from mqvitals_rules.ruleset.quantity import with_unit
 
+    if rule.plain_state:
+        return _labelled("With", PLAIN_STATE)
     lines = []
     for each in rule.parameters.values():
         lines.append(f"{each.name} = {with_unit(each.value, each.unit)} ({each.origin.value}): {each.meaning}")
-        for entry in settings.rules.thresholds:
-            if entry.rule == rule.id and entry.parameter == each.name:
-                objects = f" for {entry.objects}" if entry.objects else ""
-                value = with_unit(entry.value, each.unit)
-                lines.append(f"  {value}{objects} (configuration, {entry.rule.place})")
+        for entry in tuning:
+            if each.name in entry.values:
+                objects = f" for {entry.objects.text}" if entry.objects else ""
+                value = with_unit(entry.values[each.name], each.unit)
+                lines.append(f"  {value}{objects} (configuration, {entry.place}){_because(entry)}")
     return _labelled("With", *lines)
+
+
+def _tuned_words(rule: Rule, tuning: Iterable[Tuning]) -> Iterator[str]:
+    """What the site changes about the rule beside the values of parameters."""
+    from mqvitals_rules.ruleset.tuning import changes_in_words
+
+    for entry in tuning:
+        objects = f" for {entry.objects.text}" if entry.objects else ""
+        for each in changes_in_words(rule, entry):
+            if each.key not in rule.parameters:
+                yield f"{each.key}: {each.value}{objects} (configuration, {entry.place}){_because(entry)}"
+
+
+def _because(entry: Tuning) -> str:
+    return f": {entry.reason}" if entry.reason else ""
 
 
 def _object_lines(
@@ -202,8 +225,8 @@ def _verdict_lines(
 
     compiled = rule_config.rules.rule_for(rule, name)
     if compiled is None:
-        hint = "add it to rules.enabled" if rule.off else "remove it from rules.disabled"
-        raise Failure(f"{rule.id} is switched off", hint=hint)
+        raise _switched_off(rule, name, rule_config)
+    rule = compiled.rule
     now, (found,) = explain_object(reader, [compiled], rule_config.facts, name, rule_config.zone_of)
     yield f"{safe(str(name))}, as of {stamp(now)}"
     yield ""
@@ -222,10 +245,32 @@ def _verdict_lines(
     if found.clear is not None:
         yield from _labelled("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
     yield from _labelled("With", ", ".join(f"{key} = {value:g}" for key, value in compiled.values.items()))
+    yield from _labelled("Tuned", *_in_force_words(name, rule, rule_config))
     yield from _labelled("Advice", one_line(found.advice))
     yield from _labelled("Next", found.mqsc)
     if alert is not None and alert.ended is None:
         yield from _labelled("Changed", *_changes_before(reader, name, alert, now))
+
+
+def _in_force_words(name: ObjectName, rule: Rule, rule_config: RuleConfig) -> Iterator[str]:
+    """What is tuned about the rule for one object, and where."""
+    from mqvitals_rules.ruleset.tuning import in_force
+
+    rules = rule_config.rules
+    standard = rules.rule(str(rule.id))
+    for each in () if standard is None else in_force(standard, rules.tuning_of(str(rule.id)), name):
+        origin = f"(configuration, {each.entry.place}){_because(each.entry)}"
+        yield f"{each.key}: {each.value}, not {each.standard} {origin}"
+
+
+def _switched_off(rule: Rule, name: ObjectName, rule_config: RuleConfig) -> Failure:
+    rules = rule_config.rules
+    entries = [each for each in rules.tuning_of(str(rule.id)) if each.off is not None and each.selects(name)]
+    if entries:
+        hint = f"{entries[-1].place} does so; an entry with off: false after it switches {rule.id} on"
+        return Failure(f"{rule.id} is switched off for {name}: {entries[-1].reason}", hint=hint)
+    hint = "add it to rules.enabled" if rule.off else "remove it from rules.disabled"
+    return Failure(f"{rule.id} is switched off", hint=hint)
 
 
 def _changes_before(reader: StoreReader, name: ObjectName, alert: Alert, now: int) -> list[str]:
@@ -268,7 +313,7 @@ def _history_lines(alerts: Sequence[Alert]) -> list[str]:
     from mqvitals_agent.text.figure import stamp
 
     ended = [
-        f"{stamp(alert.started)} to {stamp(alert.ended)}, {alert.worst.name.lower()}; ended: {alert.why.value}"
+        f"{stamp(alert.started)} to {stamp(alert.ended)}, {alert.worst.name.lower()}; ended: {alert.why_text}"
         for alert in alerts
         if alert.ended is not None and alert.started is not None
     ]

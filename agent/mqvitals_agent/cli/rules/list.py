@@ -6,22 +6,26 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mqvitals_agent.cli.rules.changed import changed_json, changed_lines, tuning_in_settings, unseen
 from mqvitals_agent.commandline.output import line_width
-from mqvitals_agent.commandline.settings import rules_of, settings_of
+from mqvitals_agent.commandline.settings import rule_config_of, rules_of, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.text.terminal import safe, wrap
 
 if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.rule import Rule
+    from mqvitals_rules.ruleset.tuning import Tuning
 
 _DESCRIPTION = """\
 Lists the shipped rules and the site's own, and counts them by kind, tier and document. A tier says where the figures
 come from: P answers to commands, S SMF records, M console messages, D facts that the site declares, A the agent
-itself; P>S is better with the second, P+D needs both, P|S either.
+itself; P>S is better with the second, P+D needs both, P|S either. --changed lists what the configuration changes
+about them instead: each entry with its place and reason, and each key with the standard value and the site's.
 """
 
 _FILTERS = ("kind", "topic", "tier", "document")
@@ -38,6 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tier", metavar="TIER", help="only rules of this tier (P>S), or with this letter in theirs (S)"
     )
     parser.add_argument("--document", metavar="WORD", help="only rules from a document with this in its title")
+    parser.add_argument(
+        "--changed",
+        action="store_true",
+        help="what the configuration changes about the rules, for which objects, and why",
+    )
+    parser.add_argument(
+        "--store", metavar="FILE", help="with --changed: the store whose objects the patterns are compared with"
+    )
     parser.add_argument("--counts", action="store_true", help="only the numbers by kind, tier, document and topic")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a JSON list, for programs; with --counts an object")
@@ -56,29 +68,50 @@ def run(arguments: argparse.Namespace) -> int:
 
         sys.stdout.write(rules_page(load_rules(KINDS)))
         return ExitCode.DONE
-    from mqvitals_rules.ruleset.config import disabled_rules
-
     rules = rules_of(settings)
     wanted = {name: value for name in _FILTERS if (value := getattr(arguments, name)) is not None}
     found = [rule for rule in rules if all(_PREDICATES[name](rule, value) for name, value in wanted.items())]
     if not found:
         raise _no_such_rules(rules, wanted)
+    if arguments.changed:
+        return _changed(found, settings, arguments)
+    tuning = tuning_in_settings(found, settings)
     if arguments.json:
-        shown = rule_counts(found) if arguments.counts else [rule_json(rule, settings) for rule in found]
+        shown = rule_counts(found) if arguments.counts else [rule_json(rule, tuning) for rule in found]
         print(json.dumps(shown, indent=2))
         return ExitCode.DONE
     if not arguments.counts:
-        print("\n".join(_table(found, disabled_rules(settings.rules, found))))
+        print("\n".join(_table(found, tuning)))
         print()
     print("\n".join(_count_lines(found)))
     return ExitCode.DONE
 
 
-def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
-    """One rule as programs get it, with what the configuration changes about it."""
-    from mqvitals_rules.ruleset.config import disabled_rules
-    from mqvitals_rules.ruleset.markdown import clear_text, hold_text, one_line
+def _changed(rules: Sequence[Rule], settings: Settings, arguments: argparse.Namespace) -> int:
+    """What the configuration changes about some rules. Raises Failure, and StoreError when the store cannot be read."""
+    # Every mistake is shown: a list without an entry would look as if it counted.
+    rule_config_of(settings)
+    tuning = tuning_in_settings(rules, settings)
+    path = settings.store.path
+    without = None
+    if any(entry.objects is not None for entry in tuning) and path and (arguments.store or Path(path).exists()):
+        from mqvitals_agent.store.reader import StoreReader
 
+        with StoreReader.open(path) as reader:
+            without = unseen(tuning, (each.name for each in reader.objects(gone=True)))
+    if arguments.json:
+        print(json.dumps(changed_json(rules, tuning, without), indent=2))
+    else:
+        print("\n".join(changed_lines(rules, tuning, without)))
+    return ExitCode.DONE
+
+
+def rule_json(rule: Rule, tuning: Iterable[Tuning]) -> dict[str, Any]:
+    """One rule as programs get it, with what the configuration changes about it."""
+    from mqvitals_rules.ruleset.markdown import clear_text, hold_text, one_line
+    from mqvitals_rules.ruleset.tuning import off_everywhere
+
+    own = [entry for entry in tuning if entry.rule == rule.id]
     return {
         "id": str(rule.id),
         "title": rule.title,
@@ -92,7 +125,7 @@ def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
         "caused_by_partner": [str(cause) for cause in rule.caused_by_partner],
         "same_incident": [str(other) for other in rule.same_incident],
         "quiet_restarts": rule.quiet_restarts,
-        "enabled": rule.id not in disabled_rules(settings.rules, [rule]),
+        "enabled": not off_everywhere(own, off=rule.off),
         "severity": rule.severity.name.lower(),
         "severity_if": [
             {"when": one_line(case.when), "severity": case.severity.name.lower()} for case in rule.severity_if
@@ -108,13 +141,18 @@ def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
                 "origin": each.origin.value,
                 "meaning": each.meaning,
                 "overrides": [
-                    {"value": entry.value, "objects": str(entry.objects or "*"), "place": str(entry.rule.place)}
-                    for entry in settings.rules.thresholds
-                    if entry.rule == rule.id and entry.parameter == each.name
+                    {
+                        "value": entry.values[each.name],
+                        "objects": "*" if entry.objects is None else str(entry.objects.text),
+                        "place": str(entry.place),
+                    }
+                    for entry in own
+                    if each.name in entry.values
                 ],
             }
             for each in rule.parameters.values()
         ],
+        "plain_state": rule.plain_state,
         "needs": list(rule.needs),
         "advice": one_line(rule.advice),
         "caveat": one_line(rule.caveat),
@@ -161,12 +199,14 @@ def _no_such_rules(rules: Iterable[Rule], wanted: dict[str, str]) -> Failure:
     return Failure(f"no rule of {words}", hint=hint)
 
 
-def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
+def _table(rules: Iterable[Rule], tuning: Sequence[Tuning]) -> list[str]:
     from mqvitals_agent.text.terminal import cells, fit
+    from mqvitals_rules.ruleset.tuning import off_everywhere
 
     rows = [("Rule", "Severity", "Tier", "Kind", "Scope", "Title")]
     for rule in rules:
-        severity = "off" if rule.id in disabled else rule.severity.name.lower()
+        own = [entry for entry in tuning if entry.rule == rule.id]
+        severity = "off" if off_everywhere(own, off=rule.off) else rule.severity.name.lower()
         rows.append((safe(rule.id), severity, rule.tier or "-", rule.kind.value, rule.scope, safe(rule.title)))
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(fit, row, widths)).rstrip() for row in rows]

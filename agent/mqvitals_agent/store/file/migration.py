@@ -177,6 +177,8 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
             ) STRICT, WITHOUT ROWID""",
         "CREATE INDEX resent_alert ON resent(alert_id)",
     ),
+    # The site's reason where its settings turned off the rule of an open alert.
+    ("ALTER TABLE alert ADD COLUMN off_reason TEXT NOT NULL DEFAULT ''",),
 )
 """The statements of each structure."""
 

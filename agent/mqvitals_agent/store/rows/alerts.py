@@ -48,6 +48,7 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "worst_value": text,
     "worst_number": real_or_none,
     "identity": integer_or_none,
+    "off_reason": text,
 }
 """The columns that are fields of an alert, and how a cell becomes the field's value."""
 _COLUMNS = (*_NAMES, *_FIELDS)

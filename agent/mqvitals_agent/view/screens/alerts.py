@@ -200,6 +200,7 @@ END_WORDS = {
     Why.GONE: "ended: gone",
     Why.UNWATCHED: "ended: unwatched",
     Why.RULE_REMOVED: "ended: no rule",
+    Why.TURNED_OFF: "ended: turned off",
 }
 """Words for an end that is not a recovery."""
 
@@ -222,6 +223,7 @@ def _notes(
     if alert.ended is not None:
         figures = [f"{alert.worst_value} at worst"] if alert.worst_value else []
         figures += [f"{alert.value_now} at its end"] if alert.value_now else []
+        figures += [alert.off_reason] if alert.off_reason else []
         return [f"({', '.join(map(safe, figures))})"] if figures else []
     notes = []
     if alert.worst > alert.severity:

@@ -123,7 +123,7 @@ def test_check_warns_of_a_rule_without_test(tests: str | None, words: str, said:
     [
         ("rule: BP-01, parameter: stress_pct, value: 30, objects: QM09/buffer_pool/3", "belong to QM01, QM02, PRDQSG"),
         ("rule: LOG-03, parameter: {parameter}, value: {value}, objects: QM01/log/3", "a log has no name of its own"),
-        ("rule: BP-01, parameter: stress_pct, value: 31", ":7:14 gives another value for the same"),
+        ("rule: BP-01, parameter: stress_pct, value: 31", ":7:14 says something else about the same"),
         ("rule: BP-01, parameter: stress_pct, value: 31, objects: QM0?/buffer_pool/3", ""),
     ],
 )

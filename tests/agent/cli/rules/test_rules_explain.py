@@ -129,6 +129,28 @@ def test_explain_a_rule(said: Said, tmp_path: Path) -> None:
         assert words in out
 
 
+def test_explain_what_is_tuned_for_an_object(said: Said, store: Path, tmp_path: Path) -> None:
+    """What counts for it, with the standard value, the reason and the place; where it is off, who says so."""
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text(
+        "rules:\n  tuning:\n"
+        "    - {rule: BP-03, objects: '*/buffer_pool/*', severity: warning, hold: 1m, reason: for tests}\n"
+        "    - {family: bp_free, objects: QM01/buffer_pool/3, severity: info, reason: nobody looks}\n"
+        "    - {rule: BP-01, objects: QM01/buffer_pool/3, off: true, reason: too small}\n",
+        "utf-8",
+    )
+    words = ("--store", str(store), "--config", str(config))
+    out = flat(said("explain", "BP-03", "QM01/buffer_pool/3", *words))
+    assert f"severity: info, not critical (configuration, {config}:4:16): nobody looks" in out
+    assert f"hold: 1m, not at once (configuration, {config}:3:14): for tests" in out
+    assert "Severity info" in out
+    out = flat(said("explain", "BP-01", "QM01/buffer_pool/3", *words, code=2))
+    assert "BP-01 is switched off for QM01/buffer_pool/3: too small" in out
+    assert f"{config}:5:14 does so" in out
+    out = flat(said("explain", "BP-03", "--config", str(config)))
+    assert f"severity: info for QM01/buffer_pool/3 (configuration, {config}:4:16): nobody looks" in out
+
+
 def test_explain_no_rule(said: Said) -> None:
     """A misspelt id is answered with what was probably meant."""
     assert said("explain", "BP_03", code=2) == "mqvitals: there is no rule 'BP_03'\nhint: did you mean 'BP-03'?\n"

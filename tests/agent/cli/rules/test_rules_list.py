@@ -10,7 +10,10 @@ import pytest
 
 from mqsamples.site_rules import RULES
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.ruleset.pack import load_rules
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
 
 Said = Callable[..., str]
@@ -106,3 +109,70 @@ def test_list_tells_overrides(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         {"value": 70, "objects": "QM01/page_set/4", "place": f"{config}:3:14"}
     ]
     assert parameters["BP-03", "clear_pct"]["overrides"] == []
+
+
+CHANGED = """\
+rules:
+  disabled: [CHL-07]
+  tuning:
+    - {rule: BP-03, objects: "QM01/buffer_pool/3", severity: warning, reason: a pool for tests}
+    - {rule: PS-*, objects: "*/page_set/4", hold: 10m, reason: it grows at each month's end}
+    - {rule: Q-03, objects: "*/queue/AUDIT.*", off: true, reason: written nightly}
+    - {rule: BP-01, objects: "QM01/buffer_pool/*", parameters: {stress_pct: 30}, reason: batch}
+"""
+
+
+def test_list_what_the_site_changed(said: Said, tmp_path: Path) -> None:
+    """Each entry with its place and reason, each rule with the standard value and the site's."""
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text(CHANGED, "utf-8")
+    lines = [" ".join(line.split()) for line in said("list", "--changed", "--config", str(config)).splitlines()]
+    for line in (
+        "CHL-07 off on -> off",
+        "BP-03 severity critical -> warning",
+        "PS-01 hold 2 polls -> 10m",
+        "Q-03 off on -> off",
+        "BP-01 stress_pct 20 % -> 30 %",
+    ):
+        assert line in lines
+    text = " ".join(lines)
+    assert f"{config}:4:14 QM01/buffer_pool/3: a pool for tests" in text
+    assert f"{config}:2:14 every object (rules.disabled)" in text
+    assert "no object" not in text
+    only = said("list", "--changed", "--topic", "queues", "--config", str(config))
+    assert "Q-03" in only
+    assert "BP-03" not in only
+    config.write_text("rules:\n  disabled: []\n", "utf-8")
+    assert "Nothing is changed" in said("list", "--changed", "--config", str(config))
+    config.write_text("rules:\n  tuning: [{rule: PS-1, off: true, reason: x}]\n", "utf-8")
+    assert "there is no rule 'PS-1'" in said("list", "--changed", "--config", str(config), code=2)
+
+
+def test_list_what_matches_no_object(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """With a store the entries are named whose pattern no object of it matches."""
+    store = tmp_path / "store.db"
+    with Store.open(store) as writer:
+        names = (ObjectName("QM01", "buffer_pool", "3"), ObjectName("QM01", "queue", "APP.IN"))
+        readings = tuple(Reading(name, KINDS[name.kind].poll, 1_800_000_000_000, {}, None) for name in names)
+        writer.write(Snapshot("QM01", False, 1, 1_800_000_000_000, readings), Evaluation((), ()))
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text(CHANGED, "utf-8")
+    arguments = ["rules", "list", "--changed", "--config", str(config), "--store", str(store)]
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[lines.index("  Q-03  off  on -> off") + 1] == "  matches no object seen so far"
+    assert main([*arguments, "--json"]) == 0
+    found = {(each["rule"], each["key"]): each for each in json.loads(capsys.readouterr().out)}
+    assert found["Q-03", "off"] == {
+        "rule": "Q-03",
+        "objects": "*/queue/AUDIT.*",
+        "key": "off",
+        "standard": "on",
+        "value": "off",
+        "reason": "written nightly",
+        "entry": "rules.tuning[2]",
+        "place": f"{config}:6:14",
+        "seen": False,
+    }
+    assert found["BP-03", "severity"]["seen"] is True
+    assert found["CHL-07", "off"]["seen"] is None
