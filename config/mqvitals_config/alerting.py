@@ -154,12 +154,16 @@ class RouteSettings:
 
 @dataclass(frozen=True, slots=True)
 class RouteNames:
-    """What routes may name: receivers, labels, time intervals; and where each key stands in the file."""
+    """What routes may name: receivers, labels, time intervals; and where each key stands in the file.
+
+    ``others`` are receivers that take no alerts.
+    """
 
     receivers: Collection[str]
     labels: Collection[str]
     intervals: Collection[str]
     places: Mapping[str, Place] = field(default_factory=dict)
+    others: Collection[str] = ()
 
     def place(self, key: str) -> Place:
         """Where the value of a dotted key stands."""
@@ -197,7 +201,10 @@ def _problems(
         yield Problem(names.place(key), key, f"routes are nested more than {DEEPEST_ROUTE} deep")
         return
     if route.receiver is not None and route.receiver not in names.receivers:
-        message = f"there is no receiver {shown(route.receiver)}{did_you_mean(route.receiver, names.receivers)}"
+        if route.receiver in names.others:
+            message = f"{route.receiver} is a heartbeat, which takes no alerts"
+        else:
+            message = f"there is no receiver {shown(route.receiver)}{did_you_mean(route.receiver, names.receivers)}"
         yield Problem(route.receiver.place, f"{key}.receiver", message)
     yield from _group_by_problems(route.group_by or (), f"{key}.group_by", names)
     matchers = tuple(map(parse_matcher, route.matchers))

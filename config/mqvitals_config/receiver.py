@@ -41,7 +41,7 @@ def label_value(text: str) -> str:
 
 
 ReceiverType = Literal[
-    "webhook", "alertmanager", "slack", "teams", "pagerduty", "servicenow", "splunk", "command", "syslog"
+    "webhook", "alertmanager", "slack", "teams", "pagerduty", "servicenow", "splunk", "command", "syslog", "heartbeat"
 ]
 LeastSeverity = Literal["critical", "warning", "info"]
 
@@ -50,10 +50,12 @@ LeastSeverity = Literal["critical", "warning", "info"]
 class ReceiverSettings:
     """The settings of every receiver of alert notifications.
 
-    ``resends``: all that fires is sent to it again and again, past groups and the outbox.
+    ``resends``: all that fires is sent to it again and again, past groups and the outbox. ``takes_alerts``: it is not only told
+    that the agent works.
     """
 
     resends: ClassVar[bool] = False
+    takes_alerts: ClassVar[bool] = True
 
     name: Annotated[
         Annotated[LocatedText, Convert(display_name)],

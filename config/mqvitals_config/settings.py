@@ -309,9 +309,10 @@ def contradictions(settings: Settings, places: Mapping[str, Place] | None = None
         places or {},
     )
     if settings.route is not None:
-        receivers = [str(each.name) for each in settings.receivers]
+        receivers = [str(each.name) for each in settings.receivers if each.takes_alerts]
+        others = [str(each.name) for each in settings.receivers if not each.takes_alerts]
         intervals = [str(each.name) for each in settings.time_intervals]
-        yield from route_contradictions(settings.route, RouteNames(receivers, labels, intervals, places or {}))
+        yield from route_contradictions(settings.route, RouteNames(receivers, labels, intervals, places or {}, others))
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} gives the group {group} no access; set store.mode to 0660"

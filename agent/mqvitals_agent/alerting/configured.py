@@ -118,13 +118,13 @@ def route_tree(
     Without one every receiver gets what its ``min_severity`` allows. ``beside`` are receivers that stand in no settings
     (``--webhook``): each gets that too, whatever the tree says, grouped and timed as in its first route.
     """
-    least = {str(each.name): _SEVERITY[each.min_severity] for each in (*receivers, *beside)}
+    least = {str(each.name): _SEVERITY[each.min_severity] for each in (*receivers, *beside) if each.takes_alerts}
     if route is None:
         return every_receiver(list(least), least)
     root = _route(route, Route("route", group_by=DEFAULT_GROUP_BY), None, least)
     if not beside:
         return root
-    others = every_receiver([str(each.name) for each in beside], least).routes
+    others = every_receiver([str(each.name) for each in beside if each.takes_alerts], least).routes
     # Each of them goes on to the next, and at last to the tree; nothing arrives at the node above them.
     first = (
         replace(
@@ -173,4 +173,4 @@ def pipeline_of(
     calendar: SiteCalendar = NO_CALENDAR,
 ) -> Pipeline:
     """The pipeline of a site. ``ranks`` map the id of a rule to its rank in its family."""
-    return Pipeline(labeller, route, {str(each.name): each for each in receivers}, ranks, calendar)
+    return Pipeline(labeller, route, {str(each.name): each for each in receivers if each.takes_alerts}, ranks, calendar)

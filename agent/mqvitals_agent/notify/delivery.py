@@ -8,10 +8,11 @@ import random
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from importlib import import_module
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
+from mqvitals_agent.notify.heartbeat import BeatingReceiver, HeartbeatQueue
 from mqvitals_agent.notify.message import WriteMessage
 from mqvitals_agent.notify.notification import notification_from
 from mqvitals_agent.notify.outbox import Outbox
@@ -62,6 +63,7 @@ RECEIVERS: Final[Mapping[ReceiverType, _MakeOfType]] = {
     "splunk": _in("splunk", "SplunkReceiver"),
     "command": _in("command", "CommandReceiver"),
     "syslog": _in("syslog", "SyslogReceiver"),
+    "heartbeat": _in("heartbeat", "HeartbeatReceiver"),
 }
 
 
@@ -224,11 +226,21 @@ def _is_given_up(stored: StoredNotification, now: int) -> bool:
     return stored.refused is not None and now - stored.refused >= GIVE_UP_MS and stored.attempts >= GIVE_UP_ATTEMPTS
 
 
+class _Queue(Protocol):
+    """The work for one receiver."""
+
+    def wake(self) -> None: ...
+
+    async def settled(self) -> None: ...
+
+    async def run(self) -> None: ...
+
+
 class Notifier:
     """Delivers what the outbox holds to its receivers, until it is closed. Created and used on the event loop's thread.
 
     ``chance_of`` returns, for a receiver's name, a function that returns random numbers from 0 to 1, so the pauses of
-    one receiver do not depend on the others.
+    one receiver do not depend on the others. ``late`` returns why cycles do not go on, for heartbeats; empty while they do.
     """
 
     def __init__(
@@ -237,13 +249,15 @@ class Notifier:
         clock: Clock,
         chance_of: Callable[[str], Callable[[], float]] = lambda _: random.random,
         make: MakeReceiver = make_receiver,
+        late: Callable[[], str] = lambda: "",
     ) -> None:
         self._receivers = outbox.receivers
         self._outbox = outbox
         self._clock = clock
         self._chance_of = chance_of
         self._make = make
-        self._queues: list[ReceiverQueue | ResendQueue] = []
+        self._late = late
+        self._queues: list[_Queue] = []
         self._news = asyncio.Event()
         self._begun = asyncio.Event()
         self._closed = asyncio.Event()
@@ -294,8 +308,11 @@ class Notifier:
             if self._queues:
                 group.create_task(self._evaluate(), name="groups of alerts")
 
-    def _queue(self, settings: ReceiverSettings, receiver: NotificationReceiver) -> ReceiverQueue | ResendQueue:
+    def _queue(self, settings: ReceiverSettings, receiver: NotificationReceiver) -> _Queue:
         name = str(settings.name)
+        if not settings.takes_alerts:
+            beating = cast("BeatingReceiver", receiver)
+            return HeartbeatQueue(name, beating, self._outbox, self._clock, self._chance_of(name), self._late)
         if settings.resends:
             resending = cast("ResendingReceiver", receiver)
             return ResendQueue(name, resending, self._outbox, self._clock, self._chance_of(name))

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Protocol
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.log import as_change, as_recovery
@@ -14,13 +14,10 @@ from mqvitals_agent.notify.notification import NotifiedAlert
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.notify.resent import SentAlert, batches, due_alerts, next_due, told_by
-from mqvitals_agent.notify.retry import RetryPolicy, pause_ms
+from mqvitals_agent.notify.retry import ReceiverState, RetryPolicy, pause_ms
 from mqvitals_agent.store.rows.resent import ResentAlert
 
 _LOG = logging.getLogger(__name__)
-
-_NOTE_MS: Final = 60_000
-"""How often the store is told that a receiver works, at most."""
 
 
 class ResendMember(Protocol):
@@ -60,11 +57,7 @@ class ResendQueue:
             _MemberQueue(name, receiver.resend_ms, each, outbox, clock, chance, self._noted)
             for each in receiver.members
         ]
-        self._outbox = outbox
-        self._clock = clock
-        self._retry = RetryPolicy(clock, chance, self._name)
-        self._noted_as: tuple[bool, str] | None = None
-        self._noted_ts = 0
+        self._state = ReceiverState(name, outbox, RetryPolicy(clock, chance, name))
 
     def wake(self) -> None:
         """There may be something new. Call it on the event loop's thread."""
@@ -89,13 +82,7 @@ class ResendQueue:
         if not known:
             return
         accepts = len(list(filter(None, known))) < len(known)
-        noted, now = (accepts, "; ".join(errors)), self._clock.now()
-        if noted == self._noted_as and not (accepts and now - self._noted_ts >= _NOTE_MS):
-            return
-        self._noted_as, self._noted_ts = noted, now
-        await self._retry.call(
-            lambda: self._outbox.run(lambda rows: rows.note_receiver(self._name, now, noted[1], accepts=accepts))
-        )
+        await self._state.note("; ".join(errors), accepts=accepts)
 
 
 class _MemberQueue:

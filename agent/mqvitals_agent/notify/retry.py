@@ -1,4 +1,4 @@
-"""Pauses after failures, and calls of the store that are repeated until they succeed."""
+"""Pauses after failures, calls of the store that are repeated until they succeed, and the state of receivers in it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.log import as_change, forget
+from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS
 
@@ -17,6 +18,9 @@ _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
 FIRST_PAUSE_MS: Final = 1_000
+
+NOTE_MS: Final = 60_000
+"""How often the store is told that a receiver works, at most."""
 
 
 def pause_ms(failures: int, chance: float, retry_after_ms: int | None = None) -> int:
@@ -55,3 +59,24 @@ class RetryPolicy:
             else:
                 forget(_LOG, key)
                 return result
+
+
+class ReceiverState:
+    """Keeps in the store how a receiver is that is not told through the outbox: when that changes, and now and then that it works."""
+
+    def __init__(self, name: str, outbox: Outbox, retry: RetryPolicy) -> None:
+        self._name = name
+        self._outbox = outbox
+        self._retry = retry
+        self._state: tuple[bool, str] | None = None
+        self._ts = 0
+
+    async def note(self, error: str = "", *, accepts: bool) -> None:
+        """It accepts what it is sent, or nothing of it; ``error`` is what fails all the same."""
+        state, now = (accepts, error), self._retry.clock.now()
+        if state == self._state and not (accepts and now - self._ts >= NOTE_MS):
+            return
+        self._state, self._ts = state, now
+        await self._retry.call(
+            lambda: self._outbox.run(lambda rows: rows.note_receiver(self._name, now, error, accepts=accepts))
+        )

@@ -138,6 +138,7 @@ class AgentRun:
         self._reason = ""
         self._code = int(ExitCode.DONE)
         self._cycles = self._exchanges = self._snapshots = self._firing = 0
+        self._cycle_at = 0.0
         self._until: int | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._deliveries: set[asyncio.Task[None]] = set()
@@ -302,6 +303,7 @@ class AgentRun:
     def _stored(self, stored: StoredCycle) -> None:
         """A cycle is stored: the store is open, and there may be notifications."""
         self._cycles += 1
+        self._cycle_at = self._group.clock.steady_s()
         if self._cycles == 1:
             # All objects exist now and there is little garbage: this collection is short.
             freeze_long_lived()
@@ -331,6 +333,14 @@ class AgentRun:
         """The longest time from the end of one cycle to the end of the next, ms."""
         return 2 * self._config.settings.polling.interval + _STORING_MS
 
+    def _late(self) -> str:
+        """Why cycles do not go on; empty while they do. One that the store cannot take counts: it is kept in memory."""
+        silent_ms = (self._group.clock.steady_s() - self._cycle_at) * 1000
+        if silent_ms <= self._longest_cycle_ms():
+            return ""
+        length = format_duration(round(silent_ms / 1000) * 1000)
+        return f"the last cycle ended {length} ago; one begins every {format_duration(self._config.settings.polling.interval)}"
+
     async def _log_first_day(self) -> None:
         """After an hour, log what would help most to evaluate more rules."""
         await self._group.clock.sleep(_FIRST_HOUR_MS)
@@ -353,7 +363,7 @@ class AgentRun:
 
     def _begin_delivery(self) -> None:
         make = partial(make_receiver, link=self._config.settings.link)
-        self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of, make)
+        self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of, make, self._late)
         delivery = self._start(self._notifier.run())
         self._deliveries.add(delivery)
         delivery.add_done_callback(self._on_delivery_end)

@@ -1,9 +1,11 @@
-"""Settings of services that alerts are sent to over HTTP: Slack, Microsoft Teams, PagerDuty, ServiceNow, Splunk, Alertmanager."""
+"""Settings of services that alerts are sent to over HTTP: Slack, Microsoft Teams, PagerDuty, ServiceNow, Splunk, Alertmanager;
+and of those that only hear that the agent works.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final, Literal
 
 from mqvitals_config.receivers.http import AddressSettings, HttpSettings
 from mqvitals_config.schema import Convert, Doc, SecretFile, duration_within, matching
@@ -134,3 +136,35 @@ class AlertmanagerSettings(HttpSettings):
             given.append("headers_files")
         if len(given) > 1:
             raise ValueError(f"{' and '.join(given)} both give the header Authorization")
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatSettings(AddressSettings):
+    """A service that says so when it does not hear from the agent any more."""
+
+    takes_alerts: ClassVar[bool] = False
+
+    every: Annotated[
+        Annotated[int, duration_within(1_000, 3_600_000, "must be at least 1s and at most 1h")],
+        Doc("How often it hears that cycles go on.", default="1m"),
+    ] = 60_000
+    method: Annotated[Literal["GET", "POST"], Doc("How it is called.")] = "GET"
+    fail_url: Annotated[
+        Annotated[WebAddress, Convert(WebAddress, WEB_ADDRESS_FORM)] | None,
+        Doc(
+            "What is called instead, by POST with the reason, while cycles are late.", default="nothing is called then"
+        ),
+    ] = None
+    fail_url_file: Annotated[SecretFile | None, Doc("A file that holds that address and nothing else.")] = None
+
+    def __post_init__(self) -> None:
+        AddressSettings.__post_init__(self)
+        if self.fail_url is not None and self.fail_url_file is not None:
+            raise ValueError("this receiver has two addresses for failures; give either fail_url or fail_url_file")
+        if self.template is not None:
+            raise ValueError("template is for messages; a heartbeat has none")
+
+    @property
+    def fail_address(self) -> Secret | None:
+        """Where it is called while cycles are late; None: nowhere."""
+        return self.fail_url or self.fail_url_file

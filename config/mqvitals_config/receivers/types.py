@@ -11,6 +11,7 @@ from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_config.receivers.servers import SyslogSettings
 from mqvitals_config.receivers.services import (
     AlertmanagerSettings,
+    HeartbeatSettings,
     PagerDutySettings,
     ServiceNowSettings,
     SlackSettings,
@@ -29,6 +30,7 @@ RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {
     "splunk": SplunkSettings,
     "command": CommandSettings,
     "syslog": SyslogSettings,
+    "heartbeat": HeartbeatSettings,
 }
 AnyReceiver = Annotated[ReceiverSettings, ByType(RECEIVER_TYPES)]
 """A receiver of any type. Without the key ``type`` it is a webhook."""

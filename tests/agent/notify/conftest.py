@@ -184,7 +184,7 @@ class Site:
         """Every receiver gets every alert by itself, at once, unless a test has a route of its own."""
         if self.tree is not None:
             return self.tree
-        least = {str(each.name): Severity[each.min_severity.upper()] for each in self.receivers}
+        least = {str(each.name): Severity[each.min_severity.upper()] for each in self.receivers if each.takes_alerts}
         found = every_receiver(tuple(least), least)
         return replace(
             found,

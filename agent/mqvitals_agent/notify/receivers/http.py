@@ -142,7 +142,7 @@ class HttpClient:
         async with self._session.request(
             request.method,
             url,
-            data=request.body.encode(),
+            data=request.body.encode() or None,
             headers=headers,
             allow_redirects=False,
             timeout=aiohttp.ClientTimeout(total=settings.timeout / 1000),
