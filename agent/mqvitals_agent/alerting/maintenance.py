@@ -57,6 +57,7 @@ class MaintenanceWindow:
     objects: tuple[ObjectPattern, ...] = ()
     matchers: tuple[Matcher, ...] = ()
     planned_down: bool = False
+    _owners: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def spans(self, start: int, end: int) -> list[Span]:
         """When it is on, whole and in order, as far as that begins before ``end`` and ends after ``start``."""
@@ -71,32 +72,22 @@ class MaintenanceWindow:
 
     def is_of(self, owner: str, groups: Collection[str]) -> bool:
         """Whether a queue manager is one of those that are meant. ``groups`` are owners that are none."""
-        if owner in groups:
-            return False
-        name = ObjectName(owner, "queue_manager")
-        return any(each.matches(name) for each in self.queue_managers)
+        found = self._owners.get(owner)
+        if found is None:
+            name = ObjectName(owner, "queue_manager")
+            found = self._owners[owner] = any(each.matches(name) for each in self.queue_managers)
+        return found and owner not in groups
 
     def covers(self, about: ObjectName, labels: Labels, groups: Collection[str]) -> bool:
         """Whether it is about an alert with these labels, by what the alert itself is about."""
         named = self.is_of(about.owner, groups) or any(each.matches(about) for each in self.objects)
         return named and match(self.matchers, labels)
 
-    def down_behind(
-        self, alert: Alert, causes: Iterable[AlertKey], value_of: ValueOf, groups: Collection[str]
-    ) -> str | None:
-        """The queue manager that is down as planned and from which an alert elsewhere follows; None without one.
-
-        ``causes`` explain the alert, the nearest first. An alert about what leads to the queue manager follows from it
-        also where nothing explains it, such as a channel that still retries after its partner has started.
-        """
-        if self.planned_down:
-            for about in (alert.scope, *(each.object for each in causes)):
-                if self.is_of(about.owner, groups):
-                    return about.owner
-                for partner in partners_of(about, value_of):
-                    if self.is_of(partner, groups):
-                        return partner
-        return None
+    def down_of(self, leads_to: Iterable[str], groups: Collection[str]) -> str | None:
+        """The first queue manager of those to which an alert leads (``leads_to``) that is down as planned; else None."""
+        if not self.planned_down:
+            return None
+        return next((each for each in leads_to if self.is_of(each, groups)), None)
 
     @property
     def about(self) -> tuple[object, ...]:
@@ -207,12 +198,13 @@ class SiteCalendar:
 
         ``causes`` explain the alert, the nearest first; ``groups`` are the owners that are no queue managers.
         """
-        found = []
-        for each, end in self.active(now).items():
+        on, found = self.active(now), []
+        behind = leads_to(alert, causes, value_of) if any(each.planned_down for each in on) else ()
+        for each, end in on.items():
             if each.covers(alert.key.object, labels, groups):
                 down = f"{alert.key.object.owner} is planned down; " if each.planned_down else ""
                 found.append(Muting(each, end, down + each.reason))
-            elif (owner := each.down_behind(alert, causes, value_of, groups)) is not None:
+            elif (owner := each.down_of(behind, groups)) is not None:
                 found.append(Muting(each, end, f"it follows from {owner}, which is planned down; {each.reason}"))
         return max(found, key=lambda each: each.end, default=None)
 
@@ -275,6 +267,18 @@ def moment_text(ts: int, zone: tzinfo, now: int) -> str:
     there, today = (datetime.fromtimestamp(each // 1000, zone) for each in (ts, now))
     day = "" if there.date() == today.date() else f"{there:%Y-%m-%d} "
     return f"{day}{there:%H:%M} {there.tzname() or ''}".rstrip()
+
+
+def leads_to(alert: Alert, causes: Iterable[AlertKey], value_of: ValueOf) -> tuple[str, ...]:
+    """The owners from which an alert may follow: of what explains it (``causes``), the nearest first, and where that leads.
+
+    An alert about what leads to a queue manager follows from it also where nothing explains it, such as a channel that
+    still retries after its partner has started.
+    """
+    found: dict[str, None] = {}
+    for about in (alert.scope, *(each.object for each in causes)):
+        found.update(dict.fromkeys((about.owner, *partners_of(about, value_of))))
+    return tuple(found)
 
 
 def partners_of(about: ObjectName, value_of: ValueOf) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from mqvitals_agent.alerting.action import Acknowledgement, Note
 from mqvitals_agent.alerting.labels import Labeller
-from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar, spans_of
+from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar, leads_to, spans_of
 from mqvitals_agent.handover.quality import read_quality
 from mqvitals_agent.handover.report import EndedAlerts, Handover, Mute, OpenAlert
 from mqvitals_agent.handover.trends import read_forecasts, read_store_forecasts, read_trends, read_ways
@@ -218,7 +218,7 @@ def _maintenance(within: Sequence[StoredAlert], labeller: Labeller, request: Han
                 causes = () if alert.cause is None else (alert.cause,)
                 if any(
                     window.covers(alert.key.object, labels, groups)
-                    or window.down_behind(alert, causes, lambda *_: None, groups) is not None
+                    or window.down_of(leads_to(alert, causes, lambda *_: None), groups) is not None
                     for window in each.windows
                 ):
                     hid.append(alert)

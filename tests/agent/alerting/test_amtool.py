@@ -112,3 +112,60 @@ def test_what_alertmanager_refuses_is_refused(route: str, tmp_path: Path) -> Non
     with pytest.raises(ConfigError) as caught:
         load_settings(str(ours), {}, {})
     assert all((each.place.line, each.place.column > 0) == (1, True) for each in caught.value.problems)
+
+
+INTERVALS = [
+    "times: [{start_time: '09:00', end_time: '24:00'}]",
+    "times: [{start_time: '17:00', end_time: '09:00'}]",
+    "times: [{start_time: '09:00', end_time: '09:00'}]",
+    "times: [{start_time: '9:00', end_time: '10:00'}]",
+    "times: [{start_time: '09:00', end_time: '24:01'}]",
+    "times: [{start_time: '09:00'}]",
+    "times: [{start_time: '09:60', end_time: '10:00'}]",
+    "times: ['09:00']",
+    "weekdays: ['monday:friday', Sunday]",
+    "weekdays: ['sunday:saturday']",
+    "weekdays: ['saturday:sunday']",
+    "weekdays: ['monday:sunday']",
+    "weekdays: [mon]",
+    "weekdays: ['1:5']",
+    "weekdays: [monday:tuesday:friday]",
+    "days_of_month: ['1:5', '-3:-1', '31', '1:-1', '28:-1']",
+    "days_of_month: ['0']",
+    "days_of_month: ['32']",
+    "days_of_month: ['-32:-1']",
+    "days_of_month: ['5:1']",
+    "days_of_month: ['-1:-3']",
+    "days_of_month: ['-1:3']",
+    "days_of_month: ['30:-10']",
+    "days_of_month: [last]",
+    "months: ['january:march', '1:3', May, '12']",
+    "months: ['december:january']",
+    "months: [jan]",
+    "years: ['2027', '2027:2030']",
+    "years: ['2030:2027']",
+    "years: [next]",
+    "{weekdays: [monday], location: Europe/Berlin}",
+    "{weekdays: [monday], location: Europe/Berln}",
+    "{weekdays: [monday], weekday: [monday]}",
+]
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+def test_time_intervals_are_judged_alike(interval: str, tmp_path: Path) -> None:
+    """What Alertmanager takes is taken, and what it refuses is refused, with a line and a column.
+
+    Except a thirteenth month, which it takes.
+    """
+    theirs, ours = tmp_path / "alertmanager.yml", tmp_path / "mqvitals.yaml"
+    entry = interval if interval.startswith("{") else f"{{{interval}}}"
+    text = f"time_intervals: [{{name: x, time_intervals: [{entry}]}}]\n"
+    theirs.write_text(text + "route: {receiver: a}\nreceivers: [{name: a}]\n")
+    ours.write_text(text)
+    found = amtool("check-config", str(theirs))
+    if found.returncode == 0:
+        load_settings(str(ours), {}, {})
+        return
+    with pytest.raises(ConfigError) as caught:
+        load_settings(str(ours), {}, {})
+    assert all((each.place.line, each.place.column > 0) == (1, True) for each in caught.value.problems)

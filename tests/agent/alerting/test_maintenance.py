@@ -177,6 +177,20 @@ def test_windows_of_one_name_that_overlap_or_touch_are_one() -> None:
     assert {first[1], second[1]} == {ms("2026-11-23T02:00")}
 
 
+def test_a_night_is_as_long_as_the_wall_clock_makes_it() -> None:
+    """From Saturday 22:00 to Sunday 06:00: seven hours in March and nine in October; one by cron lasts eight."""
+    nights = calendar("""
+        name: night, reason: x, queue_managers: [QM01], weekdays: [saturday], times: [{start_time: "22:00", end_time: "06:00"}]
+        name: cron, reason: x, queue_managers: [QM01], cron: "0 22 * * SAT", for: 8h
+    """)
+    found = {}
+    for start in ("2027-03-20", "2027-03-27", "2027-10-30"):
+        for each in spans_of(nights.windows, ms(start), ms(start) + 2 * DAY):
+            found[each.name, start[5:]] = (each.span.end - each.span.start) / HOUR
+    hours = {("night", "03-20"): 8, ("night", "03-27"): 7, ("night", "10-30"): 9}
+    assert found == hours | {("cron", day): 8 for _, day in hours}
+
+
 def test_moments_in_words() -> None:
     """The day is named where it is another one there."""
     zone = calendar(DOWN).windows[0].zone

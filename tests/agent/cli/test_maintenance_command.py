@@ -95,6 +95,16 @@ def test_what_is_muted_at_a_time(config: str, make_store: MakeStore, capsys: pyt
     assert "write it as 2h, 06:00, tomorrow 06:00" in capsys.readouterr().err
 
 
+def test_the_list_of_alerts_says_why(config: str, make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """The stage names the window, its end and its reason."""
+    store = str(make_store(transitions=[fired("BP-03", Severity.CRITICAL, Severity.CRITICAL)]))
+    assert main(["alerts", "list", "--why", "--config", config, "--store", store, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["excluded"] == "maintenance"
+    text = "maintenance 'weekly IPL' until 15:00 CET: QM01 is planned down; IPL of SYS1"
+    assert found["stages"][-1] == {"stage": "maintenance", "passes": False, "text": text}
+
+
 def test_mistakes_are_named_in_their_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Also in patterns, whose kinds only the rules know."""
     path = tmp_path / "bad.yaml"
