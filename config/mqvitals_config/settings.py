@@ -24,6 +24,7 @@ from mqvitals_config.facts import FactSettings
 from mqvitals_config.maintenance import MaintenanceSettings, maintenance_contradictions
 from mqvitals_config.problem import LocatedText, Place, Problem, repeated
 from mqvitals_config.receivers.types import AnyReceiver
+from mqvitals_config.reports import ReportSettings, report_contradictions
 from mqvitals_config.rules import RuleSettings
 from mqvitals_config.scalars import (
     FILE_MODE_FORM,
@@ -253,6 +254,10 @@ class Settings:
             "Maintenance windows: nothing is notified about what they are about. 'mqvitals maintenance list' shows them."
         ),
     ] = ()
+    reports: Annotated[
+        tuple[ReportSettings, ...],
+        Doc("Handovers that are sent to receivers at set times; see `mqvitals help handover`."),
+    ] = ()
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
         default_factory=LogSettings
     )
@@ -313,6 +318,7 @@ def contradictions(settings: Settings, places: Mapping[str, Place] | None = None
         others = [str(each.name) for each in settings.receivers if not each.takes_alerts]
         intervals = [str(each.name) for each in settings.time_intervals]
         yield from route_contradictions(settings.route, RouteNames(receivers, labels, intervals, places or {}, others))
+    yield from report_contradictions(settings.reports, settings.receivers)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} gives the group {group} no access; set store.mode to 0660"

@@ -73,10 +73,10 @@ def brief_blocks(report: Handover, remark: str = "", most: int = 8) -> Iterator[
     if len(report.opened) > most:
         lines.append(_rest(len(report.opened) - most))
     if lines:
-        yield Heading(2, _open_title(report))
+        yield Heading(3, _open_title(report))
         yield Items(tuple(lines))
     if report.forecasts:
-        yield Heading(2, "Ahead")
+        yield Heading(3, "Ahead")
         yield Items(tuple(_forecast_words(each, report) for each in report.forecasts[:most]))
     silent = [*report.quality.silent, *(gap for _, gap in report.quality.gaps)]
     if silent:

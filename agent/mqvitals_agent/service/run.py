@@ -6,11 +6,12 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from mqvitals_agent import __version__
 from mqvitals_agent.clock import SystemClock, VirtualClock
@@ -26,9 +27,11 @@ from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.maintenance_watch import MaintenanceWatch
 from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, write_smf
 from mqvitals_agent.service.process import ServiceManager, handled_signals
+from mqvitals_agent.service.scheduled_reports import ScheduledReports
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.actions import Actions
+from mqvitals_agent.store.rows.reports import ReportRepository
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker, WorkerEndedError, run_in_loop
 from mqvitals_config.problem import ConfigError
@@ -37,6 +40,8 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.timestamps import iso
 
 _LOG = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 INTERRUPTED = 130
 
@@ -144,6 +149,7 @@ class AgentRun:
         self._deliveries: set[asyncio.Task[None]] = set()
         self._worker = ThreadWorker(clock=self._group.clock)
         self._notifier: Notifier | None = None
+        self._reports = ScheduledReports(options.store, self._on_reports, self._group.clock, self._group.chance_of)
         self._drain_until: float | None = None
         self._bug: BaseException | None = None
         self._reload_lock = asyncio.Lock()
@@ -268,6 +274,7 @@ class AgentRun:
         if self._notifier is None:
             return
         rest = _DRAIN_S if self._drain_until is None else max(self._drain_until - time.monotonic(), 0)
+        self._reports.close()
         await self._notifier.drain(rest)
         self._notifier.close()
         if self._deliveries:
@@ -285,6 +292,7 @@ class AgentRun:
 
     async def _end_tasks(self) -> None:
         """End the tasks beside the service. The next run repeats an attempt that is under way."""
+        self._reports.close()
         if self._notifier is not None:
             self._notifier.close()
         tasks = set(self._tasks)
@@ -364,9 +372,14 @@ class AgentRun:
     def _begin_delivery(self) -> None:
         make = partial(make_receiver, link=self._config.settings.link)
         self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of, make, self._late)
-        delivery = self._start(self._notifier.run())
-        self._deliveries.add(delivery)
-        delivery.add_done_callback(self._on_delivery_end)
+        for work in (self._notifier.run(), self._reports.run(self._config)):
+            delivery = self._start(work)
+            self._deliveries.add(delivery)
+            delivery.add_done_callback(self._on_delivery_end)
+
+    def _on_reports(self, function: Callable[[ReportRepository], _T]) -> Awaitable[_T]:
+        """Call a function with the rows of reports on the store's thread."""
+        return self._worker.run(lambda: function(self._service.store.reports))
 
     def _on_delivery_end(self, delivery: asyncio.Task[None]) -> None:
         """Delivery ended: with the run, by a reload, or by a bug, which ends the run."""

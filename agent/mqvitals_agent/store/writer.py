@@ -36,6 +36,7 @@ from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import HourMean, write_means
 from mqvitals_agent.store.rows.messages import MessageRepository
 from mqvitals_agent.store.rows.notifications import NotificationRepository, UpdateOutbox
+from mqvitals_agent.store.rows.reports import ReportRepository
 from mqvitals_agent.store.rows.requests import RequestRepository
 from mqvitals_agent.store.rows.smf_records import SmfRepository
 from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
@@ -90,6 +91,7 @@ class Store:
         self.notifications = NotificationRepository(database)
         self.requests = RequestRepository(database)
         self.actions = ActionRepository(database)
+        self.reports = ReportRepository(database)
         self._people = NO_ACTIONS
         self.smf = SmfRepository(database)
         self.messages = MessageRepository(database)

@@ -32,6 +32,7 @@ from mqvitals_agent.notify.receivers.attempt import (
     os_error_text,
     readable,
 )
+from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_config.receivers.http import HttpSettings
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.secret import Secret, WebAddress, checked_address, shown_address
@@ -201,6 +202,18 @@ class HttpReceiver(ABC, Generic[S]):
     async def aclose(self) -> None:
         """Close the session."""
         await self._http.aclose()
+
+
+class ReportingHttpReceiver(HttpReceiver[S]):
+    """One that also gets each report in one request."""
+
+    @abstractmethod
+    def report_request(self, report: ReportMessage, revealed: Revealed) -> HttpRequest:
+        """The request for a report. Raises ValueError, without a secret in it, when a secret cannot be used."""
+
+    async def send_report(self, report: ReportMessage, /) -> DeliveryOutcome:
+        """Make one attempt."""
+        return await self._http.attempt(lambda revealed: self.report_request(report, revealed))
 
 
 def revealed_address(address: Secret, revealed: Revealed) -> str:

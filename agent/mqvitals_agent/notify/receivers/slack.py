@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, more_words
 from mqvitals_agent.notify.notification import Notification
-from mqvitals_agent.notify.receivers.http import HttpReceiver, HttpRequest, Revealed, revealed_address
+from mqvitals_agent.notify.receivers.http import HttpRequest, ReportingHttpReceiver, Revealed, revealed_address
+from mqvitals_agent.notify.report import ReportMessage, chat_message
 from mqvitals_config.receivers.services import SlackSettings
 from mqvitals_rules.lifecycle.alert import Severity
 
@@ -28,13 +29,18 @@ _GOOD = "#2eb67d"
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-class SlackReceiver(HttpReceiver[SlackSettings]):
+class SlackReceiver(ReportingHttpReceiver[SlackSettings]):
     """Posts messages to the address of an incoming webhook."""
 
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError when the address cannot be used."""
         message = self._write(notification, self._now())
         return HttpRequest(revealed_address(self._settings.address, revealed), json.dumps(slack_payload(message)))
+
+    def report_request(self, report: ReportMessage, revealed: Revealed) -> HttpRequest:
+        """The request for a report. Raises ValueError when the address cannot be used."""
+        body = json.dumps(slack_payload(chat_message(report)))
+        return HttpRequest(revealed_address(self._settings.address, revealed), body)
 
 
 def slack_payload(message: NotificationMessage) -> dict[str, Any]:

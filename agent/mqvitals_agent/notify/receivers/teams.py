@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, cut_text, more_words
 from mqvitals_agent.notify.notification import Notification
-from mqvitals_agent.notify.receivers.http import HttpReceiver, HttpRequest, Revealed, revealed_address
+from mqvitals_agent.notify.receivers.http import HttpRequest, ReportingHttpReceiver, Revealed, revealed_address
+from mqvitals_agent.notify.report import ReportMessage, chat_message
 from mqvitals_config.receivers.services import TeamsSettings
 from mqvitals_rules.lifecycle.alert import Severity
 
@@ -24,12 +25,17 @@ _STYLES = {Severity.CRITICAL: "attention", Severity.WARNING: "warning", Severity
 _GOOD = "good"
 
 
-class TeamsReceiver(HttpReceiver[TeamsSettings]):
+class TeamsReceiver(ReportingHttpReceiver[TeamsSettings]):
     """Posts cards to the address of a workflow."""
 
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError when the address cannot be used."""
         body = teams_body(self._write(notification, self._now()))
+        return HttpRequest(revealed_address(self._settings.address, revealed), body)
+
+    def report_request(self, report: ReportMessage, revealed: Revealed) -> HttpRequest:
+        """The request for a report. Raises ValueError when the address cannot be used."""
+        body = teams_body(chat_message(report))
         return HttpRequest(revealed_address(self._settings.address, revealed), body)
 
 

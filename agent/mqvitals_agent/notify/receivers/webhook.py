@@ -8,38 +8,42 @@ from typing import Final
 from mqvitals_agent.notify.message import posted_text
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receivers.http import (
-    HttpReceiver,
     HttpRequest,
+    ReportingHttpReceiver,
     Revealed,
     header_text,
     revealed_address,
 )
+from mqvitals_agent.notify.report import ReportMessage, posted_report
 from mqvitals_config.receivers.http import WebhookSettings
 
 SIGNATURE: Final = "X-Mqvitals-Signature"
 
 
-class WebhookReceiver(HttpReceiver[WebhookSettings]):
+class WebhookReceiver(ReportingHttpReceiver[WebhookSettings]):
     """Posts notifications to an address of the site's own, with a token and a signature where there are some."""
 
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
         """The request for a notification. Raises ValueError when the address or the token cannot be used."""
-        settings = self._settings
         message = self._write(notification, self._now())
-        body = posted_text(notification, message)
+        made_by_site = message.text is not None
+        content_type = self._settings.content_type if made_by_site else "application/json"
+        return self._signed(posted_text(notification, message), revealed, content_type)
+
+    def report_request(self, report: ReportMessage, revealed: Revealed) -> HttpRequest:
+        """The request for a report, as ``request``."""
+        return self._signed(posted_report(report), revealed, "application/json")
+
+    def _signed(self, body: str, revealed: Revealed, content_type: str) -> HttpRequest:
+        settings = self._settings
         headers = {}
         if settings.token_file is not None:
             token = header_text(revealed(settings.token_file), settings.token_file, "token")
             headers["Authorization"] = f"Bearer {token}"
         if settings.hmac_secret_file is not None:
             headers[SIGNATURE] = signature(body, revealed(settings.hmac_secret_file), self._now() // 1000)
-        return HttpRequest(
-            revealed_address(settings.address, revealed),
-            body,
-            headers,
-            frozenset(headers),
-            settings.content_type if message.text is not None else "application/json",
-        )
+        address = revealed_address(settings.address, revealed)
+        return HttpRequest(address, body, headers, frozenset(headers), content_type)
 
 
 def signature(body: str, secret: str, now_s: int) -> str:

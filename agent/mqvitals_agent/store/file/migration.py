@@ -179,6 +179,12 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
     ),
     # The site's reason where its settings turned off the rule of an open alert.
     ("ALTER TABLE alert ADD COLUMN off_reason TEXT NOT NULL DEFAULT ''",),
+    # Reports that are sent at set times, and up to which moment each is dealt with.
+    (
+        """CREATE TABLE report(name TEXT NOT NULL, receiver TEXT NOT NULL, schedule TEXT NOT NULL, handled_ts INTEGER NOT NULL,
+            sent_ts INTEGER, attempts INTEGER NOT NULL, next_ts INTEGER NOT NULL, error TEXT NOT NULL,
+            PRIMARY KEY(name, receiver)) STRICT, WITHOUT ROWID""",
+    ),
 )
 """The statements of each structure."""
 

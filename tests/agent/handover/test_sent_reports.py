@@ -1,0 +1,98 @@
+"""A report as receivers get it: built from the store of the night, with the settings of an agent."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mqvitals_agent.notify.receivers.http import HttpRequest
+from mqvitals_agent.notify.receivers.slack import MOST_TEXT, SlackReceiver
+from mqvitals_agent.notify.receivers.teams import MOST_BYTES, TeamsReceiver
+from mqvitals_agent.notify.receivers.webhook import SIGNATURE, WebhookReceiver, signature
+from mqvitals_agent.notify.report import ReportMessage
+from mqvitals_agent.service.agent_config import AgentConfig, read_agent_config
+from mqvitals_agent.service.scheduled_reports import build_report
+from mqvitals_config.receivers.http import WebhookSettings
+from mqvitals_config.receivers.services import SlackSettings, TeamsSettings
+
+DUE = int(datetime(2026, 11, 20, 10, 10, tzinfo=UTC).timestamp()) * 1000
+SETTINGS = """\
+name: PRDQSG
+receivers:
+  - {name: ops, url: https://ops.example.com/hook, hmac_secret_file: key}
+  - {name: chat, type: slack, url: https://chat.example.com/hook}
+  - {name: team, type: teams, url: https://team.example.com/hook}
+reports:
+  - {name: night, at: "11:10", time_zone: Europe/Berlin, receivers: [ops, chat, team]}
+"""
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> AgentConfig:
+    """The settings of an agent that sends a report."""
+    path = tmp_path_factory.mktemp("settings") / "mqvitals.yaml"
+    path.write_text(SETTINGS, "utf-8")
+    return read_agent_config(str(path), {})
+
+
+def built(night: Path, config: AgentConfig, *, late: bool = False) -> ReportMessage:
+    """The report of the night."""
+    (report,) = config.settings.reports
+    return build_report(night, config, report, DUE, late=late)
+
+
+def test_it_is_about_the_time_up_to_its_moment(night: Path, config: AgentConfig) -> None:
+    """In the zone of the report."""
+    found = built(night, config)
+    assert found.title == "Handover of PRDQSG: 12 h 0 m to 2026-11-20 11:10 CET"
+    assert found.key == "night 2026-11-20T10:10:00.000Z"
+    assert found.counts == {"critical": 1, "warning": 1, "info": 0, "ended": 3}
+    assert "● CRITICAL QM01: buffer pool 3: 4 % free; anna has it" in found.brief
+    assert "QM01 page set 3 is full in 1 h 30 m" in found.brief
+    assert "comes late" not in found.text
+    assert len(found.brief) < MOST_TEXT
+    assert found.page.startswith("<!DOCTYPE html>")
+
+
+def test_one_that_comes_late_says_so_first(night: Path, config: AgentConfig) -> None:
+    """In each form, with the time when it was due."""
+    found = built(night, config, late=True)
+    words = "This report was due at 2026-11-20 11:10:00 CET and comes late"
+    assert found.brief.startswith(words)
+    assert words in " ".join(found.text.split())
+    assert words in found.page
+
+
+def revealed(secret: object) -> str:
+    """The text of each secret."""
+    return "https://chat.example.com/hook/T0" if "key" not in str(secret) else "shared"
+
+
+def test_a_webhook_gets_it_as_json_and_signed(night: Path, config: AgentConfig) -> None:
+    """With a key by which a second one is known."""
+    (settings, *_) = config.settings.receivers
+    assert isinstance(settings, WebhookSettings)
+    request: HttpRequest = WebhookReceiver(settings, lambda: DUE).report_request(built(night, config), revealed)
+    payload = json.loads(request.body)
+    assert (payload["type"], payload["key"]) == ("report", "night 2026-11-20T10:10:00.000Z")
+    assert payload["severity"] == "critical"
+    assert request.body.isascii()
+    assert request.headers[SIGNATURE] == signature(request.body, revealed(settings.hmac_secret_file), DUE // 1000)
+
+
+def test_chats_get_the_short_form(night: Path, config: AgentConfig) -> None:
+    """As texts that are no markup, within the limits of each service."""
+    _, slack, teams = config.settings.receivers
+    assert isinstance(slack, SlackSettings)
+    assert isinstance(teams, TeamsSettings)
+    report = built(night, config)
+    payload = json.loads(SlackReceiver(slack, lambda: DUE).report_request(report, revealed).body)
+    (section,) = payload["attachments"][0]["blocks"]
+    assert section["text"]["type"] == "plain_text"
+    assert section["text"]["text"] == report.brief
+    card = TeamsReceiver(teams, lambda: DUE).report_request(report, revealed).body
+    assert len(card) <= MOST_BYTES
+    assert "anna has it" in card
