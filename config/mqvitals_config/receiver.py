@@ -41,7 +41,17 @@ def label_value(text: str) -> str:
 
 
 ReceiverType = Literal[
-    "webhook", "alertmanager", "slack", "teams", "pagerduty", "servicenow", "splunk", "command", "syslog", "heartbeat"
+    "webhook",
+    "alertmanager",
+    "slack",
+    "teams",
+    "pagerduty",
+    "servicenow",
+    "splunk",
+    "command",
+    "syslog",
+    "email",
+    "heartbeat",
 ]
 LeastSeverity = Literal["critical", "warning", "info"]
 

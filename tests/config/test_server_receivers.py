@@ -9,7 +9,7 @@ import pytest
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError, Problem
 from mqvitals_config.receiver import ReceiverSettings
-from mqvitals_config.receivers.servers import SyslogSettings
+from mqvitals_config.receivers.servers import EmailSettings, SyslogSettings, mail_parts
 
 
 def receiver_of(folder: Path, text: str) -> ReceiverSettings:
@@ -69,5 +69,56 @@ def test_hosts(tmp_path: Path, host: str) -> None:
 def test_mistakes_of_syslog(tmp_path: Path, text: str, place: str, said: str) -> None:
     """Each with its line and column."""
     problem = problem_of(tmp_path, f"type: syslog, {text}")
+    assert f"{problem.key}: {problem.message}".startswith(said)
+    assert str(problem.place) == f"{tmp_path}/mqvitals.yaml:{place}"
+
+
+MAIL = "type: email, host: h, from: mq@example.com, to: [ops@example.com]"
+
+
+def test_mail_in_full(tmp_path: Path) -> None:
+    """Addresses with and without names."""
+    found = receiver_of(
+        tmp_path,
+        "type: email, host: h, from: MQ alerts <mq@example.com>, to: [ops@example.com, 'Ä. B. <a.b+c@x-y.example>'],"
+        " tls: implicit, user: mq, password_file: p",
+    )
+    assert isinstance(found, EmailSettings)
+    assert mail_parts(found.sender) == ("MQ alerts", "mq@example.com")
+    assert [mail_parts(each) for each in found.to] == [("", "ops@example.com"), ("Ä. B.", "a.b+c@x-y.example")]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ("type: email, host: h, from: a@b", "2:5", "receivers[0].to: this key is missing"),
+        ("type: email, from: a@b, to: [a@b]", "2:5", "receivers[0]: this receiver needs the host of the mail server"),
+        ("type: email, host: h, from: a@b, to: []", "2:5", "receivers[0]: to names no address"),
+        ("type: email, host: h, from: ab, to: [a@b]", "2:43", "receivers[0].from: expected an address such as"),
+        ("type: email, host: h, from: a@b, to: a@b", "2:52", "receivers[0].to: expected a list, got"),
+        (
+            "type: email, host: h, from: a@b, to: ['a@b, c@d']",
+            "2:53",
+            "receivers[0].to[0]: expected an address such as",
+        ),
+        (
+            'type: email, host: h, from: a@b, to: ["a\\n <c@d>"]',
+            "2:53",
+            "receivers[0].to[0]: expected an address such as",
+        ),
+        (f"{MAIL}, user: mq", "2:5", "receivers[0]: user and password_file go together"),
+        (f"{MAIL}, password: x", "2:82", "receivers[0].password: a secret is never written in this file"),
+        (
+            f"{MAIL}, tls: none, user: u, password_file: p",
+            "2:5",
+            "receivers[0]: a password is not sent over a connection",
+        ),
+        (f"{MAIL}, tls: none, ca_file: p", "2:5", "receivers[0]: ca_file and client_certificate are for TLS"),
+        (f"{MAIL}, tls: yes", "2:87", "receivers[0].tls: 'yes' is not one of starttls, implicit and none"),
+    ],
+)
+def test_mistakes_of_mail(tmp_path: Path, text: str, place: str, said: str) -> None:
+    """Each with its line and column."""
+    problem = problem_of(tmp_path, text)
     assert f"{problem.key}: {problem.message}".startswith(said)
     assert str(problem.place) == f"{tmp_path}/mqvitals.yaml:{place}"

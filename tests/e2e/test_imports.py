@@ -49,9 +49,9 @@ def test_reading_needs_no_sqlite_utils() -> None:
     assert "sqlite_utils" not in loaded("import mqvitals_agent.store.reader, mqvitals_agent.cli.group.status")
 
 
-def test_an_agent_that_notifies_nobody_needs_no_http_client() -> None:
-    """The HTTP client is imported where a receiver is made."""
-    assert "aiohttp" not in loaded("import mqvitals_agent.service.run, mqvitals_agent.cli.agent")
+def test_an_agent_that_notifies_nobody_needs_no_client() -> None:
+    """Clients of HTTP and of mail servers are imported where a receiver is made."""
+    assert not {"aiohttp", "aiosmtplib"} & loaded("import mqvitals_agent.service.run, mqvitals_agent.cli.agent")
 
 
 # In a checkout the sources are what is imported; .ci/wheel runs this where they are away.

@@ -63,6 +63,7 @@ RECEIVERS: Final[Mapping[ReceiverType, _MakeOfType]] = {
     "splunk": _in("splunk", "SplunkReceiver"),
     "command": _in("command", "CommandReceiver"),
     "syslog": _in("syslog", "SyslogReceiver"),
+    "email": _in("email", "EmailReceiver"),
     "heartbeat": _in("heartbeat", "HeartbeatReceiver"),
 }
 

@@ -1,16 +1,16 @@
-"""Settings of receivers that are servers with a protocol of their own: syslog."""
+"""Settings of receivers that are servers with a protocol of their own: syslog and mail."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Annotated, Final, Literal
 
 from mqvitals_config.problem import LocatedText
 from mqvitals_config.receiver import TlsSettings
 from mqvitals_config.scalars import resolved_path
-from mqvitals_config.schema import Convert, Doc, matching
+from mqvitals_config.schema import Convert, Doc, SecretFile, matching
 
 HOST_FORM = "the name or the IP address of a host"
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?")
@@ -94,3 +94,61 @@ class SyslogSettings(TlsSettings):
             raise ValueError(f"socket is for transport unix, not for {self.transport}")
         if self.transport != "tls" and (self.ca_file is not None or self.client_certificate is not None):
             raise ValueError(f"ca_file and client_certificate are for transport tls, not for {self.transport}")
+
+
+MAIL_FORM = "an address such as mq@example.com or MQ alerts <mq@example.com>"
+_LOCAL_PART = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
+_DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*"
+_MAIL = re.compile(
+    rf"(?:(?P<name>[^<>\"@,;]*?)\s*<(?P<named>{_LOCAL_PART}@{_DOMAIN})>|(?P<bare>{_LOCAL_PART}@{_DOMAIN}))"
+)
+
+
+def mail_address(text: LocatedText) -> LocatedText:
+    """``text`` itself, the address of a mailbox with or without a name before it; raises ValueError."""
+    if len(text) > 254 or not text.isprintable() or not _MAIL.fullmatch(text):
+        raise ValueError(f"expected {MAIL_FORM}")
+    return text
+
+
+def mail_parts(address: str) -> tuple[str, str]:
+    """Name, which may be empty, and mailbox of an address that ``mail_address`` takes."""
+    found = _MAIL.fullmatch(address)
+    assert found
+    return (found["name"] or "").strip(), found["named"] or found["bare"]
+
+
+MailAddress = Annotated[LocatedText, Convert(mail_address, MAIL_FORM)]
+MailTls = Literal["starttls", "implicit", "none"]
+MAIL_PORTS: Final[dict[MailTls, int]] = {"starttls": 587, "implicit": 465, "none": 25}
+
+
+@dataclass(frozen=True, slots=True)
+class EmailSettings(TlsSettings):
+    """A mail server, and those to whom it brings mails."""
+
+    host: ServerHost = None
+    port: ServerPort = None
+    tls: Annotated[
+        MailTls,
+        Doc("How the connection to it is encrypted: after it has begun, from the beginning, or not at all."),
+    ] = "starttls"
+    user: Annotated[str | None, Doc("The user by whose name mails are handed over.")] = None
+    password_file: Annotated[SecretFile | None, Doc("A file that holds the user's password, and nothing else.")] = None
+    sender: Annotated[MailAddress, Doc("The address that mails are from.")] = field(
+        kw_only=True, metadata={"key": "from"}
+    )
+    to: Annotated[tuple[MailAddress, ...], Doc("The addresses to which mails go.")] = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        TlsSettings.__post_init__(self)
+        if self.host is None:
+            raise ValueError("this receiver needs the host of the mail server")
+        if not self.to:
+            raise ValueError("to names no address")
+        if (self.user is None) != (self.password_file is None):
+            raise ValueError("user and password_file go together; one of them is missing")
+        if self.tls == "none" and self.user is not None:
+            raise ValueError("a password is not sent over a connection without TLS; give tls: starttls or implicit")
+        if self.tls == "none" and (self.ca_file is not None or self.client_certificate is not None):
+            raise ValueError("ca_file and client_certificate are for TLS, and tls is none")

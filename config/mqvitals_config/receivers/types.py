@@ -8,7 +8,7 @@ from typing import Annotated
 from mqvitals_config.receiver import ReceiverSettings, ReceiverType
 from mqvitals_config.receivers.command import CommandSettings
 from mqvitals_config.receivers.http import WebhookSettings
-from mqvitals_config.receivers.servers import SyslogSettings
+from mqvitals_config.receivers.servers import EmailSettings, SyslogSettings
 from mqvitals_config.receivers.services import (
     AlertmanagerSettings,
     HeartbeatSettings,
@@ -30,6 +30,7 @@ RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {
     "splunk": SplunkSettings,
     "command": CommandSettings,
     "syslog": SyslogSettings,
+    "email": EmailSettings,
     "heartbeat": HeartbeatSettings,
 }
 AnyReceiver = Annotated[ReceiverSettings, ByType(RECEIVER_TYPES)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import ssl
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
@@ -142,3 +142,49 @@ def refused(text: str) -> DeliveryOutcome:
 def again(text: str) -> DeliveryOutcome:
     """The receiver has a problem, or its settings do."""
     return DeliveryOutcome(DeliveryStatus.AGAIN, text)
+
+
+PATIENCE_MS: Final = 900_000
+"""How long one of several addresses that does not accept now keeps a notification from being done: greylisting takes minutes."""
+_MOST_NAMED: Final = 3
+
+
+class Addressees:
+    """Keeps who of several addresses has accepted a notification: an attempt that is repeated goes to the others alone.
+
+    An address that accepts nothing for longer than PATIENCE_MS holds up nobody any more until it accepts something. What is
+    kept here ends with the process: then an address may get a notification twice.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = tuple(names)
+        self._key = ""
+        self._taken: set[str] = set()
+        self._since: dict[str, int] = {}
+
+    def ahead(self, key: str) -> list[str]:
+        """Those that have not accepted the notification ``key`` yet."""
+        if key != self._key:
+            self._key, self._taken = key, set()
+        return [name for name in self._names if name not in self._taken]
+
+    def settle(self, answers: Mapping[str, DeliveryOutcome], now: int) -> DeliveryOutcome:
+        """The outcome of an attempt at ``now`` (ms UTC) for the notification of the last ``ahead``.
+
+        It is accepted when one has accepted it, and the others refuse it or have accepted nothing for a long time.
+        """
+        of_status = {
+            status: [name for name, answer in answers.items() if answer.status is status] for status in DeliveryStatus
+        }
+        self._taken.update(of_status[DeliveryStatus.ACCEPTED])
+        later = of_status[DeliveryStatus.AGAIN]
+        self._since = {name: self._since.get(name, now) for name in later}
+        text = f"accepted for {len(self._taken)} of {len(self._names)}" if len(self._names) > 1 else ""
+        troubles = [f"{name}: {answers[name].text}" for name in (*later, *of_status[DeliveryStatus.REFUSED])]
+        if len(troubles) > _MOST_NAMED:
+            troubles[_MOST_NAMED:] = [f"and {len(troubles) - _MOST_NAMED} more"]
+        text = "; ".join([text, *troubles] if text else troubles) or "accepted"
+        waited_for = [name for name in later if now - self._since[name] < PATIENCE_MS]
+        if waited_for or (later and not self._taken):
+            return again(text)
+        return accepted(text) if self._taken else refused(text)
