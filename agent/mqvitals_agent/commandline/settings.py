@@ -104,16 +104,22 @@ def explained(problems: Iterable[Problem]) -> str:
     return excerpts(problems, source)
 
 
+def readable_settings(arguments: argparse.Namespace) -> Settings:
+    """The settings in force, or none where they cannot be used: mistakes must not keep anyone from looking at alerts."""
+    from mqvitals_config.settings import Settings
+
+    try:
+        return loaded_settings(arguments).settings
+    except Failure:
+        return Settings()
+
+
 def readable_rules(arguments: argparse.Namespace) -> tuple[Rule, ...]:
-    """The rules that can be read: mistakes in rules or settings must not keep anyone from looking at alerts."""
+    """The rules that can be read."""
     from mqvitals_rules.ruleset.pack import read_rules
     from mqvitals_rules.vocabulary.tables import KINDS
 
-    try:
-        files = loaded_settings(arguments).settings.rules.files
-    except Failure:
-        files = ()
-    return read_rules(KINDS, files)[0]
+    return read_rules(KINDS, readable_settings(arguments).rules.files)[0]
 
 
 def labeller_for(arguments: argparse.Namespace, groups: Collection[str]) -> Labeller:

@@ -349,7 +349,7 @@ class Outbox:
         if rule is None:
             return RuleText()
         source = rule.sources[0] if rule.sources else None
-        compiled = rules.rule_for(rule, alert.scope)
+        compiled = rules.form_of(rule, alert.scope)
 
         def lookup(kind: str, metric: str) -> Reported:
             name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
@@ -357,10 +357,10 @@ class Outbox:
 
         context = InstantContext(lookup, alert.updated, alert.scope.name)
         return RuleText(
-            compiled.advise(alert.scope, context) if compiled else rule.advice,
+            compiled.advise(alert.scope, context),
             source.document if source else "",
             source.section if source else "",
-            compiled.command(alert.scope, context) if compiled else "",
+            compiled.command(alert.scope, context),
         )
 
 

@@ -26,7 +26,8 @@ from mqvitals_agent.view.what_if import WhatIfInputs, read_what_if
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation
 from mqvitals_rules.lifecycle.alert import Alert
-from mqvitals_rules.ruleset.rule import RuleKind
+from mqvitals_rules.ruleset.rule import Rule, RuleKind
+from mqvitals_rules.ruleset.tuning import Changed
 from mqvitals_rules.snapshot import Instance, ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -50,11 +51,15 @@ _SOURCES: Final[Mapping[Absence, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ObjectRule:
-    """A rule of the object and what it finds; ``alert`` is its newest alert about the object, open or ended."""
+    """A rule of the object and what it finds; ``alert`` is its newest alert about the object, open or ended.
+
+    ``tuned`` is what the site changes about it for the object.
+    """
 
     rule: CompiledRule
     explanation: RuleExplanation
     alert: Alert | None
+    tuned: tuple[Changed, ...] = ()
 
     @property
     def firing(self) -> bool:
@@ -79,7 +84,7 @@ class ObjectDetail:
     since when it no longer exists. ``since`` is when its present severity began. ``chartable`` are the metrics that a
     chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to
     do, when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a
-    channel initiator, ``console`` the messages about it, ``changes`` those of definitions; ``planned`` the inputs of the formulas. ``trend`` is the
+    channel initiator, ``rules_off`` the rules that the site turned off for it, with its reasons, ``console`` the messages about it, ``changes`` those of definitions; ``planned`` the inputs of the formulas. ``trend`` is the
     chosen one over time (None: it has none).
     """
 
@@ -97,6 +102,7 @@ class ObjectDetail:
     lead: tuple[Alert, AlertAdvice] | None = None
     until: int | None = None
     rules: tuple[ObjectRule, ...] = ()
+    rules_off: tuple[tuple[Rule, str], ...] = ()
     related: tuple[RelatedObjects, ...] = ()
     tasks: tuple[Item, ...] = ()
     mqsc: str = ""
@@ -153,6 +159,7 @@ def read_object_detail(
         instances=reader.instances(name),
         alerts=firing,
         rules=object_rules,
+        rules_off=rules.rules.off_for(name),
         below=below,
         lead=lead,
         until=silent_since(status).get(name.owner),
@@ -210,7 +217,10 @@ def _object_rules(
     newest = {alert.key.rule: alert for alert in alerts}  # the store returns them in the order they arose
     compiled = rules.rules.rules_for(name)
     explained = explain_object(reader, compiled, rules.facts, name, rules.zone_of).findings
-    found = [ObjectRule(rule, each, newest.get(rule.id)) for rule, each in zip(compiled, explained, strict=True)]
+    found = [
+        ObjectRule(rule, each, newest.get(rule.id), rules.rules.tuned_for(rule.id, name))
+        for rule, each in zip(compiled, explained, strict=True)
+    ]
     return tuple(sorted(found, key=_rank))
 
 

@@ -15,14 +15,16 @@ from mqvitals_config.problem import ConfigError, LocatedText, Problem
 from mqvitals_config.rules import RuleSettings
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
-from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.history import ZoneOf, no_zone
 from mqvitals_rules.ruleset.facts import Facts, declared_facts
 from mqvitals_rules.ruleset.pack import read_rules
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.ruleset.ruleset import RuleSet
+from mqvitals_rules.ruleset.tuning import change_of, changed_rule
 from mqvitals_rules.ruleset.tuning_settings import tuning_of, without_effect
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -82,6 +84,16 @@ def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
     except ConfigError as error:
         return None, [*error.problems]
     return RuleConfig(ruleset, Facts(KINDS, facts), _zones(settings)), []
+
+
+def tuned_rule(settings: Settings, rule: Rule, name: ObjectName) -> CompiledRule | None:
+    """One rule as it is in force for an object, without compiling the others; None where it is switched off for it.
+
+    Entries with a mistake are left out. Raises ConfigError when the rule cannot be compiled.
+    """
+    entries, _ = tuning_of(settings.rules, {str(rule.id): rule}, complete=False)
+    change = change_of(entries, name, off=bool(disabled_rules(settings.rules, (rule,)) & {str(rule.id)}))
+    return None if change is None else compile_rule(changed_rule(rule, change), KINDS, dict(change.values))
 
 
 def disabled_rules(settings: RuleSettings, rules: Iterable[Rule]) -> frozenset[str]:

@@ -12,10 +12,12 @@ from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.ruleset.tuning import (
     NO_CHANGE,
+    Changed,
     RuleChange,
     Tuning,
     change_of,
     changed_rule,
+    in_force,
     off_everywhere,
     off_reason,
 )
@@ -104,6 +106,20 @@ class RuleSet:
         """A rule as it is in force for one object; None when it is switched off for it."""
         change = self._change(rule, name)
         return None if change is None else self._compiled(rule, change)
+
+    def tuned_for(self, rule_id: str, name: ObjectName) -> tuple[Changed, ...]:
+        """What is different about a rule for one object, in words, each key with the entry that counts."""
+        rule, entries = self.rule(rule_id), self.tuning_of(rule_id)
+        return in_force(rule, entries, name) if rule is not None and entries else ()
+
+    def off_for(self, name: ObjectName) -> tuple[tuple[Rule, str], ...]:
+        """The rules that are off for one object and in force for others of its kind, each with the site's reason."""
+        own = ((rule, self.off_reason(str(rule.id), name)) for rule in self._by_object.get(name.kind, ()))
+        return tuple((rule, reason) for rule, reason in own if reason is not None)
+
+    def form_of(self, rule: Rule, name: ObjectName) -> CompiledRule:
+        """A rule as it is in force for one object, or where it is switched off for it, as shipped: for its texts."""
+        return self._compiled(rule, self._change(rule, name) or NO_CHANGE)
 
     def off_reason(self, rule_id: str, name: ObjectName) -> str | None:
         """Why a rule is switched off for an object, empty where the site gives no reason; None where it is in force."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,12 @@ import pytest
 from mqvitals_agent.alerting.decision import LATE_EFFECT_MS, inhibitions
 from mqvitals_agent.store.error import StoreError
 from mqvitals_config.receivers.http import WebhookSettings
-from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Why
+from mqvitals_rules.ruleset.pack import read_rules
+from mqvitals_rules.ruleset.pattern import ObjectPattern
+from mqvitals_rules.ruleset.ruleset import RuleSet
+from mqvitals_rules.ruleset.tuning import Tuning
+from mqvitals_rules.vocabulary.tables import KINDS
 
 PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED
 WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
@@ -152,6 +158,22 @@ def test_the_rule_speaks(site: Any, pool: Pool, webhook: Webhook) -> None:
     assert known["document"]
     assert known["section"]
     assert unknown == {"summary": "QM01: 4 % free"}
+
+
+def test_the_end_of_an_alert_whose_rule_is_turned_off(
+    site: Any, pool: Pool, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Receivers that know it are told, with the site's reason and the texts of the rule as it was."""
+    site.receivers = [webhook()]
+    site.change(pool())
+    entry = Tuning("BP-03", ObjectPattern.parse("QM01/*"), off=True, reason="a pool for tests")
+    tuned = RuleSet(read_rules(KINDS)[0], KINDS, (entry,))
+    monkeypatch.setitem(type(site).outbox.__globals__, "ruleset", lambda: tuned)
+    site.change(replace(pool(state=RESOLVED), why=Why.TURNED_OFF, off_reason=entry.reason))
+    assert [status for _, status, _ in notifications(site)] == ["firing", "resolved"]
+    first, last = (json.loads(row[0])["annotations"] for row in site.row("SELECT payload FROM notice ORDER BY id"))
+    assert "turned off by the settings (a pool for tests); it was: QM01: 4 % free" in last["summary"]
+    assert (last["advice"], last["mqsc"]) == (first["advice"], first["mqsc"])
 
 
 def test_without_receivers_nothing_is_owed(site: Any, pool: Pool) -> None:

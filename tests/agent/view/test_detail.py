@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,10 @@ from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.object_detail import ObjectDetail
 from mqvitals_agent.view.screens.object import detail_lines
+from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.ruleset.pattern import ObjectPattern
+from mqvitals_rules.ruleset.tuning import Tuning
 from mqvitals_rules.snapshot import ObjectName
 
 HOSTILE = ("[/x]", "\x1b[2J\x1b[31mRED", "漢" * 48)
@@ -146,3 +150,23 @@ def test_related_objects_are_told_in_words(stored: StoreReader, judging: RuleCon
     text = "\n".join(line.text for line in detail_lines(frame, 80))
     assert "QM01 page set 4  used 62 %" in text
     assert "QM01 buffer pool 3  free 4 %" in text
+
+
+def test_what_is_tuned_for_the_object(stored: StoreReader, judging: RuleConfig) -> None:
+    """Each key with the standard value and the reason; a rule that is off for it says so, with the reason."""
+    objects = ObjectPattern.parse("QM01/buffer_pool/3")
+    tuning = (
+        Tuning("BP-03", objects, severity=Severity.INFO, reason="a pool for tests"),
+        Tuning("BP-01", objects, off=True, reason="too small to say"),
+    )
+    tuned = replace(judging, rules=replace(judging.rules, tuning=tuning))
+
+    def text(name: str) -> str:
+        request = FrameRequest("detail", name=ObjectName.parse(name))
+        return text_of(detail_lines(read_frame(stored, 0, request, tuned), 200))
+
+    found = text("QM01/buffer_pool/3")
+    assert "severity: info, not critical: a pool for tests" in found
+    assert "- BP-01" in found
+    assert "turned off by the settings (too small to say)" in found
+    assert "tuned" not in text("QM01/queue/APPL.IN")

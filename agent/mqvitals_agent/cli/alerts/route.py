@@ -148,7 +148,10 @@ def _given(words: Sequence[str], settings: Settings) -> dict[str, str]:
 
 
 def _add_of_rule(found: dict[str, str], settings: Settings) -> None:
-    """Family, kind and severity by the rule, where they are not given. Raises Failure when there is no such rule."""
+    """Family, kind and severity by the rule as it is tuned, where they are not given. Raises Failure when there is none."""
+    from mqvitals_rules.ruleset.config import tuned_rule
+    from mqvitals_rules.snapshot import ObjectName
+
     rules = rules_of(settings)
     rule = next((each for each in rules if each.id == found["rule"]), None)
     if rule is None:
@@ -156,6 +159,9 @@ def _add_of_rule(found: dict[str, str], settings: Settings) -> None:
     if rule.family is not None:
         found.setdefault("family", rule.family.name)
     found.setdefault("kind", rule.about)
+    tuned = tuned_rule(settings, rule, ObjectName(found.get("owner", ""), found["kind"], found.get("name", "")))
+    if tuned is not None:
+        rule = tuned.rule
     worst = max((rule.severity, *(case.severity for case in rule.severity_if)))
     found.setdefault("severity", worst.name.lower())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, screen_height, show_lines
-from mqvitals_agent.commandline.settings import family_ranks, labeller_for, readable_rules
+from mqvitals_agent.commandline.settings import family_ranks, labeller_for, readable_rules, readable_settings
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -57,6 +57,7 @@ def _advice(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.compiled_rule import compile_rule
     from mqvitals_rules.instant_context import InstantContext
+    from mqvitals_rules.ruleset.config import tuned_rule
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.metric import Absence
     from mqvitals_rules.vocabulary.tables import KINDS
@@ -65,7 +66,7 @@ def _advice(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
     if rule is None:
         return AlertAdvice()
     try:
-        compiled = compile_rule(rule, KINDS)
+        compiled = tuned_rule(readable_settings(arguments), rule, alert.scope) or compile_rule(rule, KINDS)
     except ConfigError:
         return AlertAdvice(rule.advice)
 

@@ -92,7 +92,7 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         *object_change_lines(detail.changes, frame.now, width),
         *console_lines(detail.console, detail.name.kind, frame.now, width, zos=on_zos(detail.values or {})),
         *_related(detail, frame.now, width),
-        *rule_lines(detail.rules, frame.now, width),
+        *rule_lines(detail.rules, detail.rules_off, frame.now, width),
         *_figures(detail, frame.now, width),
         *_instances(detail, width),
         *_absent(detail, width),

@@ -13,6 +13,7 @@ from mqvitals_agent.view.alerts import since_words
 from mqvitals_agent.view.object_detail import ObjectRule
 from mqvitals_agent.view.values import Values, newest_record, number_in, on_zos, record_words
 from mqvitals_rules.ruleset.markdown import hold_text, one_line
+from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
@@ -20,16 +21,20 @@ _LEAD = 12
 """Cells of the label before each text."""
 
 
-def rule_lines(rules: Sequence[ObjectRule], now: int, width: int) -> Iterator[Line]:
+def rule_lines(rules: Sequence[ObjectRule], off: Sequence[tuple[Rule, str]], now: int, width: int) -> Iterator[Line]:
     """Every rule of an object; of rules that find nothing wrong only the condition and its source.
 
-    Of rules that need SMF records or a console only that.
+    Of rules that need SMF records or a console only that, and of those that are ``off`` for it the site's reason.
     """
-    if not rules:
+    if not rules and not off:
         return
     yield heading("Rules for this object", width)
     for each in rules:
         yield from _rule(each, now, width)
+    for rule, reason in off:
+        words = "turned off by the settings" + (f" ({reason})" if reason else "")
+        text = safe(f"{one_line(rule.title)}: {words}")
+        yield from labelled(Span(f"{safe('- ' + rule.id):<{_LEAD}}", Tone.FAINT), text, width, Tone.FAINT, gap="")
 
 
 def verdict(each: ObjectRule, now: int) -> tuple[Health, str]:
@@ -62,6 +67,10 @@ def _rule(each: ObjectRule, now: int, width: int) -> Iterator[Line]:
     if each.lacks:
         # Without SMF records or a console this holds for many rules permanently: their details are in the manual.
         return
+    for number, changed in enumerate(each.tuned):
+        reason = f": {changed.entry.reason}" if changed.entry.reason else ""
+        text = f"{changed.key}: {changed.value}, not {changed.standard}{reason}"
+        yield from _labelled("tuned" if not number else "", text, width)
     yield from _labelled("when", explanation.when.filled, width)
     if explanation.when.truth is None:
         for number, remedy in enumerate(explanation.remedies):

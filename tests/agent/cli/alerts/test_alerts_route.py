@@ -260,3 +260,12 @@ route:
     assert "the alert is warning, the min_severity of route.routes[1] is critical" in said
     found = json.loads(way(str(path), capsys, "severity=warning", "--json"))
     assert [each["min_severity"] for each in found["arrivals"]] == ["critical", "critical"]
+
+
+def test_a_tuned_severity_leads_the_way(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The alert has the severity that the settings give the rule for this object."""
+    path = Path(config)
+    entry = '{rule: BP-03, objects: "QM01/*", severity: info, reason: a pool for tests}'
+    path.write_text(f"{path.read_text('utf-8')}rules:\n  tuning:\n    - {entry}\n", "utf-8")
+    assert 'severity="info"' in way(config, capsys, "rule=BP-03", "object=QM01/buffer_pool/3")
+    assert 'severity="critical"' in way(config, capsys, "rule=BP-03", "object=QM02/buffer_pool/3")
