@@ -62,7 +62,7 @@ class AlertMessage:
 
 @dataclass(frozen=True, slots=True)
 class NotificationMessage:
-    """A notification in words: ``alerts`` are those that fire, the worst first, and then those that have ended.
+    """A notification in words: ``alerts`` are the news, those that fire and then those that have ended, and what fires on.
 
     ``text`` is what a template of the site made; None: lay out ``alerts``. ``more`` counts alerts that are left out.
     """
@@ -91,12 +91,11 @@ class NotificationMessage:
 
 def message_of(notification: Notification, now: int, link_of: LinkOf = lambda _: "") -> NotificationMessage:
     """A notification in words at ``now`` (ms UTC)."""
-    alerts = (*notification.firing, *notification.resolved)
     return NotificationMessage(
         title_of(notification),
         notification.severity,
         not notification.firing,
-        tuple(alert_message(each, now, link_of(each)) for each in alerts),
+        tuple(alert_message(each, now, link_of(each)) for each in notification.by_news),
         notification.truncated,
     )
 
@@ -106,9 +105,8 @@ WriteMessage = Callable[[Notification, int], NotificationMessage]
 
 
 def messages_of_each(notification: Notification, write: WriteMessage, now: int) -> list[NotificationMessage]:
-    """A message for each alert, for receivers that keep each by itself: those that fire, the worst first, then the ended."""
-    alerts = (*notification.firing, *notification.resolved)
-    return [write(replace(notification, alerts=(each,), truncated=0), now) for each in alerts]
+    """A message for each alert that is news, for receivers that keep each by itself: those that fire, then the ended."""
+    return [write(replace(notification, alerts=(each,), truncated=0, known=0), now) for each in notification.news]
 
 
 def posted_text(notification: Notification, message: NotificationMessage) -> str:

@@ -75,7 +75,8 @@ class Notification:
 
     ``key`` identifies the group and ``labels`` are what its alerts have in common by the route. ``truncated`` counts alerts
     of the group that are left out. ``number`` is that of the outbox: each attempt has the same; 0 outside of it.
-    ``repeated``: nothing has changed since the last one.
+    ``repeated``: nothing has changed since the last one. The last ``known`` of ``alerts`` are no news: they fire on, as the
+    receiver was told before.
     """
 
     receiver: str
@@ -85,6 +86,18 @@ class Notification:
     truncated: int = 0
     number: int = 0
     repeated: bool = False
+    known: int = 0
+
+    @property
+    def news(self) -> tuple[NotifiedAlert, ...]:
+        """The alerts that the receiver is told now: those that fire and then those that have ended, the worst first."""
+        news = self.alerts[: len(self.alerts) - self.known]
+        return tuple(sorted(news, key=lambda each: (each.ends is not None, *_worst_first(each))))
+
+    @property
+    def by_news(self) -> tuple[NotifiedAlert, ...]:
+        """All its alerts: the news, and then what fires on, the worst first. Who shows few of them shows the first ones."""
+        return *self.news, *sorted(self.alerts[len(self.alerts) - self.known :], key=_worst_first)
 
     @property
     def status(self) -> NotificationStatus:
@@ -220,6 +233,7 @@ def notification_from(stored: StoredNotification) -> Notification:
         stored.truncated,
         stored.number,
         stored.repeated,
+        len(beside),
     )
 
 

@@ -43,7 +43,7 @@ def pagerduty_event(notification: Notification, message: NotificationMessage, ro
         "client": "mqvitals",
     }
     labels = notification.common_labels
-    worst = message.alerts[0] if message.alerts else None
+    worst = min(message.alerts, key=lambda each: (each.alert.ends is not None, -each.alert.severity), default=None)
     payload = {
         "summary": message.title or "mqvitals",
         "source": labels.get("owner", "") or labels.get("group", "") or "mqvitals",

@@ -87,8 +87,8 @@ def told() -> Callable[..., NotifiedAlert]:
 def group() -> Callable[..., Notification]:
     """A notification of a group of alerts of QM01."""
 
-    def make(*alerts: NotifiedAlert, truncated: int = 0, repeated: bool = False) -> Notification:
+    def make(*alerts: NotifiedAlert, truncated: int = 0, repeated: bool = False, known: int = 0) -> Notification:
         labels = {"group": "PRDQSG", "owner": "QM01"}
-        return Notification("ops", 'route:{group="PRDQSG", owner="QM01"}', labels, alerts, truncated, 7, repeated)
+        return Notification("ops", '{}:{group="PRDQSG", owner="QM01"}', labels, alerts, truncated, 7, repeated, known)
 
     return make

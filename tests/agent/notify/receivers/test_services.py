@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqvitals_agent.notify.delivery import RECEIVERS, make_receiver
-from mqvitals_agent.notify.message import NotificationMessage, message_of
+from mqvitals_agent.notify.message import NotificationMessage, message_of, messages_of_each
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert
 from mqvitals_agent.notify.receiver import DeliveryStatus, NotificationReceiver
 from mqvitals_agent.notify.receivers.pagerduty import dedup_key, pagerduty_event
@@ -358,3 +358,22 @@ def test_the_schemas_refuse_what_is_wrong(mistakes: Mistakes) -> None:
     assert mistakes("pagerduty_event", {"routing_key": "x", "event_action": "resolve"})
     assert mistakes("servicenow_events", {"records": [{"source": "x", "severity": "6"}]})
     assert mistakes("splunk_event", {"event": ""})
+
+
+def test_news_are_shown_before_what_fires_on(told: Told, group: Group) -> None:
+    """A service that shows few alerts, or has room for few, shows those; one that keeps each by itself gets them alone."""
+    known = [told(number) for number in range(10, 110)]
+    notification = group(told(1, ended=True), told(2, severity="warning"), *known, known=len(known))
+    message = message_of(notification, NOW)
+    assert [each.alert.labels["name"] for each in message.alerts[:3]] == ["2", "1", "10"]
+    assert [each.labels["name"] for each in notification.news] == ["2", "1"]
+    assert len(notification.by_news) == 102
+    for shown in (json.dumps(slack_payload(message)), teams_body(message)):
+        assert "RESOLVED" in shown
+        assert "QM01/buffer_pool/2" in shown
+    assert "QM01/buffer_pool/109" not in teams_body(message)
+    each = messages_of_each(notification, message_of, NOW)
+    assert [one.alerts[0].alert.labels["name"] for one in each] == ["2", "1"]
+    # The incident of the group is as bad as the worst that fires, whatever is new.
+    payload = pagerduty_event(notification, message, "R")["payload"]
+    assert (payload["severity"], payload["component"]) == ("critical", "QM01/buffer_pool/10")
