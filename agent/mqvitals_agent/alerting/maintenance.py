@@ -208,12 +208,22 @@ class SiteCalendar:
                 found.append(Muting(each, end, f"it follows from {owner}, which is planned down; {each.reason}"))
         return max(found, key=lambda each: each.end, default=None)
 
-    def known_since(self, alert: Alert, labels: Labels, begun: int, now: int, groups: Collection[str]) -> int:
+    def known_since(
+        self,
+        alert: Alert,
+        labels: Labels,
+        causes: Sequence[AlertKey],
+        begun: int,
+        now: int,
+        groups: Collection[str],
+        value_of: ValueOf,
+    ) -> int:
         """Since when people can know of an alert that began at ``begun``: not before the last window about it ended."""
+        behind = leads_to(alert, causes, value_of)
         spans = (
             span
             for window in self.windows
-            if window.covers(alert.key.object, labels, groups)
+            if window.covers(alert.key.object, labels, groups) or window.down_of(behind, groups) is not None
             for span in window.spans(begun, now)
         )
         return max((each.end for each in spans if each.end <= now), default=begun)

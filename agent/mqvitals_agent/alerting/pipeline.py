@@ -192,7 +192,7 @@ class Pipeline:
         """
         people = now if people is None else people
         by_key = {each.key: each for each in firing} if self.calendar.windows else {}
-        standing = inhibitions(firing, self.ranks, self._known_since(now) if self.calendar.windows else None)
+        standing = inhibitions(firing, self.ranks, self._known_since(by_key, state, now) if by_key else None)
         families = stages(firing, self.ranks) if standing else {}
         silences = [each for each in state.silences if each.active(people)]
         found = []
@@ -236,11 +236,15 @@ class Pipeline:
                 found.append((route, text))
         return found
 
-    def _known_since(self, now: int) -> Callable[[Alert, int], int]:
+    def _known_since(
+        self, firing: Mapping[AlertKey, Alert], state: PipelineState, now: int
+    ) -> Callable[[Alert, int], int]:
         """(alert, when it began) -> since when people can know of it: what maintenance mutes, they do not."""
+        groups = self.labeller.groups
 
         def known(alert: Alert, begun: int) -> int:
-            return self.calendar.known_since(alert, self._way(alert).labels, begun, now, self.labeller.groups)
+            labels, causes = self._way(alert).labels, causes_of(alert, firing)
+            return self.calendar.known_since(alert, labels, causes, begun, now, groups, state.value_of)
 
         return known
 

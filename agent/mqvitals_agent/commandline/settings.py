@@ -13,6 +13,7 @@ from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.alerting.labels import Labeller
+    from mqvitals_agent.alerting.maintenance import SiteCalendar
     from mqvitals_config.load import LoadedSettings
     from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
@@ -132,6 +133,17 @@ def labeller_for(arguments: argparse.Namespace, groups: Collection[str]) -> Labe
     except Failure:
         return Labeller.of_store(None, groups)
     return Labeller.of_store(settings.name, groups, site_labels(settings.labels))
+
+
+def calendar_for(arguments: argparse.Namespace) -> SiteCalendar:
+    """The site's time intervals and maintenance windows; none where the settings cannot be used."""
+    from mqvitals_agent.alerting.configured import calendar_of
+    from mqvitals_agent.alerting.maintenance import NO_CALENDAR
+
+    try:
+        return calendar_of(loaded_settings(arguments).settings)
+    except Failure:
+        return NO_CALENDAR
 
 
 def family_ranks(arguments: argparse.Namespace, alerts: Iterable[Alert]) -> Mapping[str, int]:

@@ -19,6 +19,7 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.actions import Handling, handling_of
 from mqvitals_agent.view.alerts import AlertAdvice, began_ts, read_advice, worst_first
 from mqvitals_agent.view.changes import read_authors
+from mqvitals_agent.view.maintenance import mutings
 from mqvitals_config.matcher import matchers_text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, overshadowed
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -59,8 +60,10 @@ def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleCon
         for stored in reader.alerts_within(span.since, span.until)
         if _wanted(stored.alert.key.object.owner, request.owners) and stored.alert.worst >= request.least
     ]
+    muted = mutings(reader, request.calendar, labeller, span.until)
     handled = {
-        stored.id: handling_of(stored, labeller.labels_of(stored.alert), actions, span.until) for stored in within
+        stored.id: handling_of(stored, labeller.labels_of(stored.alert), actions, span.until, muted.get(stored.id))
+        for stored in within
     }
     opened = [
         (_as_of(reader, stored, span.until), handled[stored.id]) for stored in within if _open(stored.alert, span)

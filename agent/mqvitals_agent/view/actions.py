@@ -16,6 +16,7 @@ from mqvitals_agent.alerting.action import (
     silence_of,
 )
 from mqvitals_agent.alerting.labels import Labels
+from mqvitals_agent.alerting.maintenance import Muting
 from mqvitals_agent.store.rows.actions import Actions, AuditEntry
 from mqvitals_agent.store.rows.alerts import StoredAlert
 from mqvitals_agent.text.figure import age, counted, moment
@@ -31,25 +32,33 @@ NOTES_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """What people did about an alert, as of a moment: who has it, the silence that matches it, notes oldest first."""
+    """What people did about an alert, as of a moment: who has it, the silence that matches it, notes oldest first.
+
+    ``muting`` is the maintenance window that mutes it, None also where the configuration was not looked at.
+    """
 
     number: int
     acknowledged: Acknowledged
     silence: Silence | None
     acknowledgements: tuple[Acknowledgement, ...]
     notes: tuple[Note, ...]
+    muting: Muting | None = None
 
 
-def handling_of(stored: StoredAlert, labels: Labels, actions: Actions, now: int) -> Handling:
-    """What people did about an alert with these labels, at ``now`` (ms UTC)."""
+def handling_of(
+    stored: StoredAlert, labels: Labels, actions: Actions, now: int, muting: Muting | None = None
+) -> Handling:
+    """What people did about an alert with these labels, at ``now`` (ms UTC); ``muting`` is as of ``read_muted``."""
     made = actions.acknowledgements_of(stored.id)
     silence = None if stored.alert.ended is not None else silence_of(labels, actions.silences, now)
-    return Handling(stored.id, acknowledgement_of(stored.alert, made, now), silence, made, actions.notes_of(stored.id))
+    acknowledged, notes = acknowledgement_of(stored.alert, made, now), actions.notes_of(stored.id)
+    return Handling(stored.id, acknowledged, silence, made, notes, muting)
 
 
 def handling_texts(handling: Handling, now: int) -> list[str]:
-    """Who has the alert, what silences it, and its newest notes, one text each; none where nobody did anything."""
-    texts = [acknowledged_words(handling.acknowledged, now), silenced_words(handling.silence, now)]
+    """Who has the alert, what mutes it, and its newest notes, one text each; none where nobody did anything."""
+    muting = "" if handling.muting is None else safe(handling.muting.text(now))
+    texts = [acknowledged_words(handling.acknowledged, now), silenced_words(handling.silence, now), muting]
     return [text for text in texts if text] + list(note_texts(handling, now))
 
 
@@ -92,8 +101,8 @@ def note_texts(handling: Handling, now: int) -> Iterator[str]:
 
 
 def handling_json(handling: Handling) -> dict[str, Any]:
-    """What ``mqvitals alerts list --json`` adds to an alert: its number, who has it, its silence, all notes."""
-    made, silence = handling.acknowledged.by, handling.silence
+    """What ``mqvitals alerts list --json`` adds to an alert: its number, who has it, silence, maintenance, all notes."""
+    made, silence, muting = handling.acknowledged.by, handling.silence, handling.muting
     held = None
     if made is not None and not handling.acknowledged.state.asks:
         held = {"by": made.author, "at": iso(made.made), "until": None if made.until is None else iso(made.until)}
@@ -103,6 +112,9 @@ def handling_json(handling: Handling) -> dict[str, Any]:
         "id": handling.number,
         "acknowledged": held,
         "silence": None if silence is None else silence.id,
+        "maintenance": None
+        if muting is None
+        else {"name": muting.window.name, "until": iso(muting.end), "why": muting.why},
         "notes": [{"at": iso(at), "by": by, "text": text} for at, by, text in sorted(notes, key=lambda each: each[0])],
     }
 

@@ -117,6 +117,14 @@ def read_muted(reader: StoreReader, calendar: SiteCalendar, labeller: Labeller, 
     ]
 
 
+def mutings(reader: StoreReader, calendar: SiteCalendar, labeller: Labeller, now: int) -> dict[int, Muting]:
+    """What maintenance mutes at ``now`` (ms UTC), by the numbers of the alerts in the store. Raises StoreError."""
+    if not calendar.active(now):
+        return {}
+    found = read_muted(reader, calendar, labeller, now)
+    return {each.stored.id: each.muting for each in found if each.muting is not None}
+
+
 def muted_lines(
     at: int,
     zone: tzinfo,

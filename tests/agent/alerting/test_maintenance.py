@@ -109,6 +109,10 @@ def test_when_the_window_ends_what_is_still_down_is_told_and_its_effects_are_not
     assert [why(each) for each in decided(site, down, late, now=SUNDAY + 3 * HOUR)] == ["told", "INHIBITED"]
     after = decided(site, down, late, later, now=SUNDAY + 4 * HOUR)
     assert [why(each) for each in after] == ["told", "INHIBITED", "told"]
+    channel = of(ObjectName("QM01", "channel", "TO.QM03"), pool, at=SUNDAY + MINUTE, cause=down)
+    of_channel = of(ObjectName("QM01", "queue", "QM03"), pool, at=SUNDAY + 2 * HOUR, cause=channel)
+    found = decided(site, down, channel, of_channel, now=SUNDAY + 3 * HOUR)
+    assert [why(each) for each in found] == ["told", "INHIBITED", "INHIBITED"]
     nothing_planned = decided(SiteCalendar(), down, late, now=SUNDAY + 3 * HOUR)
     assert [why(each) for each in nothing_planned] == ["told", "told"]
 

@@ -103,6 +103,12 @@ def test_the_list_of_alerts_says_why(config: str, make_store: MakeStore, capsys:
     assert found["excluded"] == "maintenance"
     text = "maintenance 'weekly IPL' until 15:00 CET: QM01 is planned down; IPL of SYS1"
     assert found["stages"][-1] == {"stage": "maintenance", "passes": False, "text": text}
+    assert main(["alerts", "list", "--config", config, "--store", store]) == 0
+    assert text in " ".join(capsys.readouterr().out.split())
+    assert main(["alerts", "list", "--config", config, "--store", store, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    why = "QM01 is planned down; IPL of SYS1"
+    assert found["maintenance"] == {"name": "weekly IPL", "until": "2026-11-20T14:00:00.000Z", "why": why}
 
 
 def test_mistakes_are_named_in_their_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, show_lines
-from mqvitals_agent.commandline.settings import family_ranks, labeller_for
+from mqvitals_agent.commandline.settings import calendar_for, family_ranks, labeller_for
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Lists the alerts that are firing, worst first; with --all also those that have e
 (rules of kind review) is listed with --review alone. An open alert shows its current severity, "was critical"
 means that it was worse before, and an alert that has ended shows its worst value and its last one; --severity and
 --json use the worst severity while it was open. The number after # is the one by which 'mqvitals alerts ack' and
-other commands know the alert; who has it, what silences it and its newest notes stand below it. "Covered by" another alert is one whose rule is of the same family as
+other commands know the alert; who has it, what mutes it and its newest notes stand below it. "Covered by" another alert is one whose rule is of the same family as
 that alert's, which is worse: status leaves it out.
 """
 
@@ -65,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.text.styled import line
     from mqvitals_agent.view.actions import handling_json, handling_of, handling_texts
     from mqvitals_agent.view.alerts import alert_json, at_least, full_json
+    from mqvitals_agent.view.maintenance import mutings
     from mqvitals_agent.view.screens.alerts import alert_list_lines
     from mqvitals_agent.view.status import last_known, read_status_data, status_of
     from mqvitals_rules.lifecycle.alert import Severity, overshadowed
@@ -78,9 +79,13 @@ def run(arguments: argparse.Namespace) -> int:
         view = status_of(read_status_data(reader, now_ms(), {}))
         kept_from = reader.meta().alerts_kept_from
         actions = reader.actions()
-    labeller = labeller_for(arguments, [member.name for member in view.groups])
+        labeller = labeller_for(arguments, [member.name for member in view.groups])
+        muted = mutings(reader, calendar_for(arguments), labeller, view.data.now)
     handled = {
-        stored.alert: handling_of(stored, labeller.labels_of(stored.alert), actions, view.data.now) for stored in found
+        stored.alert: handling_of(
+            stored, labeller.labels_of(stored.alert), actions, view.data.now, muted.get(stored.id)
+        )
+        for stored in found
     }
     alerts = [stored.alert for stored in found if stored.alert.started is not None]
     listed = alerts

@@ -20,7 +20,7 @@ from mqvitals_rules.snapshot import ObjectName
 
 MakeStore = Callable[..., Path]
 KEYS = ["rule", "severity", "state", "queue_manager", "kind", "object", "started", "ended", "summary", "labels"]
-HANDLING = ["id", "acknowledged", "silence", "notes"]
+HANDLING = ["id", "acknowledged", "silence", "maintenance", "notes"]
 
 
 def fired(rule: str, severity: Severity, worst: Severity, family: str = "") -> Transition:
