@@ -112,7 +112,7 @@ def _scope(report: Handover) -> str:
 
 
 def _open_title(report: Handover) -> str:
-    return "Open at the end of the past" if report.past else "Open"
+    return "Open at the end" if report.past else "Open"
 
 
 def _open(report: Handover) -> Iterator[Block]:
@@ -126,8 +126,9 @@ def _open(report: Handover) -> Iterator[Block]:
             Fact("since", f"{_at(began_ts(alert), report.span)}, for {age(now - began_ts(alert))}"),
             Fact("who", _held(each)),
         ]
-        if words := silenced_words(each.handling.silence, now):
-            facts.append(Fact("muted", words))
+        muting = each.handling.muting
+        muted = (silenced_words(each.handling.silence, now), "" if muting is None else muting.text(now))
+        facts += [Fact("muted", words) for words in muted if words]
         if alert.worst_value:
             facts.append(Fact("at worst", alert.worst_value))
         facts += _notes(each.handling, now)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from mqvitals_agent.alerting.action import Acknowledgement, Note
 from mqvitals_agent.alerting.labels import Labeller
-from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar, leads_to, spans_of
+from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar
+from mqvitals_agent.handover.mutes import maintenance_mutes, silence_mutes
 from mqvitals_agent.handover.quality import read_quality
-from mqvitals_agent.handover.report import EndedAlerts, Handover, Mute, OpenAlert
+from mqvitals_agent.handover.report import EndedAlerts, Handover, OpenAlert
 from mqvitals_agent.handover.trends import read_forecasts, read_store_forecasts, read_trends, read_ways
 from mqvitals_agent.store.rows.actions import Actions
 from mqvitals_agent.store.rows.alerts import StoredAlert
@@ -19,8 +21,8 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.actions import Handling, handling_of
 from mqvitals_agent.view.alerts import AlertAdvice, began_ts, read_advice, worst_first
 from mqvitals_agent.view.changes import read_authors
+from mqvitals_agent.view.dispositions import value_in
 from mqvitals_agent.view.maintenance import mutings
-from mqvitals_config.matcher import matchers_text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, overshadowed
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.rule import RuleKind
@@ -71,6 +73,7 @@ def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleCon
     ended = [stored for stored in within if not _open(stored.alert, span)]
     opened_alerts = _opened(reader, opened, rules)
     ended_alerts = _ended(ended, handled, rules, span)
+    fired = [stored.alert for stored in within]
     changes = reader.changes(since=span.since, until=span.until, limit=MOST_CHANGES + 1)
     changed = [each for each in changes if _wanted(each.name.owner, request.owners)][-MOST_CHANGES:]
     audit = reader.audit(since=span.since, until=span.until, limit=MOST_ACTIONS + 1)
@@ -89,7 +92,10 @@ def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleCon
         owners=request.owners,
         opened=tuple(opened_alerts),
         ended=tuple(ended_alerts),
-        mutes=(*_silences(actions, within, labeller, span), *_maintenance(within, labeller, request)),
+        mutes=(
+            *silence_mutes(actions.silences, fired, labeller, span),
+            *maintenance_mutes(request.calendar, fired, labeller, span, partial(value_in, reader)),
+        ),
         changes=tuple(reversed(changed)),
         authors=read_authors(reader, changed),
         actions=tuple(sorted(audit, key=lambda each: (-each.ts, -each.id))[:MOST_ACTIONS]),
@@ -190,43 +196,6 @@ def _worst_value(alerts: Sequence[Alert], rules: RuleSet) -> str:
         return ""
     pick = min if compiled.figure.low_is_bad else max
     return pick(known, key=lambda alert: alert.worst_number or 0.0).worst_value
-
-
-def _silences(actions: Actions, within: Sequence[StoredAlert], labeller: Labeller, span: TimeRange) -> Iterator[Mute]:
-    """The silences in force at some time of the report, the newest first."""
-    for silence in sorted(actions.silences, key=lambda each: (-each.starts, -each.id)):
-        shown = TimeRange(max(silence.starts, span.since), min(silence.ends, span.until))
-        if shown.since >= shown.until:
-            continue
-        hid = [
-            stored.alert
-            for stored in within
-            if began_ts(stored.alert) < shown.until
-            and (stored.alert.ended is None or stored.alert.ended > shown.since)
-            and silence.matches(labeller.labels_of(stored.alert))
-        ]
-        words = f"silence {silence.id} by {silence.author}, {matchers_text(silence.matchers)}: {silence.reason}"
-        yield Mute(words, shown, tuple(worst_first(hid)))
-
-
-def _maintenance(within: Sequence[StoredAlert], labeller: Labeller, request: HandoverRequest) -> Iterator[Mute]:
-    """The maintenance windows in the time of the report, and what they hid."""
-    span = request.span
-    for each in spans_of(request.calendar.windows, span.since, span.until):
-        shown = TimeRange(max(each.span.start, span.since), min(each.span.end, span.until))
-        hid = []
-        for alert in (stored.alert for stored in within):
-            if began_ts(alert) < shown.until and (alert.ended is None or alert.ended > shown.since):
-                labels, groups = labeller.labels_of(alert), labeller.groups
-                causes = () if alert.cause is None else (alert.cause,)
-                if any(
-                    window.covers(alert.key.object, labels, groups)
-                    or window.down_of(leads_to(alert, causes, lambda *_: None), groups) is not None
-                    for window in each.windows
-                ):
-                    hid.append(alert)
-        reasons = "; ".join(dict.fromkeys(window.reason for window in each.windows))
-        yield Mute(f"maintenance '{each.name}': {reasons}", shown, tuple(worst_first(hid)))
 
 
 def _watch(reader: StoreReader, rules: RuleSet, owners: Collection[str]) -> tuple[int, int]:

@@ -47,7 +47,7 @@ class EndedAlerts:
 
 @dataclass(frozen=True, slots=True)
 class Mute:
-    """A silence, or a time of maintenance, and the alerts that receivers were not told for it.
+    """A silence, or a maintenance window, and the alerts that receivers were not told for it.
 
     ``span`` is what lies of it in the time of the report.
     """

@@ -74,7 +74,7 @@ def build_report(path: Path, config: AgentConfig, report: ReportSettings, due: i
     with times_in(times.zone), StoreReader.open(path) as reader:
         groups = [each.name for each in reader.owners() if each.is_group]
         labeller = Labeller.of_store(settings.name, groups, config.labels)
-        request = HandoverRequest(TimeRange(due - report.last, due))
+        request = HandoverRequest(TimeRange(due - report.last, due), calendar=config.calendar)
         found = read_handover(reader, request, config.rule_config, labeller)
         remark = ""
         if late:

@@ -54,10 +54,10 @@ table { border-collapse: collapse; width: 100%; margin: .5rem 0; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--edge); text-align: left; vertical-align: top; }
 th { color: var(--faint); font-weight: 600; }
 th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
-figure { margin: 1rem 0 1.4rem; break-inside: avoid; }
+figure { margin: 1rem 0 1.4rem; break-inside: avoid; overflow-x: auto; }
 figure > strong { font-weight: 600; }
 figcaption { color: var(--faint); font-size: .92em; }
-svg.chart { display: block; width: 100%; height: auto; margin: .2rem 0; font-size: 11px; }
+svg.chart { display: block; width: 100%; min-width: 34rem; height: auto; margin: .2rem 0; font-size: 11px; }
 svg.chart text { fill: var(--faint); }
 svg.chart .grid { stroke: var(--edge); stroke-width: 1; }
 svg.chart .line { fill: none; stroke: var(--line); stroke-width: 1.5; stroke-linejoin: round; }
@@ -67,6 +67,7 @@ svg.chart text.limit { fill: var(--critical); stroke: var(--page); stroke-width:
 @media print { :root { color-scheme: light; --page: #fff; --text: #000; --faint: #444; --edge: #bbb; --card: #fff;
   --critical: #b3261e; --warning: #8a5a00; --info: #1f5fbf; --ok: #1a7f37; --unknown: #6b4fa0; --line: #1f5fbf; }
   body { max-width: none; padding: 0; font-size: 10.5pt; }
+  svg.chart { min-width: 0; }
   article { border: 1px solid var(--edge); border-left-width: 4px; } h2 { break-after: avoid; } }
 """
 

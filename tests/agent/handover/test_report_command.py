@@ -77,6 +77,27 @@ def test_a_quiet_night_says_who_watched(quiet_night: Path, capsys: pytest.Captur
     assert "No silence and no maintenance hid anything." in shown
 
 
+MAINTENANCE = """\
+name: PRDQSG
+maintenance:
+  - {name: IPL of SYS2, reason: weekly, queue_managers: [QM02], planned_down: true, from: 2026-11-20 05:00, to: 2026-11-20 07:30}
+  - {name: new buffers, reason: REQ0815, objects: [QM01/buffer_pool/*], from: 2026-11-20 10:00, to: 2026-11-20 12:00}
+time_zone: Europe/Berlin
+"""
+
+
+def test_maintenance_is_told_with_what_it_hid(night: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where an open alert is muted now."""
+    path = tmp_path / "mqvitals.yaml"
+    path.write_text(MAINTENANCE, "utf-8")
+    found = json.loads(report(capsys, night, *NIGHT, "--format", "json", "--config", str(path)))
+    mutes = {each["words"]: [alert["rule"] for alert in each["hid"]] for each in found["muted"]}
+    assert mutes["maintenance 'IPL of SYS2', QM02 (planned down): weekly"] == ["AGENT-01"]
+    assert mutes["maintenance 'new buffers', QM01/buffer_pool/*: REQ0815"] == ["BP-03"]
+    window = {"name": "new buffers", "until": "2026-11-20T11:00:00.000Z", "why": "REQ0815"}
+    assert [each["maintenance"] for each in found["open"]] == [window, None]
+
+
 def test_the_past_is_told_as_it_was(night: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What ended later was open then, and nobody had done what was done later."""
     shown = report(
