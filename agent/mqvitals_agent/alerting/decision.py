@@ -132,10 +132,15 @@ def inhibitions(
 
 
 def causes_of(alert: Alert, firing: Mapping[AlertKey, Alert]) -> list[AlertKey]:
-    """What explains an alert, the nearest first, as far as that fires."""
+    """What explains an alert, the nearest first, as far as that fires and nothing between them is milder than the alert.
+
+    What is worse than its cause is a fault of its own, such as a page set that is filled by what is not sent.
+    """
     found: list[AlertKey] = []
     cause = alert.cause
     while cause is not None and cause in firing and cause not in found:
+        if firing[cause].severity < alert.severity:
+            break
         found.append(cause)
         cause = firing[cause].cause
     return found

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.configured import alerting_problems, calendar_of
 from mqvitals_agent.alerting.decision import DecisionReason
@@ -94,8 +96,9 @@ def test_a_planned_outage_is_no_alert_and_the_rest_of_the_group_is(pool: Make) -
     assert [why(each) for each in decided(site, worse)] == ["told"]
     transmission = {(worse.scope, "usage"): 1}
     assert [why(each) for each in decided(site, worse, values=transmission)] == [words[1]]
-    milder = replace(down, severity=Severity.WARNING)
-    assert [why(each) for each in decided(site, milder, missing)] == [words[0], words[1]]
+    fills = of(ObjectName("QM01", "page_set", "2"), pool, cause=waits, rule="PS-07")
+    found = decided(site, down, replace(waits, severity=Severity.WARNING, cause=down.key), fills)
+    assert [why(each) for each in found] == [words[0], "INHIBITED", "told"], "it is worse than what explains it"
     assert [why(each) for each in decided(site, missing)] == ["told"]
 
 
@@ -240,3 +243,55 @@ def test_a_circle_of_causes_ends(pool: Make) -> None:
     first = replace(of(one, pool), cause=AlertKey("R-1", other))
     second = replace(of(other, pool), cause=AlertKey("R-1", one))
     assert len(decided(calendar(DOWN), first, second)) == 2
+
+
+def window_of(draw: st.DrawFn, name: str) -> str:
+    """A window near the end of March, in one of the forms."""
+    zone = draw(st.sampled_from(["Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata", "UTC"]))
+    head = f"name: {name}, reason: x, queue_managers: [QM0{draw(st.integers(1, 2))}], time_zone: {zone}"
+    clock = f"{draw(st.integers(0, 23)):02}:{draw(st.sampled_from([0, 15, 30])):02}"
+    match draw(st.integers(0, 2)):
+        case 0:
+            return f"{head}, from: 2027-03-27 {clock}, to: 2027-03-29 00:30"
+        case 1:
+            weekday = draw(st.sampled_from(["*", "SUN", "SAT,MON"]))
+            lasts = draw(st.sampled_from(["45m", "3h", "20h"]))
+            return f'{head}, cron: "{int(clock[3:])} {int(clock[:2])} * * {weekday}", for: {lasts}'
+    weekday = draw(st.sampled_from(["saturday", "sunday:monday"]))
+    times = f'{{start_time: "{clock}", end_time: "{draw(st.integers(0, 23)):02}:10"}}'
+    return f"{head}, weekdays: ['{weekday}'], times: [{times}]"
+
+
+@st.composite
+def sites(draw: st.DrawFn) -> SiteCalendar:
+    """A site with some windows, names among them twice."""
+    return calendar("\n".join(window_of(draw, draw(st.sampled_from("ab"))) for _ in range(draw(st.integers(1, 4)))))
+
+
+@given(sites(), st.integers(0, 72 * 60))
+def test_what_is_on_changes_only_when_it_is_said_to(site: SiteCalendar, minute: int) -> None:
+    """What is on is what the spans say, it stays so until the next change, and ends are those of the merged spans."""
+    now = ms("2027-03-26T12:00") + minute * MINUTE + 7
+    on = {each for each in site.windows if any(span.start <= now < span.end for span in each.spans(now, now + 1))}
+    assert site.active(now).keys() == on
+    change = site.next_change(now)
+    assert change is not None
+    assert now < change <= now + DAY
+    for ts in (*range(now, change, 5 * MINUTE), change - 1):
+        assert calendar_like(site).active(ts).keys() == on
+    assert (
+        change == now + DAY or calendar_like(site).active(change).keys() != on or change in ends_and_starts(site, now)
+    )
+    for each in spans_of(site.windows, now, now + 1):
+        assert each.span.start <= now < each.span.end
+        assert all(site.active(now)[window] <= each.span.end for window in each.windows if window in on)
+
+
+def calendar_like(site: SiteCalendar) -> SiteCalendar:
+    """The same, which knows nothing yet."""
+    return SiteCalendar(site.intervals, site.windows)
+
+
+def ends_and_starts(site: SiteCalendar, now: int) -> set[int]:
+    """The moments at which a window begins or ends: one may end when an equal one begins."""
+    return {moment for each in site.windows for span in each.spans(now, now + DAY) for moment in span}

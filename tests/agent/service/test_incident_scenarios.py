@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
+from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar
 from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.notify.notification import notification_from, webhook_payload
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
@@ -84,6 +85,7 @@ async def played(
     cycle_ms: int = CYCLE_MS,
     watched: Collection[str] = MEMBERS,
     wait_ms: int = 1,
+    calendar: SiteCalendar = NO_CALENDAR,
 ) -> Played:
     """Play the first ``minutes`` of a scenario, and post what is to be sent after every cycle.
 
@@ -96,7 +98,7 @@ async def played(
     rules = load_rule_config(house.settings).rules
     # Each alert by itself: what is told is held here, not with what.
     alone = Route("route", "ops", group_by=(ALL_LABELS,), wait=wait_ms, interval=0, repeat=None)
-    settings = OutboxSettings((WEBHOOK,), rules, alone)
+    settings = OutboxSettings((WEBHOOK,), rules, alone, calendar=calendar)
     outbox = Outbox(lambda: service.resilient_store, None, settings, house.clock.now)  # type: ignore[arg-type]
     found = Played([], {})
     async with house.running(update_outbox=outbox.update) as service:
