@@ -15,7 +15,7 @@ from mqvitals_config.schema import Convert, Doc, duration_within
 from mqvitals_config.time_intervals import TimeZone
 
 TIME_FORM: Final = 'a time of day such as "06:00", or five fields of cron such as "0 6 * * 1-5"'
-REPORT_RECEIVERS: Final[frozenset[ReceiverType]] = frozenset({"webhook", "slack", "teams"})
+REPORT_RECEIVERS: Final[frozenset[ReceiverType]] = frozenset({"webhook", "slack", "teams", "email"})
 """The types of receivers that can take a report: those whose messages people read, and webhooks."""
 
 _CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from mqvitals_agent.clock import Clock, with_timeout
@@ -72,6 +72,7 @@ class ReportSender:
         self._closed = asyncio.Event()
         self._retry = RetryPolicy(clock, chance_of("reports"), "all receivers of reports")
         self._building = BoundedCall()
+        self._made: dict[str, NotificationReceiver] = {}
         self._built: tuple[tuple[str, int, bool], ReportMessage] | None = None
         self._build_lock = asyncio.Lock()
 
@@ -84,7 +85,11 @@ class ReportSender:
         keys = {(str(each.name), str(name)): each for each in self._reports for name in each.receivers}
         await self._stored(lambda rows: rows.keep(keys))
         known = await self._stored(lambda rows: rows.read())
-        async with asyncio.TaskGroup() as group:
+        async with AsyncExitStack() as opened, asyncio.TaskGroup() as group:
+            for name in {receiver for _, receiver in keys}:
+                # One for all attempts: it may know which of its addresses have the report already.
+                made = self._made[name] = self._make(cast("Any", self._receivers[name]), self._clock.now)
+                opened.push_async_callback(made.aclose)
             for key, report in keys.items():
                 group.create_task(self._send(key, report, known.get(key)), name=f"report {key[0]} to {key[1]}")
 
@@ -141,11 +146,7 @@ class ReportSender:
             return DeliveryOutcome(DeliveryStatus.AGAIN, f"it could not be built within {age(round(BUILD_S * 1000))}")
         except StoreError as error:
             return DeliveryOutcome(DeliveryStatus.AGAIN, str(error))
-        made: NotificationReceiver = self._make(cast("Any", self._receivers[receiver]), self._clock.now)
-        try:
-            return await cast("ReportReceiver", made).send_report(message)
-        finally:
-            await made.aclose()
+        return await cast("ReportReceiver", self._made[receiver]).send_report(message)
 
     async def _message(self, report: ReportSettings, due: int) -> ReportMessage:
         """The message of a report; built once for all its receivers."""

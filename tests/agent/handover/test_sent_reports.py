@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from email import message_from_bytes
+from email.policy import default
 from pathlib import Path
 
 import pytest
 
 from mqvitals_agent.notify.receivers.http import HttpRequest
+from mqvitals_agent.notify.receivers.mail import report_mail
 from mqvitals_agent.notify.receivers.slack import MOST_TEXT, SlackReceiver
 from mqvitals_agent.notify.receivers.teams import MOST_BYTES, TeamsReceiver
 from mqvitals_agent.notify.receivers.webhook import SIGNATURE, WebhookReceiver, signature
@@ -96,3 +99,22 @@ def test_chats_get_the_short_form(night: Path, config: AgentConfig) -> None:
     card = TeamsReceiver(teams, lambda: DUE).report_request(report, revealed).body
     assert len(card) <= MOST_BYTES
     assert "anna has it" in card
+
+
+def test_a_mail_has_text_and_the_page(night: Path, config: AgentConfig) -> None:
+    """The page is attached too, and each attempt makes the same mail."""
+    report = built(night, config)
+    mail, again = (
+        report_mail(report, "ops", "MQ <mq@example.com>", ["ops@example.com"], DUE + late) for late in (0, 9)
+    )
+    assert mail["Subject"] == report.title
+    assert mail["Message-ID"] == again["Message-ID"]
+    read = message_from_bytes(mail.as_bytes(), policy=default)
+    text, page = read.get_body(("plain",)), read.get_body(("html",))
+    assert text is not None
+    assert page is not None
+    assert text.get_content().replace("\r\n", "\n").rstrip("\n") == report.text.rstrip("\n")
+    assert "<svg" in page.get_content()
+    (attached,) = read.iter_attachments()
+    assert (attached.get_filename(), attached.get_content_type()) == ("handover.html", "text/html")
+    assert attached.get_content().replace("\r\n", "\n") == report.page

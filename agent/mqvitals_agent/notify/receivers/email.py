@@ -35,7 +35,8 @@ from mqvitals_agent.notify.receivers.attempt import (
     refused,
     tls_trouble,
 )
-from mqvitals_agent.notify.receivers.mail import mail_of
+from mqvitals_agent.notify.receivers.mail import mail_of, report_mail
+from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_config.receivers.servers import MAIL_PORTS, EmailSettings, mail_parts
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.secret import Secret
@@ -67,8 +68,16 @@ class EmailReceiver:
 
     async def send(self, notification: Notification, /) -> DeliveryOutcome:
         """Hand over one mail, to the addresses that have not accepted it yet."""
+        return await self._deliver(self._mail(notification))
+
+    async def send_report(self, report: ReportMessage, /) -> DeliveryOutcome:
+        """Hand over the mail of a report, as ``send`` does."""
         settings = self._settings
-        mail = self._mail(notification)
+        mail = report_mail(report, str(settings.name), settings.sender, settings.to, self._now())
+        return await self._deliver(mail)
+
+    async def _deliver(self, mail: EmailMessage) -> DeliveryOutcome:
+        settings = self._settings
         try:
             texts, tls = await self._credentials.read()
             password = "" if settings.password_file is None else texts[settings.password_file]

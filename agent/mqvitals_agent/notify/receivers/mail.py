@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from mqvitals_agent.notify.message import AlertMessage, NotificationMessage, more_words
 from mqvitals_agent.notify.notification import Notification
+from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_agent.text.terminal import safe
 from mqvitals_config.receivers.servers import mail_parts
 from mqvitals_rules.lifecycle.alert import Severity
@@ -32,27 +33,44 @@ def mail_of(
 
     Mails of one group have the same References, so that mail programs show the end of an alert below its beginning.
     """
-    mail = EmailMessage(_POLICY)
-    domain = mail_parts(sender)[1].rpartition("@")[2]
-    # The library's own way of encoding a subject loses blanks between words beyond ASCII.
-    subject = one_line(message.title)
-    mail.set_raw("Subject", Header(subject, None if subject.isascii() else "utf-8", 76, "Subject").encode())
-    mail["From"] = _address(sender)
-    mail["To"] = [_address(each) for each in to]
-    mail["Date"] = datetime.fromtimestamp(now / 1000, UTC)
-    mail["Message-ID"] = f"<mqvitals.{_digest(notification)}@{domain}>"
-    thread = f"<mqvitals.{_hash(notification.receiver, notification.key)}.group@{domain}>"
-    mail["In-Reply-To"] = thread
-    mail["References"] = thread
-    mail["Auto-Submitted"] = "auto-generated"
-    # Exchange sends out-of-office replies else.
-    mail["X-Auto-Response-Suppress"] = "All"
+    thread = _hash(notification.receiver, notification.key)
+    mail = _headed_mail(message.title, sender, to, now, _digest(notification), f"{thread}.group")
     mail["X-Mqvitals-Status"] = notification.status.value
     mail["X-Mqvitals-Severity"] = message.severity.name.lower()
     if message.severity is Severity.CRITICAL and not message.resolved:
         mail["Importance"] = "high"
     mail.set_content(_lines(message.plain) + "\n")
     mail.add_alternative(html_of(message), subtype="html")
+    return mail
+
+
+def report_mail(report: ReportMessage, receiver: str, sender: str, to: Sequence[str], now: int) -> EmailMessage:
+    """The mail of a report at ``now`` (ms UTC): text, and the page, which is attached too, since many mail programs show
+    no charts. Its Message-ID is the same for each attempt to send it; the mails of one report have the same References.
+    """
+    thread = f"{_hash(receiver, report.name)}.report"
+    mail = _headed_mail(report.title, sender, to, now, _hash(receiver, report.key), thread)
+    mail.set_content(report.text + "\n")
+    mail.add_alternative(report.page, subtype="html")
+    mail.add_attachment(report.page, subtype="html", filename="handover.html")
+    return mail
+
+
+def _headed_mail(title: str, sender: str, to: Sequence[str], now: int, identity: str, thread: str) -> EmailMessage:
+    """A mail without text; ``identity`` and ``thread`` are the parts before the domain of its Message-ID and References."""
+    mail = EmailMessage(_POLICY)
+    domain = mail_parts(sender)[1].rpartition("@")[2]
+    # The library's own way of encoding a subject loses blanks between words beyond ASCII.
+    subject = one_line(title)
+    mail.set_raw("Subject", Header(subject, None if subject.isascii() else "utf-8", 76, "Subject").encode())
+    mail["From"] = _address(sender)
+    mail["To"] = [_address(each) for each in to]
+    mail["Date"] = datetime.fromtimestamp(now / 1000, UTC)
+    mail["Message-ID"] = f"<mqvitals.{identity}@{domain}>"
+    mail["In-Reply-To"] = mail["References"] = f"<mqvitals.{thread}@{domain}>"
+    mail["Auto-Submitted"] = "auto-generated"
+    # Exchange sends out-of-office replies else.
+    mail["X-Auto-Response-Suppress"] = "All"
     return mail
 
 

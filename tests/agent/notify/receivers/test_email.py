@@ -27,6 +27,7 @@ from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.attempt import PATIENCE_MS
 from mqvitals_agent.notify.receivers.email import EmailReceiver
 from mqvitals_agent.notify.receivers.mail import mail_of
+from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.receivers.servers import EmailSettings
 from mqvitals_config.secret import Secret
@@ -113,6 +114,22 @@ async def sent(settings: EmailSettings, notification: Notification) -> DeliveryO
         return await receiver.send(notification)
     finally:
         await receiver.aclose()
+
+
+async def test_a_report_is_a_mail_too() -> None:
+    """To all addresses; those that have it get no second one when another is tried again."""
+    report = ReportMessage("night", NOW, "Handover", None, {}, "brief", "text ● of it", "<!DOCTYPE html><p>page</p>")
+    async with serving(Post()) as post:
+        post.of_address[MW] = "451 later"
+        receiver = EmailReceiver(settings_of(post.port, OPS, MW), lambda: NOW)
+        assert (await receiver.send_report(report)).status is DeliveryStatus.AGAIN
+        post.of_address.clear()
+        assert (await receiver.send_report(report)).status is ACCEPTED
+        await receiver.aclose()
+    assert post.to == [[OPS], [MW]]
+    one, other = post.mails
+    assert one["Message-ID"] == other["Message-ID"]
+    assert [each.get_filename() for each in one.iter_attachments()] == ["handover.html"]
 
 
 async def test_a_mail(told: Told, group: Group) -> None:
