@@ -30,12 +30,14 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mqvitals_config.decoder import decode_located, decode_word
 from mqvitals_config.problem import ConfigError, Place, Problem, word_of
 from mqvitals_config.receivers.command import CommandSettings, program_trouble
+from mqvitals_config.receivers.services import APPRISE_MISSING, AppriseSettings
 from mqvitals_config.schema import Setting, key_of, settings_of
 from mqvitals_config.secret import Secret, SecretError, WebAddress, checked_address
 from mqvitals_config.settings import Settings, contradictions
@@ -311,10 +313,12 @@ def _certificates(settings: Settings) -> Iterator[_FileProblem]:
 
 
 def _programs(settings: Settings) -> Iterator[_FileProblem]:
-    """Programs of receivers that are not there, cannot be started, or can be written by every user of the machine."""
+    """Programs of receivers that are not there, cannot be started, or can be written by every user; a missing package."""
     for index, receiver in enumerate(settings.receivers):
         if isinstance(receiver, CommandSettings) and (why := program_trouble(receiver.command[0])) is not None:
             yield _FileProblem(f"receivers[{index}].command[0]", why)
+        elif isinstance(receiver, AppriseSettings) and find_spec("apprise") is None:
+            yield _FileProblem(f"receivers[{index}].type", APPRISE_MISSING)
 
 
 def _open_to_all(key: str, path: Path) -> _FileProblem:

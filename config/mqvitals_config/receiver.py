@@ -51,6 +51,7 @@ ReceiverType = Literal[
     "command",
     "syslog",
     "email",
+    "apprise",
     "heartbeat",
 ]
 LeastSeverity = Literal["critical", "warning", "info"]

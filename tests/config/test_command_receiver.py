@@ -95,3 +95,15 @@ def test_the_file_is_checked(tmp_path: Path, mode: int | None, said: str | None)
         ("receivers[0].command[0]", f"{tmp_path}/mqvitals.yaml:2:40")
     ] * (said is not None)
     assert all(str(said) in each.message for each in problems)
+
+
+def test_a_package_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A receiver of type apprise needs one that is an extra."""
+    (tmp_path / "urls").write_text("json://127.0.0.1\n")
+    (tmp_path / "urls").chmod(0o600)
+    (tmp_path / "mqvitals.yaml").write_text("receivers:\n  - {name: a, type: apprise, urls_file: urls}\n")
+    loaded = load_settings(str(tmp_path / "mqvitals.yaml"), {}, {})
+    assert check_files(loaded.settings, loaded.origins) == ((), ())
+    monkeypatch.setattr("mqvitals_config.load.find_spec", lambda _: None)
+    (problem,) = check_files(loaded.settings, loaded.origins).problems
+    assert str(problem).startswith(f"{tmp_path}/mqvitals.yaml:2:21: receivers[0].type: receivers of type apprise need")

@@ -64,6 +64,7 @@ RECEIVERS: Final[Mapping[ReceiverType, _MakeOfType]] = {
     "command": _in("command", "CommandReceiver"),
     "syslog": _in("syslog", "SyslogReceiver"),
     "email": _in("email", "EmailReceiver"),
+    "apprise": _in("apprise", "AppriseReceiver"),
     "heartbeat": _in("heartbeat", "HeartbeatReceiver"),
 }
 

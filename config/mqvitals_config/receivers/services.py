@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, Literal
 
+from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_config.receivers.http import AddressSettings, HttpSettings
 from mqvitals_config.schema import Convert, Doc, SecretFile, duration_within, matching
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
@@ -168,3 +169,18 @@ class HeartbeatSettings(AddressSettings):
     def fail_address(self) -> Secret | None:
         """Where it is called while cycles are late; None: nowhere."""
         return self.fail_url or self.fail_url_file
+
+
+APPRISE_MISSING: Final = (
+    "receivers of type apprise need the package apprise, which is not installed: pip install 'mqvitals[apprise]'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AppriseSettings(ReceiverSettings):
+    """Services that the package apprise knows, which is an extra."""
+
+    urls_file: Annotated[
+        SecretFile,
+        Doc("A file that holds apprise's addresses of the services, one a line; lines that begin with # are comments."),
+    ] = field(kw_only=True)

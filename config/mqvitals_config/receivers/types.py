@@ -11,6 +11,7 @@ from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_config.receivers.servers import EmailSettings, SyslogSettings
 from mqvitals_config.receivers.services import (
     AlertmanagerSettings,
+    AppriseSettings,
     HeartbeatSettings,
     PagerDutySettings,
     ServiceNowSettings,
@@ -31,6 +32,7 @@ RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {
     "command": CommandSettings,
     "syslog": SyslogSettings,
     "email": EmailSettings,
+    "apprise": AppriseSettings,
     "heartbeat": HeartbeatSettings,
 }
 AnyReceiver = Annotated[ReceiverSettings, ByType(RECEIVER_TYPES)]
