@@ -200,12 +200,13 @@ class Outbox:
         with suppress(StoreError):
             self._actions = store.read_actions()
         seen = (store, self._settings, store.alerts.version, self._actions.last)
-        firing, ending = store.alerts.firing(), store.alerts.ending()
-        rows = store.notifications
+        ending, rows, pipeline = store.alerts.ending(), store.notifications, self._pipeline(store)
         groups = rows.groups()
-        alerts = {each.id: each.alert for each in (*ending, *firing)}
         muted, unmuted = rows.mutes()
-        pipeline = self._pipeline(store)
+        # Else nobody is told anything or knows anything, and nothing mutes an alert.
+        counts = self.receivers or ending or groups or muted or self._actions.last or pipeline.calendar.windows
+        firing = store.alerts.firing() if counts else ()
+        alerts = {each.id: each.alert for each in (*ending, *firing)}
         firing_alerts = [each.alert for each in firing]
 
         def decide(numbers: Sequence[int], before: dict[int, int]) -> dict[int, Disposition]:

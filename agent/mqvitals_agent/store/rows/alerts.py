@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mqvitals_agent.store.file.database import StoreDatabase
@@ -208,7 +209,9 @@ def _cell(value: object) -> object:
     return value
 
 
+@lru_cache(1024)
 def _alert(row: tuple[Any, ...]) -> Alert:
+    # All that fire are read whenever one of them changes.
     rule, owner, kind, name, instance, *scope = map(text, row[: len(_NAMES)])
     cells = zip(_FIELDS.items(), row[len(_NAMES) :], strict=True)
     fields = {field: decode(cell) for (field, decode), cell in cells}
