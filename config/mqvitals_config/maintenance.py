@@ -14,7 +14,15 @@ from mqvitals_config.alerting import MatcherText, RouteNames, matcher_problems
 from mqvitals_config.problem import LocatedText, Place, Problem, did_you_mean, shown
 from mqvitals_config.scalars import display_name, format_duration, time_zone
 from mqvitals_config.schema import Convert, Doc, duration_within
-from mqvitals_config.time_intervals import DAY_MINUTES, Range, TimeZone, Weekdays, parse_clock
+from mqvitals_config.time_intervals import (
+    DAY_MINUTES,
+    ClockText,
+    TimeRange,
+    TimeZone,
+    WeekdaysText,
+    parse_clock,
+    parse_weekdays,
+)
 
 LONGEST_WINDOW_MS: Final = 31 * 86_400_000
 
@@ -99,17 +107,16 @@ def queue_manager_pattern(text: LocatedText) -> LocatedText:
 class WindowTimes:
     """A part of a day or of a night."""
 
-    start_time: Annotated[
-        Annotated[int, Convert(parse_clock, "a time of day such as 22:00", raw=True)],
-        Doc("When it begins, such as 22:00."),
-    ]
-    end_time: Annotated[
-        Annotated[int, Convert(parse_clock, "a time of day such as 06:00", raw=True)],
-        Doc("When it ends, such as 06:00; not after start_time: on the next day."),
-    ]
+    start_time: Annotated[ClockText, Doc("When it begins, such as 22:00.")]
+    end_time: Annotated[ClockText, Doc("When it ends, such as 06:00; not after start_time: on the next day.")]
+
+    @property
+    def range(self) -> TimeRange:
+        """It in minutes; an end that is not after the start is on the next day."""
+        return TimeRange(parse_clock(self.start_time), parse_clock(self.end_time))
 
     def __post_init__(self) -> None:
-        if self.start_time == self.end_time or self.start_time == DAY_MINUTES:
+        if self.start_time == self.end_time or self.range.start == DAY_MINUTES:
             raise ValueError("end_time must be another time than start_time, and start_time before 24:00")
 
 
@@ -167,7 +174,7 @@ class MaintenanceSettings:
         Doc("How long it lasts, whatever clocks do meanwhile. Required with `cron`."),
     ] = field(default=None, metadata={"key": "for"})
     weekdays: Annotated[
-        tuple[Weekdays, ...],
+        tuple[WeekdaysText, ...],
         Doc(
             "Days of the week on which it begins, such as `sunday` or `monday:friday`.",
             default="with `times`, every day",
@@ -252,14 +259,15 @@ def _time_problems(window: MaintenanceSettings, key: str, zone: tzinfo) -> Itera
         yield Problem(window.cron.place, f"{key}.cron", message)
 
 
-def _whole_week(weekdays: Sequence[Range], times: Sequence[WindowTimes]) -> bool:
+def _whole_week(weekdays: Sequence[str], times: Sequence[WindowTimes]) -> bool:
     """Whether weekdays and times leave no minute of a week."""
-    days = {day % 7 for each in weekdays for day in range(each.first, each.last + 1)} or set(range(7))
+    ranges = map(parse_weekdays, weekdays)
+    days = {day % 7 for each in ranges for day in range(each.first, each.last + 1)} or set(range(7))
     if not weekdays and not times:
         return False
     covered: set[int] = set()
     for day in days:
-        for start, end in [(each.start_time, each.end_time) for each in times] or [(0, DAY_MINUTES)]:
+        for start, end in [each.range for each in times] or [TimeRange(0, DAY_MINUTES)]:
             length = end - start if start < end else end + DAY_MINUTES - start
             covered.update((day * DAY_MINUTES + start + minute) % _WEEK_MINUTES for minute in range(length))
     return len(covered) == _WEEK_MINUTES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, NamedTuple
 
@@ -115,27 +115,39 @@ def _forward(found: Range, text: str, remedy: str = "") -> Range:
     return found
 
 
+def _as_written(parse: Callable[[str], object], expected: str) -> Convert:
+    """Takes a text that ``parse`` reads, as it is written."""
+
+    def checked(text: LocatedText) -> LocatedText:
+        parse(text)
+        return text
+
+    return Convert(checked, expected, raw=True)
+
+
+ClockText = Annotated[LocatedText, _as_written(parse_clock, "a time of day such as 09:00")]
+WeekdaysText = Annotated[LocatedText, _as_written(parse_weekdays, "a weekday or a range such as monday:friday")]
+
+
 @dataclass(frozen=True, slots=True)
 class TimeRangeSettings:
     """A part of a day."""
 
-    start_time: Annotated[
-        Annotated[int, Convert(parse_clock, "a time of day such as 09:00", raw=True)],
-        Doc("When it begins, such as 09:00."),
-    ]
+    start_time: Annotated[ClockText, Doc("When it begins, such as 09:00.")]
     end_time: Annotated[
-        Annotated[int, Convert(parse_clock, "a time of day such as 17:00", raw=True)],
-        Doc("When it ends, such as 17:00; 24:00 is the end of the day. This minute is outside."),
+        ClockText, Doc("When it ends, such as 17:00; 24:00 is the end of the day. This minute is outside.")
     ]
 
+    @property
+    def range(self) -> TimeRange:
+        """It in minutes."""
+        return TimeRange(parse_clock(self.start_time), parse_clock(self.end_time))
+
     def __post_init__(self) -> None:
-        if self.end_time <= self.start_time:
+        if self.range.end <= self.range.start:
             raise ValueError(
                 "end_time must be after start_time; write what passes midnight as two, one until 24:00 and one from 00:00"
             )
-
-
-Weekdays = Annotated[Range, Convert(parse_weekdays, "a weekday or a range such as monday:friday", raw=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +156,19 @@ class IntervalSettings:
 
     times: Annotated[tuple[TimeRangeSettings, ...], Doc("The parts of the day.", default="the whole day")] = ()
     weekdays: Annotated[
-        tuple[Weekdays, ...],
+        tuple[WeekdaysText, ...],
         Doc("Days of the week, such as `monday:friday`. The week begins with Sunday.", default="every day"),
     ] = ()
     days_of_month: Annotated[
-        tuple[Annotated[Range, Convert(parse_days_of_month, "a day or a range such as 1:5 or -3:-1", raw=True)], ...],
+        tuple[Annotated[LocatedText, _as_written(parse_days_of_month, "a day or a range such as 1:5 or -3:-1")], ...],
         Doc("Days of the month, such as `1:5`; negative ones count from its end: -1 is the last.", default="every day"),
     ] = ()
     months: Annotated[
-        tuple[Annotated[Range, Convert(parse_months, "a month or a range such as january:march", raw=True)], ...],
+        tuple[Annotated[LocatedText, _as_written(parse_months, "a month or a range such as january:march")], ...],
         Doc("Months, by name or by number, such as `january:march` or `1:3`.", default="every month"),
     ] = ()
     years: Annotated[
-        tuple[Annotated[Range, Convert(parse_years, "a year or a range such as 2027:2028", raw=True)], ...],
+        tuple[Annotated[LocatedText, _as_written(parse_years, "a year or a range such as 2027:2028")], ...],
         Doc("Years, such as `2027:2028`.", default="every year"),
     ] = ()
     location: Annotated[

@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 from typing import Final, NamedTuple
 
-from mqvitals_config.time_intervals import DAY_MINUTES, IntervalSettings, Range, TimeRange
+from mqvitals_config.time_intervals import (
+    DAY_MINUTES,
+    IntervalSettings,
+    Range,
+    TimeRange,
+    parse_days_of_month,
+    parse_months,
+    parse_weekdays,
+    parse_years,
+)
 
 MINUTE_MS: Final = 60_000
 DAY_MS: Final = 86_400_000
@@ -52,11 +61,13 @@ class TimeInterval:
         """The interval that settings describe; ``zone`` is the one that they name."""
         return cls(
             zone,
-            tuple(TimeRange(each.start_time, each.end_time) for each in settings.times),
-            days_of_week(settings.weekdays),
-            settings.days_of_month,
-            frozenset(month for each in settings.months for month in range(each.first, each.last + 1)),
-            settings.years,
+            tuple(each.range for each in settings.times),
+            days_of_week(map(parse_weekdays, settings.weekdays)),
+            tuple(map(parse_days_of_month, settings.days_of_month)),
+            frozenset(
+                month for each in map(parse_months, settings.months) for month in range(each.first, each.last + 1)
+            ),
+            tuple(map(parse_years, settings.years)),
         )
 
     def on(self, day: date) -> Sequence[TimeRange]:

@@ -19,7 +19,7 @@ from mqvitals_config.problem import Problem
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
-from mqvitals_config.time_intervals import DAY_MINUTES, TimeRange
+from mqvitals_config.time_intervals import DAY_MINUTES, TimeRange, parse_weekdays
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.pattern import ALL_KINDS, ObjectPattern, any_pattern_of
 
@@ -85,18 +85,18 @@ def _window_of(entry: MaintenanceSettings, index: int, zone: tzinfo) -> Maintena
 
 def _weekly_of(entry: MaintenanceSettings, zone: tzinfo) -> tuple[TimeInterval, ...]:
     """The times of a window; what passes midnight is of two days."""
-    weekdays = days_of_week(entry.weekdays)
+    weekdays = days_of_week(map(parse_weekdays, entry.weekdays))
     if not entry.times:
         return (TimeInterval(zone, weekdays=weekdays),) if weekdays else ()
     found = []
-    for each in entry.times:
-        if each.start_time < each.end_time:
-            found.append(TimeInterval(zone, (TimeRange(each.start_time, each.end_time),), weekdays))
+    for start, end in (each.range for each in entry.times):
+        if start < end:
+            found.append(TimeInterval(zone, (TimeRange(start, end),), weekdays))
             continue
-        found.append(TimeInterval(zone, (TimeRange(each.start_time, DAY_MINUTES),), weekdays))
-        if each.end_time:
+        found.append(TimeInterval(zone, (TimeRange(start, DAY_MINUTES),), weekdays))
+        if end:
             following = frozenset((day + 1) % 7 for day in weekdays)
-            found.append(TimeInterval(zone, (TimeRange(0, each.end_time),), following))
+            found.append(TimeInterval(zone, (TimeRange(0, end),), following))
     return tuple(found)
 
 

@@ -247,6 +247,31 @@ async def test_maintenance_mutes_until_it_ends(
     ]
 
 
+async def test_other_settings_bring_and_take_windows(
+    site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
+) -> None:
+    """From the next look on: what a window that is gone has muted is told, and what a new one mutes is not."""
+    site.receivers, site.tree = [webhook(hook.url)], BY_OWNER
+    now = site.clock.now()
+    span = Span(now, now + 10 * HOUR)
+    pools, channels = ((ObjectPattern.parse(f"*/{kind}"),) for kind in ("buffer_pool", "channel"))
+
+    def of(objects: tuple[ObjectPattern, ...]) -> SiteCalendar:
+        return SiteCalendar(windows=(MaintenanceWindow("IPL", "as ever", UTC, span, objects=objects),))
+
+    site.calendar = of(pools)
+    site.change(pool("A-1", family=""))
+    async with site.running():
+        await settled(site)
+    site.calendar = of(channels)
+    site.change(*of_channels(pool, 3))
+    async with site.running():
+        await hook.until(1)
+        await settled(site)
+        assert site.clock.now() < span.end
+    assert told(hook) == [("firing", [("A-1", "firing")])]
+
+
 async def test_a_muted_route_notifies_when_its_time_interval_ends(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:
