@@ -11,7 +11,7 @@ from typing import Annotated
 from mqvitals_config.decoder import decode
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
-from mqvitals_config.rules import RuleSettings
+from mqvitals_config.rules import RuleSettings, TuningSettings
 from mqvitals_config.rules import ThresholdSettings as ThresholdEntry
 from mqvitals_config.scalars import DURATION_FORM, format_duration, parse_duration
 from mqvitals_config.schema import Convert, Duration
@@ -184,6 +184,7 @@ class TestEntry:
     expect: tuple[ExpectEntry, ...]
     facts: FactSettings = field(default_factory=FactSettings)
     thresholds: tuple[ThresholdEntry, ...] = ()
+    tuning: tuple[TuningSettings, ...] = ()
     records: bool = False
     console: Mapping[LocatedText, tuple[MessageEntry, ...]] = field(default_factory=dict)
     exact: bool | None = None
@@ -278,7 +279,7 @@ class _Reader:
                 objects[name] = self._series(self._kinds[name.kind], metrics)
         facts, found = declared_facts(entry.facts)
         self.problems += found
-        tuning, found = tuning_of(RuleSettings(thresholds=entry.thresholds), dict(self._rules))
+        tuning, found = tuning_of(RuleSettings(thresholds=entry.thresholds, tuning=entry.tuning), dict(self._rules))
         self.problems += found
         messages = {
             str(owner): tuple(filter(None, map(self._message, messages))) for owner, messages in entry.console.items()

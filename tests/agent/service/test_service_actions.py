@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
+from mqvitals_agent.alerting.action import AckState, acknowledgement_of
 from mqvitals_agent.service.on_demand import LOOK_MS
 from mqvitals_agent.store.rows.action_client import ActionClient
 from mqvitals_agent.store.rows.actions import Actions
 from mqvitals_config.matcher import parse_matcher
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.rules import RuleSettings, TuningSettings
+from mqvitals_config.settings import Settings
+from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.ruleset.config import load_rule_config
 
 
 def actions_in(log: str) -> list[str]:
@@ -50,3 +57,30 @@ async def test_known_within_a_second(house: Any) -> None:
     async with house.running(requests_clock=house.clock, acted=told.append):
         await house.clock.advance(5_000)
         assert [each.silences for each in told] == [(silence,)], "another agent begins with what is in the store"
+
+
+async def test_a_severity_raised_by_the_settings_asks_anew(house: Any) -> None:
+    """Who acknowledged an alert took it for less severe than it now is."""
+
+    def settings(severity: Literal["info", "critical"]) -> Settings:
+        place = Place("mqvitals.yaml", 3, 5)
+        entry = TuningSettings(rule=LocatedText("AGENT-01", place), severity=severity, reason=LocatedText("x", place))
+        found: Settings = replace(house.settings, rules=RuleSettings(tuning=(entry,)))
+        return found
+
+    house.of("QM03").down = 2059
+    async with house.running(requests_clock=house.clock) as service:
+        service.reload(settings("info"), load_rule_config(settings("info")))
+        await house.clock.advance(125_500)
+        (stored,) = service.store.alerts.firing()
+        assert stored.alert.severity is Severity.INFO
+        with ActionClient.open(house.store, "anna") as anna:
+            anna.acknowledge(stored.id, house.clock.now())
+        await house.clock.advance(LOOK_MS)
+        made = service.resilient_store.actions.acknowledgements_of(stored.id)
+        assert acknowledgement_of(stored.alert, made, house.clock.now()).state is AckState.ACKNOWLEDGED
+        service.reload(settings("critical"), load_rule_config(settings("critical")))
+        await house.clock.advance(60_000)
+        (after,) = service.store.alerts.firing()
+        assert (after.id, after.alert.severity) == (stored.id, Severity.CRITICAL)
+        assert acknowledgement_of(after.alert, made, house.clock.now()).state is AckState.WORSE

@@ -126,6 +126,8 @@ REFUSED: tuple[tuple[str, int, str], ...] = (
     ("avg(depth, '5') > 0", 12, "'5' is no window: a duration needs a unit: 5s, 5m or 5h"),
     ("avg(depth, '10ms') > 0", 12, "a window is 1s to 366d long"),
     ("avg(depth, '999d') > 0", 12, "a window is 1s to 366d long"),
+    ("avg(depth, limit) > 0", 12, "limit is no window: a parameter that is one is in seconds, and ends in _s"),
+    ("avg(depth, usage) > 0", 12, 'expected a window written out, as in avg(gauge, "5m")'),
     ("avg(depth, 5) > 0", 12, 'expected a window written out, as in avg(gauge, "5m")'),
     ("avg() > 0", 1, 'expected avg(gauge, "5m")'),
     ("avg(depth, '5m', 3) > 0", 1, 'expected avg(gauge, "5m")'),
@@ -220,6 +222,19 @@ def test_refusals(compiled: Compile, text: str, column: int, message: str) -> No
     problem = raised.value.problems[0]
     assert (problem.place.column, problem.message) == (column, message)
     assert problem.place.line == 1
+
+
+def test_a_window_may_be_a_parameter_in_seconds(compiled: Compile) -> None:
+    """With the values that a window can have; the second number of min stays a number."""
+    assert {each.window_ms for each in compiled("avg(depth, long_s) > 3", "queue", long_s=1.5).windows} == {1500}
+    for long_s, refused in ((0.5, True), (1, False), (366 * 86_400, False), (367 * 86_400, True)):
+        text = "seen('CSQP020E', long_s)"
+        if refused:
+            with pytest.raises(ExpressionError, match="a window is 1s to 366d long"):
+                compiled(text, "queue", long_s=long_s)
+        else:
+            compiled(text, "queue", long_s=long_s)
+    assert compiled("min(depth, long_s) > 3", "queue", long_s=300).windows == ()
 
 
 def test_all_mistakes_at_once(compiled: Compile) -> None:

@@ -174,6 +174,7 @@ def test_a_cause_must_be_a_rule(tmp_path: Path) -> None:
         ("hold: {polls: 3, of: 61}", "at most 60"),
         ("clear: {polls: 3, for: 1m}", "a clear is either polls or for"),
         ("clear: {for: 1m, records: 2}", "a clear is either polls or for"),
+        ("plain_state: true", "a plain state has no parameters"),
         ("tier: X", "a tier is one of"),
         ("tier: P S", "a tier is one of"),
     ],

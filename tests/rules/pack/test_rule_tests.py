@@ -414,3 +414,31 @@ def test_why_an_alert_is_not_explained(with_console: RuleSet) -> None:
     absent = CONSOLE_TESTS.replace("{rule: OWN-02, object: QM01/buffer_pool/4}", "{rule: OWN-02, object: QM01/log}")
     found = run_tests("own.test.yaml", absent, with_console)
     assert "at this poll the test has no value of QM01/log" in [each.why for each in found]
+
+
+TUNED_TESTS = """
+tests:
+  - name: a pool of the test group
+    interval: 10s
+    tuning:
+      - {rule: BP-03, objects: "QM02/*", severity: info, reason: the test group}
+      - {rule: BP-*, objects: QM03/buffer_pool/3, off: true, reason: nobody uses it}
+    series:
+      QM01/buffer_pool/3: {free_pct: 3, worst_free_pct: 3}
+      QM02/buffer_pool/3: {free_pct: 3, worst_free_pct: 3}
+      QM03/buffer_pool/3: {free_pct: 3, worst_free_pct: 3}
+    expect:
+      - at: 10s
+        firing:
+          - {rule: BP-03, object: QM01/buffer_pool/3, severity: critical}
+          - {rule: BP-03, object: QM02/buffer_pool/3, severity: info}
+        exact: true
+"""
+
+
+def test_a_test_may_tune_rules() -> None:
+    """As the settings do, with the same checks."""
+    rules = RuleSet(load_rules(KINDS), KINDS)
+    assert run_tests("own.test.yaml", TUNED_TESTS, rules) == []
+    with pytest.raises(ConfigError, match="the reason is empty"):
+        run_tests("own.test.yaml", TUNED_TESTS.replace("the test group}", "''}"), rules)
