@@ -63,6 +63,7 @@ class EmailReceiver:
         self._now = now
         self._write = write
         self._credentials = Credentials(settings, reveal)
+        self._own_name = ""
         # One mailbox that stands there twice gets one mail.
         self._addressees = Addressees(list(dict.fromkeys(mail_parts(each)[1] for each in settings.to)))
 
@@ -122,7 +123,6 @@ class EmailReceiver:
         client = aiosmtplib.SMTP(
             hostname=str(settings.host),
             port=self._port,
-            local_hostname=socket.gethostname() or "localhost",  # else it would ask DNS
             timeout=settings.timeout / 1000,
             use_tls=settings.tls == "implicit",
             start_tls=False,
@@ -133,7 +133,8 @@ class EmailReceiver:
                 async with asyncio.timeout(settings.timeout / 1000):
                     if tls is None and settings.tls != "none":
                         tls = await asyncio.to_thread(ssl.create_default_context)
-                    await client.connect(tls_context=tls)
+                    self._own_name = self._own_name or await asyncio.to_thread(own_name)
+                    await client.connect(tls_context=tls, local_hostname=self._own_name)
                     if settings.tls == "starttls":
                         steps.now = "starttls"
                         await client.starttls()
@@ -167,6 +168,19 @@ class EmailReceiver:
             return
         extra = as_change(key, "receiver.addresses_refused", receiver=name)
         _LOG.warning(f"receiver {name}: not everybody gets its mails: {outcome.text}", extra=extra)
+
+
+def own_name() -> str:
+    """By what this machine introduces itself to a mail server: its name with a domain, else its address. It may ask DNS."""
+    name = socket.gethostname()
+    if "." not in name:
+        name = socket.getfqdn()
+    if "." in name and name.isascii():
+        return name
+    try:
+        return f"[{socket.gethostbyname(socket.gethostname())}]"
+    except OSError:
+        return "[127.0.0.1]"
 
 
 class _MailRefusedError(Exception):

@@ -25,7 +25,7 @@ from mqvitals_agent.notify.message import NotificationMessage, message_of
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert, notification_of_one
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.attempt import PATIENCE_MS
-from mqvitals_agent.notify.receivers.email import EmailReceiver
+from mqvitals_agent.notify.receivers.email import EmailReceiver, own_name
 from mqvitals_agent.notify.receivers.mail import mail_of
 from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_config.problem import LocatedText, Place
@@ -130,6 +130,12 @@ async def test_a_report_is_a_mail_too() -> None:
     one, other = post.mails
     assert one["Message-ID"] == other["Message-ID"]
     assert [each.get_filename() for each in one.iter_attachments()] == ["handover.html"]
+
+
+@pytest.fixture(autouse=True)
+def no_dns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name of the machine that runs the tests is not looked up."""
+    monkeypatch.setattr("mqvitals_agent.notify.receivers.email.own_name", lambda: "mon1.example.com")
 
 
 async def test_a_mail(told: Told, group: Group) -> None:
@@ -343,6 +349,29 @@ async def test_a_server_without_tls_or_users(
             AGAIN, f"smtp://127.0.0.1:{post.port} does not offer a way to log in; check user"
         )
     assert post.mails == []
+
+
+@pytest.mark.parametrize(
+    ("host", "full", "name"),
+    [
+        ("mon1.example.com", "", "mon1.example.com"),
+        ("mon1", "mon1.example.com", "mon1.example.com"),
+        ("mon1", "mon1", "[10.0.0.7]"),
+        ("unknown", "unknown", "[127.0.0.1]"),
+    ],
+)
+def test_the_name_of_this_machine(monkeypatch: pytest.MonkeyPatch, host: str, full: str, name: str) -> None:
+    """Mail servers refuse a name without a domain; an address is always right."""
+
+    def address(of: str) -> str:
+        if of == "unknown":
+            raise OSError
+        return "10.0.0.7"
+
+    monkeypatch.setattr("socket.gethostname", lambda: host)
+    monkeypatch.setattr("socket.getfqdn", lambda: full)
+    monkeypatch.setattr("socket.gethostbyname", address)
+    assert own_name() == name
 
 
 async def test_nobody_listens(told: Told, group: Group) -> None:
