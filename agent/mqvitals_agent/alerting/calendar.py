@@ -6,8 +6,8 @@ come, and times that it shows twice when they go back come twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import Final, NamedTuple
 
@@ -81,17 +81,6 @@ class TimeInterval:
         if self.days and not any(_has_day(each, day) for each in self.days):
             return ()
         return self.times or _WHOLE_DAY
-
-
-@dataclass(frozen=True, slots=True)
-class NamedIntervals:
-    """The time intervals of a site by name. Each fits when one of its entries does."""
-
-    entries: Mapping[str, tuple[TimeInterval, ...]] = field(default_factory=dict)
-
-    def within(self, name: str, ts: int) -> bool:
-        """Whether ``ts`` lies in an interval; False for one that does not exist."""
-        return within(self.entries.get(name, ()), ts)
 
 
 def days_of_week(ranges: Iterable[Range]) -> frozenset[int]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import Final
 
-from mqvitals_agent.alerting.calendar import NamedIntervals, Span, TimeInterval, days_of_week
+from mqvitals_agent.alerting.calendar import Span, TimeInterval, days_of_week
 from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
 from mqvitals_agent.alerting.maintenance import NO_CALENDAR, MaintenanceWindow, SiteCalendar
 from mqvitals_agent.alerting.pipeline import Pipeline
@@ -61,7 +61,7 @@ def calendar_of(settings: Settings) -> SiteCalendar:
         _window_of(each, index, time_zone(zone_of(each, settings.time_zone)))
         for index, each in enumerate(settings.maintenance)
     )
-    return SiteCalendar(NamedIntervals(entries), windows)
+    return SiteCalendar(entries, windows)
 
 
 def _window_of(entry: MaintenanceSettings, index: int, zone: tzinfo) -> MaintenanceWindow:

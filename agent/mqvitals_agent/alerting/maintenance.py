@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.alerting.calendar import (
     DAY_MS,
-    NamedIntervals,
     Span,
     TimeInterval,
     merged,
     next_change,
     wall_clock_spans,
+    within,
 )
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_config.matcher import Matcher, match, matchers_text
@@ -32,6 +32,8 @@ ValueOf = Callable[[ObjectName, str], object]
 LOOK_AHEAD_MS: Final = DAY_MS
 """A calendar is looked at again after this time at the latest."""
 
+_AHEAD_MS: Final = 14 * DAY_MS
+"""Changes of time intervals are named this far ahead."""
 _USAGE: Final = KINDS["queue"].metric("usage")
 _WEEK_MS: Final = 8 * DAY_MS
 """No window by weekdays lasts longer, change of daylight saving included."""
@@ -165,11 +167,24 @@ class _Active(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SiteCalendar:
-    """Time intervals and maintenance windows of a site. What is on is kept until it changes."""
+    """Time intervals (by name; one fits when one of its entries does) and maintenance windows of a site.
 
-    intervals: NamedIntervals = field(default_factory=NamedIntervals)
+    What is on is kept until it changes.
+    """
+
+    intervals: Mapping[str, tuple[TimeInterval, ...]] = field(default_factory=dict)
     windows: tuple[MaintenanceWindow, ...] = ()
-    _known: list[_Active] = field(default_factory=list, repr=False)
+    _known: list[_Active] = field(default_factory=list, init=False, repr=False)
+    _within: dict[str, tuple[Span, bool]] = field(default_factory=dict, init=False, repr=False)
+
+    def within(self, name: str, now: int) -> bool:
+        """Whether ``now`` lies in a time interval; False for one that does not exist."""
+        return self._interval(name, now)[1]
+
+    def interval_change(self, name: str, now: int) -> int | None:
+        """When a time interval begins or ends next; None where that is not within two weeks."""
+        end = self._interval(name, now)[0].end
+        return None if end - now >= _AHEAD_MS else end
 
     def active(self, now: int) -> Mapping[MaintenanceWindow, int]:
         """The windows that are on, each with its end, together with those of its name and objects that continue it."""
@@ -180,9 +195,7 @@ class SiteCalendar:
         times = []
         if self.windows:
             times.append(self._active(now).valid.end)
-        for entries in self.intervals.entries.values():
-            ahead = now + LOOK_AHEAD_MS
-            times.append(next_change(entries, now, ahead) or ahead)
+        times += [min(self._interval(name, now)[0].end, now + LOOK_AHEAD_MS) for name in self.intervals]
         return min(times, default=None)
 
     def muted(
@@ -227,6 +240,15 @@ class SiteCalendar:
             for span in window.spans(begun, now)
         )
         return max((each.end for each in spans if each.end <= now), default=begun)
+
+    def _interval(self, name: str, now: int) -> tuple[Span, bool]:
+        """Whether it is within an interval, and how long that is known to be so."""
+        found = self._within.get(name)
+        if found is None or not found[0].start <= now < found[0].end:
+            entries = self.intervals.get(name, ())
+            until = next_change(entries, now, now + 2 * _AHEAD_MS) or now + 2 * _AHEAD_MS
+            found = self._within[name] = Span(now, until), within(entries, now)
+        return found
 
     def _active(self, now: int) -> _Active:
         for known in self._known:

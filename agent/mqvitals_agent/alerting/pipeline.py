@@ -19,7 +19,7 @@ from mqvitals_agent.alerting.decision import (
 )
 from mqvitals_agent.alerting.grouping import AlertGroup, due, repeats_at
 from mqvitals_agent.alerting.labels import Labeller, Labels
-from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar, ValueOf
+from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar, ValueOf, moment_text
 from mqvitals_agent.alerting.routing import Destination, Route, destinations, group_key, group_labels
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, stages
@@ -220,11 +220,20 @@ class Pipeline:
     def muted_now(self, route: Route, now: int) -> str:
         """Why a route does not notify at ``now`` (ms UTC); empty when it does."""
         for name in route.muted:
-            if self.calendar.intervals.within(name, now):
-                return f"{route.path} is muted during {name}"
-        if route.active and not any(self.calendar.intervals.within(name, now) for name in route.active):
-            return f"{route.path} is active only during {' and '.join(route.active)}"
+            if self.calendar.within(name, now):
+                return f"{route.path} is muted during {name}{self._change_text('until', (name,), now)}"
+        if route.active and not any(self.calendar.within(name, now) for name in route.active):
+            names = " and ".join(route.active)
+            return f"{route.path} is active only during {names}{self._change_text('next from', route.active, now)}"
         return ""
+
+    def _change_text(self, word: str, names: Sequence[str], now: int) -> str:
+        """``, until 07:00 CET``: when the first of these time intervals changes; empty where that is far away."""
+        times = [(ts, name) for name in names if (ts := self.calendar.interval_change(name, now)) is not None]
+        if not times:
+            return ""
+        ts, name = min(times)
+        return f", {word} {moment_text(ts, self.calendar.intervals[name][0].zone, now)}"
 
     def muted_routes(self, now: int) -> list[tuple[Route, str]]:
         """The routes that do not notify at ``now`` (ms UTC), each with the reason."""

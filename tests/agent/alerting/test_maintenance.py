@@ -154,7 +154,7 @@ def test_the_calendar_changes_when_a_window_does() -> None:
         Settings,
     )
     assert calendar_of(nights).next_change(ms("2026-11-22T03:00")) == ms("2026-11-22T20:00")
-    assert calendar_of(nights).intervals.within("nights", ms("2026-11-22T20:00"))
+    assert calendar_of(nights).within("nights", ms("2026-11-22T20:00"))
 
 
 def shown(site: SiteCalendar, start: str, end: str) -> list[str]:

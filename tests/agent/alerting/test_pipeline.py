@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.action import Acknowledgement, Silence
-from mqvitals_agent.alerting.calendar import NamedIntervals, Span, TimeInterval
+from mqvitals_agent.alerting.calendar import Span, TimeInterval
 from mqvitals_agent.alerting.decision import LATE_EFFECT_MS, DecisionReason, LastNotification, NotificationStatus
 from mqvitals_agent.alerting.grouping import AlertGroup
 from mqvitals_agent.alerting.labels import Labeller
@@ -21,6 +21,7 @@ from mqvitals_agent.alerting.plan import plan_notifications
 from mqvitals_agent.alerting.routing import Route, every_receiver, group_key
 from mqvitals_config.matcher import parse_matcher
 from mqvitals_config.receivers.http import WebhookSettings, webhook_of
+from mqvitals_config.time_intervals import TimeRange
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName
@@ -47,7 +48,7 @@ def pipeline(*receivers: WebhookSettings, root: Route | None = None, wait: int =
 
 def intervals(entries: dict[str, tuple[TimeInterval, ...]]) -> SiteCalendar:
     """Time intervals, by name."""
-    return SiteCalendar(NamedIntervals(entries))
+    return SiteCalendar(entries)
 
 
 def decided(made: Pipeline, *alerts: Alert, now: int = NOW, **state: Any) -> list[Disposition]:
@@ -166,9 +167,9 @@ def test_routes(pool: Pool, webhook: Webhook) -> None:
     night = Route("route.routes[1]", "pager", min_severity=CRITICAL, muted=("office",), active=("week",), goes_on=True)
     root = Route("route", "ops", routes=(Route("route.routes[0]", "ops", goes_on=True), night, Route("r2", "ops")))
     times = {"office": NEVER, "week": ALWAYS}
-    made = pipeline(webhook(), webhook(name="pager"), root=root, calendar=intervals(times))
 
     def reasons(severity: Severity = CRITICAL) -> dict[str, DecisionReason]:
+        made = pipeline(webhook(), webhook(name="pager"), root=root, calendar=intervals(times))
         found = one(made, pool(started=1, severity=severity)).deliveries
         assert len(found) == 2
         return {each.receiver: each.reason for each in found}
@@ -189,9 +190,10 @@ def test_a_muted_way_closes_no_other(pool: Pool, webhook: Webhook) -> None:
     office = Route("office", "ops", min_severity=WARNING, muted=("nights",), goes_on=True)
     always = Route("always", "ops", min_severity=CRITICAL)
     night = {"nights": NEVER}
-    made = pipeline(webhook(), root=Route("route", "ops", routes=(office, always)), calendar=intervals(night))
 
     def told(severity: Severity) -> tuple[str, DecisionReason]:
+        root = Route("route", "ops", routes=(office, always))
+        made = pipeline(webhook(), root=root, calendar=intervals(night))
         (delivery,) = one(made, pool(started=1, severity=severity)).deliveries
         return delivery.route.path, delivery.reason
 
@@ -373,3 +375,22 @@ def _alert(name: str, now: int) -> Alert:
     about = ObjectName("QM01", "buffer_pool", name)
     key = AlertKey("BP-01", about)
     return Alert(key, about, "operational", "", AlertState.FIRING, WARNING, WARNING, now, now, "4 % free", now)
+
+
+def test_a_muted_route_says_until_when(webhook: Webhook) -> None:
+    """Where that is within two weeks; of routes that are active at times, when the next of these begins."""
+    evening, sunday = TimeInterval(UTC, (TimeRange(18 * 60, 1440),)), TimeInterval(UTC, weekdays=frozenset({6}))
+    january = TimeInterval(UTC, months=frozenset({1}))
+    noon = (TimeInterval(UTC, (TimeRange(720, 780),)),)
+    made = pipeline(
+        webhook(), calendar=intervals({"noon": noon, "evening": (evening,), "sunday": (sunday,), "january": (january,)})
+    )
+
+    def why(muted: tuple[str, ...] = (), active: tuple[str, ...] = ()) -> str:
+        return made.muted_now(Route("r", "ops", muted=muted, active=active), NOW)
+
+    assert why(muted=("january", "noon")) == "r is muted during noon, until 13:00 UTC"
+    assert why(active=("evening", "sunday")) == "r is active only during evening and sunday, next from 18:00 UTC"
+    assert why(active=("sunday",)) == "r is active only during sunday, next from 2026-11-22 00:00 UTC"
+    assert why(active=("january",)) == "r is active only during january"
+    assert why(("january",), ("noon",)) == ""

@@ -84,7 +84,8 @@ def test_what_is_muted_at_a_time(config: str, make_store: MakeStore, capsys: pyt
         "Sat 2026-11-21 02:30 CET",
         "on    batch: until Sat 2026-11-21 04:00 CET, for 1 h 30 m",
         "      */queue/BATCH.*: it is late",
-        "route.routes[0] is muted during nights: chat is not notified from there",
+        "route.routes[0] is muted during nights, until 06:00 CET: chat is not notified",
+        "  from there",
         "(No store is named, so the alerts that fire now are not looked at.)",
     ]
     assert main(["maintenance", "test", "2h", "--config", config, "--store", store, "--json"]) == 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.alerting.calendar import NamedIntervals, Span, TimeInterval
+from mqvitals_agent.alerting.calendar import Span, TimeInterval
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar
 from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.store.rows.action_client import ActionClient
@@ -279,7 +279,7 @@ async def test_a_muted_route_notifies_when_its_time_interval_ends(
     site.receivers = [webhook(hook.url)]
     site.tree = Route("route", "ops", routes=(replace(BY_OWNER, path="route.routes[0]", muted=("noon",)),))
     noon = TimeInterval(UTC, (TimeRange(12 * 60, 13 * 60),))
-    site.calendar = SiteCalendar(NamedIntervals({"noon": (noon,)}))
+    site.calendar = SiteCalendar({"noon": (noon,)})
     site.change(pool("A-1", family=""))
     async with site.running():
         await hook.until(1)
