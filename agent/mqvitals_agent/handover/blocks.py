@@ -26,7 +26,6 @@ from mqvitals_agent.view.alerts import began_ts, since_words, summary_with_owner
 from mqvitals_agent.view.changes import author_words, change_words, when_words
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.vocabulary.tables import KINDS
 
 MOST_OPEN: Final = 50
 MOST_ENDED: Final = 50
@@ -34,6 +33,8 @@ MOST_HIDDEN: Final = 10
 MOST_GAPS: Final = 12
 """Of each list so many are shown; the rest is counted."""
 _MOST_RULES: Final = 8
+_OF_STORE: Final = {"disk_full_s": "its disk is full", "limit_reached_s": "it reaches its limit (store.max_size)"}
+"""What happens at the end of these forecasts of the agent."""
 _REASONS: Final = {Absence.NOTHING_TO_TELL: "no value yet"}
 """Reasons whose own text only fits the place of a figure."""
 
@@ -300,8 +301,8 @@ def _ahead(report: Handover) -> Iterator[Block]:
 def _forecast_words(each: Forecast, report: Handover) -> str:
     at = report.span.until + each.in_ms
     when = f"in {age(each.in_ms)} (about {_minute(at, report.span)})"
-    if each.basis_ms == 0:
-        return f"{object_words(each.object)}: {KINDS[each.object.kind].metric(each.metric.name).meaning}: {when}"  # type: ignore[union-attr]
+    if each.metric.name in _OF_STORE:
+        return f"{object_words(each.object)}: {_OF_STORE[each.metric.name]} {when}"
     beyond = "" if each.in_ms <= report.span.until - report.span.since else ", after the next shift"
     end = "used up" if each.metric.name == "free_pct" else "full"
     return f"{object_words(each.object)} is {end} {when} if it goes on as in the last {age(each.basis_ms)}; now {each.now}{beyond}"

@@ -77,7 +77,9 @@ def decide_report(times: ReportTimes, row: ReportRow | None, now: int) -> Report
         if moment > now:
             upcoming = moment
             break
-        skipped += due is not None
+        if due is not None:
+            # Given up for a newer one, and counted once.
+            row, skipped = replace(row, handled=due), skipped + 1
         due = moment
     if due is None:
         return ReportDecision(row, None, 0, upcoming)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.policy import default
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.notify.receivers.http import HttpRequest
 from mqvitals_agent.notify.receivers.mail import report_mail
 from mqvitals_agent.notify.receivers.slack import MOST_TEXT, SlackReceiver
@@ -17,10 +25,14 @@ from mqvitals_agent.notify.receivers.teams import MOST_BYTES, TeamsReceiver
 from mqvitals_agent.notify.receivers.webhook import SIGNATURE, WebhookReceiver, signature
 from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_agent.service.agent_config import AgentConfig, read_agent_config
-from mqvitals_agent.service.scheduled_reports import build_report
+from mqvitals_agent.service.scheduled_reports import ScheduledReports, build_report
+from mqvitals_agent.store.rows.reports import ReportRepository
+from mqvitals_agent.store.writer import Store
 from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_config.receivers.services import SlackSettings, TeamsSettings
 
+T = TypeVar("T")
+MINUTE = 60_000
 DUE = int(datetime(2026, 11, 20, 10, 10, tzinfo=UTC).timestamp()) * 1000
 SETTINGS = """\
 name: PRDQSG
@@ -118,3 +130,40 @@ def test_a_mail_has_text_and_the_page(night: Path, config: AgentConfig) -> None:
     (attached,) = read.iter_attachments()
     assert (attached.get_filename(), attached.get_content_type()) == ("handover.html", "text/html")
     assert attached.get_content().replace("\r\n", "\n") == report.page
+
+
+async def test_the_agent_sends_it_once_over_a_reload_and_a_restart(night: Path, tmp_path: Path) -> None:
+    """Built from its own store, posted to a server, remembered in the store."""
+    keys: list[str] = []
+
+    async def take(request: web.Request) -> web.Response:
+        keys.append((await request.json())["key"])
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_post("/hook", take)
+    path = tmp_path / "night.db"
+    with closing(sqlite3.connect(night)) as old, closing(sqlite3.connect(path)) as new:
+        old.backup(new)
+    async with TestServer(app) as server:
+        settings = tmp_path / "mqvitals.yaml"
+        text = SETTINGS.replace("https://ops.example.com/hook, hmac_secret_file: key", str(server.make_url("/hook")))
+        settings.write_text(text.replace("[ops, chat, team]", "[ops]"), "utf-8")
+        config = read_agent_config(str(settings), {})
+        clock = VirtualClock(DUE - MINUTE)
+        for _ in range(2):
+            with Store.open(path) as store:
+
+                async def on_store(
+                    function: Callable[[ReportRepository], T], rows: ReportRepository = store.reports
+                ) -> T:
+                    return function(rows)
+
+                reports = ScheduledReports(path, on_store, clock, lambda _: lambda: 1.0)
+                works = [asyncio.create_task(reports.run(config))]
+                await clock.sleep(MINUTE / 2)
+                works.append(asyncio.create_task(reports.run(config)))
+                await clock.sleep(MINUTE)
+                reports.close()
+                await asyncio.gather(*works)
+    assert keys == ["night 2026-11-20T10:10:00.000Z"]

@@ -65,6 +65,7 @@ def test_one_that_was_missed_comes_late_or_not_at_all() -> None:
     row, moment = handled(at(2026, 11, 18, 6)), at(2026, 11, 20, 6)
     late = decide_report(times(), row, moment + SEND_WITHIN_MS)
     assert (late.due, late.skipped) == (moment, 1)
+    assert decide_report(times(), late.row, moment + SEND_WITHIN_MS).skipped == 0
     too_late = decide_report(times(), row, moment + SEND_WITHIN_MS + 1)
     assert (too_late.due, too_late.skipped, too_late.row.handled) == (None, 2, moment)
     assert too_late.at == at(2026, 11, 21, 6)
