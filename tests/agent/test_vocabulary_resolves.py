@@ -168,7 +168,9 @@ def test_commands_exist(kind: Kind) -> None:
     from mqvitals_agent.poll.queries import PROBES
 
     for command in (
-        {metric.command for metric in kind.metrics} - IMPORTED - {"", "CONNECTION", "COMMAND", "STORE", DEAD_LETTERS}
+        {metric.command for metric in kind.metrics}
+        - IMPORTED
+        - {"", "CONNECTION", "COMMAND", "STORE", "RECEIVER", DEAD_LETTERS}
     ):
         assert command_name(command_number(command)) == command
         assert command_number(command) in PROBES

@@ -20,7 +20,16 @@ from mqvitals_agent.alerting.decision import (
 from mqvitals_agent.alerting.grouping import AlertGroup, due, repeats_at
 from mqvitals_agent.alerting.labels import Labeller, Labels
 from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar, ValueOf, moment_text
-from mqvitals_agent.alerting.routing import Destination, Route, destinations, group_key, group_labels
+from mqvitals_agent.alerting.routing import (
+    Destination,
+    Route,
+    besides,
+    besides_words,
+    destinations,
+    failing_receiver,
+    group_key,
+    group_labels,
+)
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, stages
 from mqvitals_rules.snapshot import ObjectName
@@ -67,6 +76,7 @@ class Delivery:
     ``key`` and ``labels`` are those of the group with which it is told. ``since`` is when what is to be told happened
     (ms UTC). ``results`` are those of the stages from the route on, up to the first that does not let it pass.
     ``resent``: the receiver is sent all that fires again and again, so groups and the outbox have no part in it.
+    ``why``: why it goes to this receiver, where no route leads it there.
     """
 
     destination: Destination
@@ -76,6 +86,7 @@ class Delivery:
     since: int
     results: tuple[StageResult, ...] = ()
     resent: bool = False
+    why: str = ""
 
     @property
     def receiver(self) -> str:
@@ -90,7 +101,7 @@ class Delivery:
     @property
     def way(self) -> str:
         """The routes that it took, for people."""
-        return " > ".join(each.path for each in self.destination.way) or "it knows the alert"
+        return self.why or " > ".join(each.path for each in self.destination.way) or "it knows the alert"
 
     @property
     def is_news(self) -> bool:
@@ -345,10 +356,11 @@ class Pipeline:
         self, number: int, alert: Alert, way: _Way, excluded: DecisionReason | None, state: PipelineState, now: int
     ) -> Iterator[Delivery]:
         arrived = set()
-        for ways in way.arrivals:
+        for ways in self._arrivals(alert, way, now):
             destination, key, labels = self._first_open(ways, alert, now)
             name = destination.receiver
             arrived.add(name)
+            why = "" if destination.way else besides_words(failing_receiver(way.labels), name)
             if self.receivers[name].resends and alert.state is AlertState.RESOLVED:
                 yield _ended(destination, state.last.get((number, name)), now)
                 continue
@@ -359,15 +371,13 @@ class Pipeline:
                 if known is not None:
                     key, labels = known.key, known.labels
             if self.receivers[name].resends and alert.state is AlertState.FIRING:
-                yield self._resent(
-                    alert, Delivery(destination, "", {}, _UNDECIDED, now, resent=True), excluded, last, now
-                )
+                at = Delivery(destination, "", {}, _UNDECIDED, now, resent=True, why=why)
+                yield self._resent(alert, at, excluded, last, now)
             elif excluded is not None:
                 yield Delivery(destination, key, labels, excluded, now)
             else:
-                yield self._delivery(
-                    number, alert, Delivery(destination, key, labels, _UNDECIDED, now), last, state, now
-                )
+                at = Delivery(destination, key, labels, _UNDECIDED, now, why=why)
+                yield self._delivery(number, alert, at, last, state, now)
         if alert.state is not AlertState.RESOLVED or excluded is not None:
             return
         for name, receiver in self.receivers.items():
@@ -388,6 +398,20 @@ class Pipeline:
                 yield self._delivery(
                     number, alert, Delivery(destination, key, labels, _UNDECIDED, now), last, state, now
                 )
+
+    def _arrivals(self, alert: Alert, way: _Way, now: int) -> Sequence[tuple[_Arrival, ...]]:
+        """Where an alert arrives. One about a failing receiver that no route leads to another one goes to all others too."""
+        failing = failing_receiver(way.labels)
+        if not failing or alert.state is not AlertState.FIRING:
+            return way.arrivals
+        for ways in way.arrivals:
+            for destination, _, _ in ways:
+                if destination.receiver != failing and self._blocked(alert, destination.route, now)[0] is None:
+                    return way.arrivals
+        others = besides(self.root, failing, self.receivers)
+        own = [ways for ways in way.arrivals if ways[0][0].receiver == failing]
+        labels = group_labels(self.root, way.labels)
+        return [*own, *(((each, group_key((each.route,), way.labels), labels),) for each in others)]
 
     def _resent(
         self, alert: Alert, at: Delivery, excluded: DecisionReason | None, last: LastNotification | None, now: int

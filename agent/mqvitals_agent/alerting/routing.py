@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 from typing import Final
@@ -13,6 +13,7 @@ from mqvitals_agent.alerting.labels import Labels
 from mqvitals_config.alerting import ALL_LABELS
 from mqvitals_config.matcher import Matcher
 from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.vocabulary.agent import RECEIVER_KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,25 @@ def _steps(way: tuple[Route, ...], labels: Labels) -> list[Step]:
 def receivers_of(root: Route) -> frozenset[str]:
     """The names of the receivers to which a tree leads."""
     return frozenset({root.receiver}.union(*map(receivers_of, root.routes)))
+
+
+def besides(root: Route, name: str, receivers: Iterable[str]) -> tuple[Destination, ...]:
+    """Every receiver but ``name``, for an alert about that one which would otherwise be told to nobody else."""
+    return tuple(
+        Destination(replace(root, receiver=each, routes=(), min_severity=Severity.INFO), ())
+        for each in receivers
+        if each != name
+    )
+
+
+def failing_receiver(labels: Labels) -> str:
+    """The receiver that an alert is about, by its labels; empty when it is about something else."""
+    return labels.get("name", "") if labels.get("kind") == RECEIVER_KIND.name else ""
+
+
+def besides_words(name: str, receiver: str) -> str:
+    """Why an alert about receiver ``name`` goes to another one."""
+    return f"receiver '{name}' is failing: told to '{receiver}'"
 
 
 def group_labels(route: Route, labels: Labels) -> Labels:

@@ -13,6 +13,7 @@ from mqvitals_agent.connection.connection import Exchange, MqiCalls
 from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
+from mqvitals_agent.service.receiver_meter import ReceiverMeter
 from mqvitals_agent.service.store_meter import StoreMeter, disk_space
 from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
 from mqvitals_agent.store.error import StoreError
@@ -26,8 +27,9 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.vocabulary.agent import RECEIVER_KIND
 
-_OURS = frozenset({"agent", "queue_manager", "store"})
+_OURS = frozenset({"agent", "queue_manager", "store", "receiver"})
 """Kinds that the agent itself reports: they exist as long as their queue manager is monitored."""
 
 ExchangeTap = Callable[[Exchange], None]
@@ -124,6 +126,7 @@ class CycleWriter:
         self._retention: Retention | None = None
         self._retained: Store | None = None
         self._meter: StoreMeter | None = None
+        self._receivers = ReceiverMeter()
         self._ingest: Ingest | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
@@ -313,13 +316,14 @@ class CycleWriter:
         return self._retention
 
     def _measured(self, snapshots: tuple[Snapshot, ...]) -> tuple[Snapshot, ...]:
-        """The snapshots with the metrics of the store, or without them when it cannot be read now."""
+        """The snapshots with the metrics of the store and of receivers, or without them when it cannot be read now."""
         with suppress(StoreError):
             self._retaining()
         if self._meter is None:
             return snapshots
         try:
-            return self._meter.added(snapshots, self.resilient_store.state, self.deletion.reason)
+            measured = self._meter.added(snapshots, self.resilient_store.state, self.deletion.reason)
+            return self._receivers.added(measured, self._meter.owner, self.resilient_store.notifications.receivers())
         except StoreError:
             return snapshots
 
@@ -345,6 +349,8 @@ class CycleWriter:
                 self._unwatched.setdefault((owner, owners[owner]), []).append(row.name)
             elif row.name.kind not in _OURS:
                 there.append(row.name)
+            elif row.name.kind == RECEIVER_KIND.name:
+                self._receivers.remember(row.name)
         self._collector.builder.remember(there)
 
     def _unwatch(self, ingest: Ingest, batch: CycleExchanges, errors: list[StoreError]) -> list[str]:

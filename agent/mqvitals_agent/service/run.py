@@ -344,10 +344,7 @@ class AgentRun:
     def _late(self) -> str:
         """Why cycles do not go on; empty while they do. One that the store cannot take counts: it is kept in memory."""
         silent_ms = (self._group.clock.steady_s() - self._cycle_at) * 1000
-        if silent_ms <= self._longest_cycle_ms():
-            return ""
-        length = format_duration(round(silent_ms / 1000) * 1000)
-        return f"the last cycle ended {length} ago; one begins every {format_duration(self._config.settings.polling.interval)}"
+        return late_words(silent_ms, self._longest_cycle_ms(), self._config.settings.polling.interval)
 
     async def _log_first_day(self) -> None:
         """After an hour, log what would help most to evaluate more rules."""
@@ -542,6 +539,14 @@ class AgentRun:
     def _on_failure(self, error: BaseException) -> None:
         _LOG.error(str(error), extra=as_event("agent.failed"))
         self._reason, self._code = "it could not go on", int(ExitCode.FAILED)
+
+
+def late_words(silent_ms: float, longest_ms: int, interval_ms: int) -> str:
+    """Why cycles do not go on when the last one ended ``silent_ms`` ago; empty up to ``longest_ms``."""
+    if silent_ms <= longest_ms:
+        return ""
+    length = format_duration(round(silent_ms / 1000) * 1000)
+    return f"the last cycle ended {length} ago; one begins every {format_duration(interval_ms)}"
 
 
 def _first_problem(error: ConfigError) -> str:

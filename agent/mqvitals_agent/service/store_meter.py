@@ -80,6 +80,11 @@ class StoreMeter:
         self._store, self._retention = store, retention
         self._points = self._last = None
 
+    @property
+    def owner(self) -> str | None:
+        """To which queue manager or group the store belongs; None while that is not known."""
+        return self._owner
+
     def added(
         self, snapshots: tuple[Snapshot, ...], state: StoreState | None = None, waits: str = ""
     ) -> tuple[Snapshot, ...]:

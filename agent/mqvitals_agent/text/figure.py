@@ -241,6 +241,7 @@ _KIND_WORDS = {
     "application": "application",
     "agent": "command",
     "store": "store",
+    "receiver": "receiver",
 }
 """The word of a kind; of the others the name alone says what they are."""
 

@@ -208,6 +208,7 @@ MAIN_METRIC: dict[str, str] = {
     "application": "cpu_us",
     "agent": "outcome",
     "store": "used_bytes",
+    "receiver": "failing_s",
 }
 """The main metric, by kind of object."""
 

@@ -1,6 +1,6 @@
-"""The agent itself: its commands, one object for each form of command, and its store with the disk under it.
+"""The agent itself: its commands, one object for each form of command, its store with the disk under it, and the receivers of alerts.
 
-The agent measures its store about once a minute.
+The agent measures its store and its receivers about once a minute.
 """
 
 from __future__ import annotations
@@ -68,4 +68,19 @@ STORE_KIND = Kind(
         text("incident", "what happened to the file then; absent when nothing did since the agent began"),
     ),
     single=True,
+)
+
+RECEIVER_KIND = Kind(
+    name="receiver",
+    meaning="a receiver of alerts, by its name in the settings; they belong to what the store belongs to",
+    poll="RECEIVER",
+    metrics=answer(
+        "RECEIVER",
+        gauge("failing_s", "s", "for how long it accepts nothing; 0: it does, or was never sent anything"),
+        gauge("accepted_ago_s", "s", "time since it last accepted something; absent before that"),
+        gauge("pending", "count", "notifications that wait for it; of an Alertmanager that accepts nothing, alerts"),
+        gauge("oldest_pending_s", "s", "for how long the oldest of them waits; absent when none does"),
+        gauge("refused", "count", "alerts in notifications that it has refused and that are tried again"),
+        text("trouble", "what it answers instead, or why it cannot be reached, also of one member of a cluster; absent when nothing fails"),
+    ),
 )

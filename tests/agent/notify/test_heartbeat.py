@@ -13,6 +13,7 @@ from aiohttp.test_utils import TestServer
 
 from mqvitals_agent.notify.delivery import Notifier, make_receiver
 from mqvitals_agent.notify.receiver import send_test_alert, shown_test_alert
+from mqvitals_agent.service.run import late_words
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_config.receivers.services import HeartbeatSettings
@@ -115,6 +116,12 @@ async def test_one_that_fails_is_tried_again_sooner(site: Any, checks: Checks) -
         await site.clock.advance(60_000)
         assert site.receiver_rows()[0].failing is None
     assert "secret" not in " ".join(site.lines.said)
+
+
+def test_when_cycles_are_late() -> None:
+    """Later than two intervals and a minute."""
+    assert late_words(120_000, 120_000, 30_000) == ""
+    assert late_words(120_400, 120_000, 30_000) == "the last cycle ended 2m ago; one begins every 30s"
 
 
 async def test_a_test_calls_both_addresses(checks: Checks) -> None:

@@ -167,7 +167,7 @@ def _add_of_rule(found: dict[str, str], settings: Settings) -> None:
 
 
 def _test(root: Route, labels: Mapping[str, str], settings: Settings, arguments: argparse.Namespace) -> int:
-    from mqvitals_agent.alerting.routing import StepOutcome, braced, steps
+    from mqvitals_agent.alerting.routing import StepOutcome, besides_words, braced, steps
     from mqvitals_agent.text.styled import line, wrapped
     from mqvitals_agent.text.terminal import safe
     from mqvitals_agent.view.routes import arrival_lines, way_lines
@@ -175,16 +175,20 @@ def _test(root: Route, labels: Mapping[str, str], settings: Settings, arguments:
 
     found = steps(root, labels)
     arrivals = [each for each in found if each.outcome is StepOutcome.ARRIVES]
+    floors = {str(each.name): Severity[each.min_severity.upper()] for each in settings.receivers if each.takes_alerts}
+    others = _besides(root, arrivals, labels, floors)
+    arrivals += others
     receivers = sorted({each.route.receiver for each in arrivals})
     expected = sorted(set(arguments.expect or receivers))
-    floors = {str(each.name): Severity[each.min_severity.upper()] for each in settings.receivers}
     if arguments.json:
-        print(json.dumps(_way_json(found, labels, floors), indent=1))
+        print(json.dumps(_way_json(found, arrivals, labels, floors), indent=1))
     else:
         width = line_width()
         lines = wrapped(safe(braced(labels)), width, first="An alert with ", rest="  ")
         lines += [line(), *way_lines(found, labels, width), line()]
         lines += arrival_lines(arrivals, labels, floors, width)
+        for each in others:
+            lines += wrapped(safe(besides_words(labels["name"], each.route.receiver)), width)
         if "object" not in labels:
             lines += wrapped(_NO_OBJECT, width)
         show_lines(lines)
@@ -196,8 +200,30 @@ def _test(root: Route, labels: Mapping[str, str], settings: Settings, arguments:
     return ExitCode.DONE
 
 
-def _way_json(found: Sequence[Step], labels: Mapping[str, str], floors: Mapping[str, Severity]) -> dict[str, object]:
-    from mqvitals_agent.alerting.routing import StepOutcome, group_key
+def _besides(
+    root: Route, arrivals: Sequence[Step], labels: Mapping[str, str], floors: Mapping[str, Severity]
+) -> list[Step]:
+    """Where an alert about a receiver that fails goes too, when no route leads it to another one."""
+    from mqvitals_agent.alerting.routing import Step, StepOutcome, besides, failing_receiver
+    from mqvitals_agent.view.routes import severity_words
+
+    failing = failing_receiver(labels)
+    if not failing or any(
+        each.route.receiver not in (failing, "") and not severity_words(each.route, labels, floors) for each in arrivals
+    ):
+        return []
+    arrived = {each.route.receiver for each in arrivals}
+    return [
+        Step((each.route,), StepOutcome.ARRIVES)
+        for each in besides(root, failing, floors)
+        if each.receiver not in arrived
+    ]
+
+
+def _way_json(
+    found: Sequence[Step], arrivals: Sequence[Step], labels: Mapping[str, str], floors: Mapping[str, Severity]
+) -> dict[str, object]:
+    from mqvitals_agent.alerting.routing import group_key
     from mqvitals_agent.view.routes import least_severity
 
     return {
@@ -223,7 +249,6 @@ def _way_json(found: Sequence[Step], labels: Mapping[str, str], floors: Mapping[
                 "mute_time_intervals": list(each.route.muted),
                 "active_time_intervals": list(each.route.active),
             }
-            for each in found
-            if each.outcome is StepOutcome.ARRIVES
+            for each in arrivals
         ],
     }

@@ -25,7 +25,13 @@ from mqvitals_agent.store.rows.notification_rows import (
     read_waiting,
     with_others,
 )
-from mqvitals_agent.store.rows.receivers import ReceiverChanges, note_receiver, update_receivers
+from mqvitals_agent.store.rows.receivers import (
+    ReceiverChanges,
+    ReceiverRow,
+    note_receiver,
+    read_receivers,
+    update_receivers,
+)
 from mqvitals_agent.store.rows.resent import NOTHING_RESENT, ResentAlert, ResentChanges, read_resent, write_resent
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, integer, moment_or_none, text
 from mqvitals_rules.lifecycle.alert import Transition
@@ -121,6 +127,11 @@ class NotificationRepository:
         """
         with self._database.writing() as connection:
             note_receiver(connection, name, ts, error, accepts=accepts)
+
+    def receivers(self) -> tuple[ReceiverRow, ...]:
+        """As ``read_receivers``."""
+        with self._database.reading() as connection:
+            return read_receivers(connection)
 
     def newest(self) -> int:
         """The number of the newest row; 0 without any."""

@@ -269,3 +269,26 @@ def test_a_tuned_severity_leads_the_way(config: str, capsys: pytest.CaptureFixtu
     path.write_text(f"{path.read_text('utf-8')}rules:\n  tuning:\n    - {entry}\n", "utf-8")
     assert 'severity="info"' in way(config, capsys, "rule=BP-03", "object=QM01/buffer_pool/3")
     assert 'severity="critical"' in way(config, capsys, "rule=BP-03", "object=QM02/buffer_pool/3")
+
+
+@pytest.mark.parametrize(
+    ("route", "object_name", "receivers"),
+    [
+        ("route: {receiver: desk}", "PRDQSG/receiver/desk", {"desk", "pager"}),
+        ("route: {receiver: desk}", "PRDQSG/receiver/pager", {"desk"}),
+        ("route: {receiver: desk, routes: [{receiver: pager}]}", "PRDQSG/receiver/desk", {"pager"}),
+        ("", "PRDQSG/receiver/desk", {"desk", "pager"}),
+    ],
+)
+def test_an_alert_about_a_failing_receiver_goes_to_others_too(
+    route: str, object_name: str, receivers: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When no route leads it to one."""
+    path = tmp_path / "mqvitals.yaml"
+    path.write_text(SETTINGS + route + "\n")
+    words = ["alerts", "route", "--config", str(path), "--test", "rule=AGENT-12", f"object={object_name}"]
+    assert main([*words, "--json"]) == 0
+    assert {each["receiver"] for each in json.loads(capsys.readouterr().out)["arrivals"]} == receivers
+    assert main(words) == 0
+    said = "receiver 'desk' is failing: told to 'pager'" in capsys.readouterr().out
+    assert said == (route == "route: {receiver: desk}" and object_name.endswith("desk"))
