@@ -54,6 +54,7 @@ def handover_blocks(report: Handover, remark: str = "") -> Iterator[Block]:
         yield Paragraph(remark)
     yield Paragraph(_scope(report))
     yield Paragraph(summary_of(report))
+    yield from _warning(report)
     yield from _open(report)
     yield from _ended(report)
     yield from _muted(report)
@@ -70,6 +71,7 @@ def brief_blocks(report: Handover, remark: str = "", most: int = 8) -> Iterator[
     if remark:
         yield Paragraph(remark)
     yield Paragraph(summary_of(report))
+    yield from _warning(report)
     lines = [f"{_severity(each.alert)} {_what(each)}; {_held(each)}" for each in report.opened[:most]]
     if len(report.opened) > most:
         lines.append(_rest(len(report.opened) - most))
@@ -99,6 +101,17 @@ def summary_of(report: Handover) -> str:
     if report.ended:
         parts.append(f"{counted(sum(each.times for each in report.ended), 'alert')} ended")
     return f"{'. '.join(parts)}. {watched}."
+
+
+def _warning(report: Handover) -> Iterator[Block]:
+    """What is not known of now must not look well."""
+    silent = report.silent_since
+    if not silent:
+        return
+    since = min(silent.values())
+    whose = "any queue manager" if len(silent) == len(report.quality.snapshots) else ", ".join(silent)
+    at = f"{moment(since)} {zone_name(since)}"
+    yield Paragraph(f"There are no data about {whose} since {at}: what is open of it, or has ended, is as of then.")
 
 
 def _scope(report: Handover) -> str:
@@ -290,6 +303,9 @@ def _chart(each: WorstTrend, span: TimeRange) -> ChartBlock:
 
 def _ahead(report: Handover) -> Iterator[Block]:
     yield Heading(2, f"The next {age(report.span.until - report.span.since)}")
+    if not report.forecasts and report.silent_since:
+        yield Paragraph("Nothing can be told of what there are no data about; nothing else is full within a day.")
+        return
     if not report.forecasts:
         yield Paragraph(
             "Nothing grows so that it is full within a day, as far as the newest polls and the last hours show."
@@ -316,6 +332,9 @@ def _quality(report: Handover) -> Iterator[Block]:
         for gap in quality.silent[:MOST_GAPS]
     ]
     texts += [f"No snapshot of {name} from {_between(gap, span)}." for name, gap in quality.gaps[:MOST_GAPS]]
+    texts += [
+        f"{name} could not be reached in {counted(count, 'poll')} of {of:,}." for name, count, of in quality.unreachable
+    ]
     left = len(quality.silent[MOST_GAPS:]) + len(quality.gaps[MOST_GAPS:])
     if left:
         texts.append(f"And {counted(left, 'more gap')}.")

@@ -10,6 +10,7 @@ from mqvitals_agent.store.file.store_file import trouble_of
 from mqvitals_agent.store.result import Owner
 from mqvitals_agent.text.chart import TimeRange, longest_distance, pauses
 from mqvitals_agent.text.figure import moment, zone_name
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
@@ -39,9 +40,19 @@ def read_quality(reader: StoreReader, owners: Sequence[Owner], span: TimeRange) 
         {name: len(found) for name, found in times.items()},
         tuple(silent),
         tuple(gaps),
+        tuple(_unreachable(reader, owners, span)),
         tuple(_unknown(reader, {owner.name for owner in owners})) if recent else (),
         tuple(_remarks(reader, begin, span, recent=recent)),
     )
+
+
+def _unreachable(reader: StoreReader, owners: Iterable[Owner], span: TimeRange) -> Iterator[tuple[str, int, int]]:
+    for owner in owners:
+        name = ObjectName(owner.name, "queue_manager")
+        polls = [] if owner.is_group else reader.samples(name, "reachable", first=span.since, last=span.until)
+        known = [poll.value for poll in polls if poll.value is not None]
+        if count := known.count(0):
+            yield owner.name, count, len(known)
 
 
 def pauses_within(times: Sequence[int], span: TimeRange) -> Iterator[TimeRange]:

@@ -96,13 +96,15 @@ class DataQuality:
     """How much of the time there are data about.
 
     ``silent`` are times without any snapshot: the agent did not run, or could not store. ``gaps`` are those of one owner
-    alone. ``unknown`` says for how many objects a rule could not be judged in the last snapshot, by reason, and which
+    alone. ``unreachable`` are the queue managers that did not answer, each with how many of its polls found it so, and of
+    how many. ``unknown`` says for how many objects a rule could not be judged in the last snapshot, by reason, and which
     rules. ``remarks`` are further sentences.
     """
 
     snapshots: Mapping[str, int]
     silent: tuple[TimeRange, ...] = ()
     gaps: tuple[tuple[str, TimeRange], ...] = ()
+    unreachable: tuple[tuple[str, int, int], ...] = ()
     unknown: tuple[tuple[Absence, int, tuple[str, ...]], ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -134,6 +136,18 @@ class Handover:
     quality: DataQuality
     more_changes: bool = False
     more_actions: bool = False
+
+    @property
+    def silent_since(self) -> Mapping[str, int]:
+        """The owners of which nothing is known at the end of the time, and since when."""
+        ends = [(name, gap) for name, gap in self.quality.gaps if gap.until >= self.span.until]
+        ends += [
+            (name, gap)
+            for gap in self.quality.silent
+            if gap.until >= self.span.until
+            for name in self.quality.snapshots
+        ]
+        return {name: gap.since for name, gap in ends}
 
     def open_count(self, severity: Severity) -> int:
         """How many open alerts have this severity."""

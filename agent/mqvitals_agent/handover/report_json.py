@@ -34,6 +34,7 @@ def handover_json(report: Handover) -> dict[str, Any]:
             "snapshots": dict(quality.snapshots),
             "silent": [_span(gap) for gap in quality.silent],
             "gaps": [{"owner": name, **_span(gap)} for name, gap in quality.gaps],
+            "unreachable": [{"owner": name, "polls": count, "of": of} for name, count, of in quality.unreachable],
             "unknown": [
                 {"reason": reason.value, "count": count, "rules": list(rules)}
                 for reason, count, rules in quality.unknown

@@ -13,9 +13,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.handover.report import Forecast, WorstTrend
-from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.chart import TimeRange, longest_distance
 from mqvitals_agent.text.figure import figure, quantity
-from mqvitals_agent.view.values import FARTHEST_MS, GROWTH_POLLS, full_in, number_in
+from mqvitals_agent.view.values import GROWTH_POLLS, full_in, number_in
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.expression.node import All, Any, Comparison, Constant, MetricValue, Node
 from mqvitals_rules.lifecycle.alert import Alert
@@ -246,6 +246,8 @@ def read_forecasts(reader: StoreReader, ways: Iterable[_Way], span: TimeRange) -
         metric = metric_of(way.watched.kind, way.watched.metric)
         series = reader.trend(way.name, metric.name, max(span.since, span.until - _LONG_MS), span.until).points
         known = [(ts, float(value)) for ts, value in series if value is not None]
+        if not known or span.until - known[-1][0] > longest_distance(series):
+            continue  # of what is old, nothing can be told ahead
         shares = [(ts, way.share(value)) for ts, value in known]
         if (grown := _grows(shares, span.until)) is not None:
             ahead, basis = grown
@@ -283,7 +285,3 @@ def read_store_forecasts(reader: StoreReader, owners: Iterable[str]) -> tuple[Fo
                     shown = metric_of("store", metric)
                     found.append(Forecast(name, shown, round(seconds * 1000), 0, quantity(seconds, "s")))
     return tuple(found)
-
-
-FARTHEST: Final = FARTHEST_MS
-"""Forecasts reach this far, ms."""

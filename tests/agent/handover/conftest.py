@@ -102,6 +102,7 @@ def _values(minute: int) -> Mapping[ObjectName, tuple[str, Mapping[str, Reported
     used = 40.0 if minute < 360 else min(40 + (minute - 360) / 7.5, 88.0)
     depth = 4_900 if 200 <= minute < 225 else 4_000 if 100 <= minute < 110 else 10 + minute % 7
     return {
+        ObjectName("QM01", "queue_manager"): ("CONNECTION", {"reachable": int(not 500 <= minute < 520)}),
         POOL: ("INQUIRE_USAGE", {"free_pct": free}),
         PAGE_SET: ("INQUIRE_USAGE", {"used_pct": used}),
         QUEUE: ("INQUIRE_Q_STATUS", {"depth": 3, "max_depth": 5_000}),

@@ -62,6 +62,7 @@ def test_json_has_units_and_times(night: Path, capsys: pytest.CaptureFixture[str
     assert [each["author"] for each in found["actions"]] == ["anna", "ben", "anna", "ben"]
     assert found["quality"]["silent"] == [{"from": "2026-11-20T02:10:00.000Z", "to": "2026-11-20T03:10:00.000Z"}]
     assert [each["owner"] for each in found["quality"]["gaps"]] == ["QM02"]
+    assert found["quality"]["unreachable"] == [{"owner": "QM01", "polls": 4, "of": 134}]
     (ahead,) = found["forecasts"]
     assert (ahead["object"], ahead["metric"]) == ("QM01/page_set/3", "used_pct")
     trends = {each["object"]: each for each in found["trends"]}
@@ -72,7 +73,7 @@ def test_json_has_units_and_times(night: Path, capsys: pytest.CaptureFixture[str
 def test_a_quiet_night_says_who_watched(quiet_night: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is not silence."""
     shown = report(capsys, quiet_night, *NIGHT)
-    assert re.search(r"Nothing fired: \d+ rules watched 5 objects\.", shown)
+    assert re.search(r"Nothing fired: \d+ rules watched 6 objects\.", shown)
     assert "Nobody did anything about alerts." in shown
     assert "No silence and no maintenance hid anything." in shown
 
@@ -117,6 +118,18 @@ def test_the_past_is_told_as_it_was(night: Path, capsys: pytest.CaptureFixture[s
     assert found["open"][0]["acknowledged"] is None
     assert found["open"][1]["acknowledged"]["by"] == "anna"
     assert not found["ended"]
+
+
+def test_what_is_old_does_not_look_well(night: Path, quiet_night: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without data up to the end it says so at once, and forecasts nothing."""
+    late = ["--tz", "Europe/Berlin", "--last", "12h", "--to", "2026-11-20 12:30"]
+    for store in (night, quiet_night):
+        shown = " ".join(report(capsys, store, *late).split())
+        assert "There are no data about any queue manager since 2026-11-20 11:10:00 CET: what is open of it" in shown
+        assert "Nothing can be told of what there are no data about" in shown
+    found = json.loads(report(capsys, night, *late, "--format", "json"))
+    assert found["forecasts"] == []
+    assert [each["rule"] for each in found["open"]] == ["BP-03", "PS-01"]
 
 
 def test_only_what_is_asked_for(night: Path, capsys: pytest.CaptureFixture[str]) -> None:
