@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -25,15 +25,14 @@ from typing import Final, NamedTuple
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.integrity import OF_ALERTS
 from mqvitals_agent.store.file.schema import ALERTS_FROM, KEPT_FROM, write_meta
+from mqvitals_agent.store.forgotten_objects import forget_objects
 from mqvitals_agent.store.rows.actions import AUDIT_KEPT_MS, MOST_AUDIT
 from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS, MOST_CHANGES
-from mqvitals_agent.store.rows.history import has_means
 from mqvitals_agent.store.rows.tables import integer, moment, numbered, text
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import SHORTEST_KEEP_MS
 from mqvitals_rules.history import HOUR_MS
-from mqvitals_rules.snapshot import ObjectName, Source
-from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_rules.snapshot import Source
 
 LIMITED: Final = "limited"
 """The store's own fact of when its size last made it delete what is younger than ``keep`` (ms UTC)."""
@@ -47,8 +46,6 @@ _SLICE_MS: Final = 600_000
 """By size all kinds are deleted together, so much time at once."""
 _FEWEST, _FIRST, _MOST = 20, 200, 5_000
 """Rows at once: adapted to the time that they take."""
-_OBJECTS = 50
-"""Objects at once."""
 _HEADROOM: Final = 50
 """Deleting begins when less than this part (a fiftieth) of the limit is left."""
 _LOG_PAGES, _FEWEST_LOG_PAGES, _LOG_PART = 1000, 64, 8
@@ -258,7 +255,8 @@ class Retention:
         yield from self._actions(cut, now)
         yield from self._changes(now - KEEP_CHANGES_MS)
         yield from self._records(bound)
-        yield from self._objects(cut, now)
+        bound = min(cut, self._facts.get(KEPT_FROM, 0))
+        yield from forget_objects(self._connection, self._store.snapshots, bound, now)
         self._next_rest = now + REST_MS
 
     def _make_room(self, latest: int) -> Iterator[int]:
@@ -419,86 +417,6 @@ class Retention:
                 return frozenset(entry.name.decode("utf-8", "backslashreplace") for entry in entries)
         except OSError:
             return None
-
-    def _objects(self, bound: int, now: int) -> Iterator[int]:
-        """Objects that have been gone since before ``bound`` and that nothing refers to.
-
-        The newest one stays, so that no number is given twice. What an owner has one of stays until the owner itself
-        goes, as by them it is known that it is not watched any more.
-        """
-        bound = min(bound, self._facts.get(KEPT_FROM, 0))
-        old = [number for number, since in self._store.snapshots.gone.items() if since < bound]
-        alerts = self._connection.execute(
-            "SELECT owner, kind, name FROM alert UNION SELECT scope_owner, scope_kind, scope_name FROM alert"
-        )
-        named = {ObjectName(*map(text, row)) for row in alerts} if old else set()
-        found: dict[int, ObjectName] = {}
-        for number in old:
-            row = self._connection.execute(
-                "SELECT owner, kind, name FROM object WHERE id = ? AND id < (SELECT max(id) FROM object)", (number,)
-            ).fetchone()
-            name = None if row is None else ObjectName(*map(text, row))
-            if name is None or name in named or name.kind not in KINDS or KINDS[name.kind].single:
-                continue
-            if not self._is_referred_to(number, name, bound, now):
-                found[number] = name
-                if len(found) >= _OBJECTS:
-                    yield self._drop(found, bound)
-                    found = {}
-            yield 0
-        yield self._drop(found, bound)
-        yield from self._owners(bound, named)
-
-    def _drop(self, objects: Mapping[int, ObjectName], bound: int) -> int:
-        """Drop those of the objects that have not come back since they were looked at; returns their number."""
-        gone = self._store.snapshots.gone
-        still = {number: name for number, name in objects.items() if gone.get(number, bound) < bound}
-        if still:
-            self._store.snapshots.drop_objects(still)
-        return len(still)
-
-    def _is_referred_to(self, number: int, name: ObjectName, bound: int, now: int) -> bool:
-        for query, parameters in (
-            ("SELECT 1 FROM reading WHERE object_id = ? AND max(asked, coalesce(ts, 0)) >= ?", (number, bound)),
-            ("SELECT 1 FROM record WHERE object_id = ? LIMIT 1", (number,)),
-            ("SELECT 1 FROM smf_part WHERE owner = ? AND kind = ? AND name = ? LIMIT 1", name),
-            ("SELECT 1 FROM message WHERE kind = ? AND name = ? AND kind <> '' LIMIT 1", (name.kind, name.name)),
-        ):
-            if self._connection.execute(query, parameters).fetchone() is not None:
-                return True
-        return has_means(self._connection, number, name.kind, self._store.snapshots.gone[number], now)
-
-    def _owners(self, bound: int, named: set[ObjectName]) -> Iterator[int]:
-        """Owners whose last snapshot is before ``bound`` and have nothing but what there is one of: they
-        go with it.
-        """
-        alarmed = {name.owner for name in named}
-        found = self._connection.execute(
-            "SELECT name FROM owner AS o WHERE last_ts < ? AND last_cycle > 0"
-            " AND EXISTS (SELECT 1 FROM object WHERE owner = o.name)"
-            " AND NOT EXISTS (SELECT 1 FROM snapshot WHERE owner = o.name)",
-            (bound,),
-        ).fetchall()
-        for (owner,) in found:
-            rows = self._connection.execute(
-                "SELECT id, kind, name FROM object WHERE owner = ?", (text(owner),)
-            ).fetchall()
-            left = {integer(number): ObjectName(owner, text(kind), text(name)) for number, kind, name in rows}
-            (newest,) = self._connection.execute("SELECT max(id) FROM object").fetchone()
-            gone = self._store.snapshots.gone
-            if (
-                owner in alarmed
-                or newest in left
-                or any(name.kind not in KINDS or not KINDS[name.kind].single for name in left.values())
-                or any(number not in gone or gone[number] >= bound for number in left)
-            ):
-                continue
-            if any(has_means(self._connection, number, name.kind, gone[number], 0) for number, name in left.items()):
-                continue
-            self._store.snapshots.drop_objects(left)
-            for table, key in (("unknown_count", "owner"), ("owner", "name")):
-                self._connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (owner,))  # noqa: S608
-            yield len(left) + 1
 
     def _in_pieces(self, statement: str, *parameters: str | int) -> Iterator[int]:
         """Run a statement, whose last parameter is a number of rows, until it deletes none; yields rows."""
