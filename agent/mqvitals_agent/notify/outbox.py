@@ -40,7 +40,9 @@ _T = TypeVar("_T")
 
 _RENEW_MS: Final = 60_000
 """How often the texts of an alert that is sent again and again are made anew, at most."""
-_MOST_RENEWED: Final = 200
+_RENEW_STEP_MS: Final = 30_000
+"""How often some of them are, at most."""
+_MOST_RENEWED: Final = 500
 """Of so many alerts at once."""
 
 
@@ -93,8 +95,12 @@ class Outbox:
         self._actions = NO_ACTIONS
         self._sending: dict[str, int] = {}
         """The notification that each receiver is being sent."""
-        self._renewed: dict[tuple[str, str], int] = {}
-        """When the texts of what is sent again and again were made, ms UTC."""
+        self._resent: dict[str, tuple[ResentAlert, ...]] = {}
+        """What is sent again and again, by receiver; one that is not here is read from the store."""
+        self._renewed: dict[str, int] = {}
+        """When some of these alerts were given new texts, by receiver, ms UTC."""
+        self._written: dict[tuple[str, str], int] = {}
+        """When the texts of each were made, ms UTC."""
         self.made = 0
         """How many notifications were made; grows."""
         self.configure(settings)
@@ -152,13 +158,16 @@ class Outbox:
     def resent(self, receiver: str) -> tuple[ResentAlert, ...]:
         """What a receiver is to be sent again and again now, and what has ended not long ago."""
         self.evaluate()
-        rows, now = self._store().notifications, self._now()
-        found = rows.resent(receiver)
+        store, now = self._store(), self._now()
+        found = self._resent.get(receiver)
+        if found is None:
+            found = store.notifications.resent(receiver)
         over = tuple(each.key for each in found if each.ends is not None and not 0 <= now - each.ends < KEEP_MS)
-        renewed = self._renew(found, now)
+        renewed = self._renew(receiver, found, now)
         if over or renewed:
-            rows.apply(NotificationChanges(now, resent=ResentChanges(renewed, over)))
-            found = rows.resent(receiver)
+            store.notifications.apply(NotificationChanges(now, resent=ResentChanges(renewed, over)))
+            found = store.notifications.resent(receiver)
+        self._resent[receiver] = found
         return found
 
     def settle(self, receiver: str, function: Callable[[NotificationRepository], _T]) -> _T:
@@ -184,6 +193,7 @@ class Outbox:
         Notifications to others are dropped; new receivers are notified about what fires.
         """
         self._sending.clear()
+        self._resent.clear()
         return await self.run(lambda rows: self._adopt(rows, ts))
 
     def _adopt(self, rows: NotificationRepository, ts: int) -> ReceiverChanges:
@@ -243,6 +253,8 @@ class Outbox:
             sending=frozenset(self._sending.values()),
             resent=self._resent_changes(rows, found, pipeline, now),
         )
+        if changes.resent.keys:
+            self._resent.clear()
         if changes != NotificationChanges(now, sending=changes.sending):
             rows.apply(changes)
         self._relabelled = False
@@ -302,7 +314,7 @@ class Outbox:
                 each.number,
                 each.alert.severity,
             )
-            self._renewed[made.key] = now
+            self._written[made.key] = now
             return made
 
         def render_end(each: Disposition) -> dict[str, str]:
@@ -316,18 +328,21 @@ class Outbox:
         name = alert_name("" if rule is None else rule.title, alert.key.rule)
         return notified_alert(alert, self._rule_text(alert), {**labels, "alertname": name}, people)
 
-    def _renew(self, rows: Sequence[ResentAlert], now: int) -> tuple[ResentAlert, ...]:
-        """Those of the firing alerts whose texts have changed."""
-        oldest = sorted((self._renewed.get(each.key, 0), each.key, each) for each in rows if each.ends is None)
+    def _renew(self, receiver: str, rows: Sequence[ResentAlert], now: int) -> tuple[ResentAlert, ...]:
+        """Those of the firing alerts whose texts have changed, now and then: the oldest first, not all at once."""
+        if 0 <= now - self._renewed.get(receiver, now - _RENEW_MS) < _RENEW_STEP_MS:
+            return ()
+        self._renewed[receiver] = now
+        oldest = sorted((self._written.get(each.key, 0), each.key, each) for each in rows if each.ends is None)
         due = [each for ts, _, each in oldest if not 0 <= now - ts < _RENEW_MS][:_MOST_RENEWED]
         if not due:
             return ()
-        self._renewed = {key: ts for ts, key, _ in oldest}
-        store = self._store()
-        alerts = {each.id: each.alert for each in store.alerts.firing()}
+        self._written = {key: ts for key, ts in self._written.items() if key[0] != receiver}
+        self._written |= {key: ts for ts, key, _ in oldest}
+        alerts = {each.id: each.alert for each in self._store().alerts.firing()}
         changed = []
         for each in due:
-            self._renewed[each.key] = now
+            self._written[each.key] = now
             if (alert := alerts.get(each.alert_id)) is not None:
                 told = self._readable(alert, {}, self._people_about(each.alert_id, alert))
                 made = with_annotations(each, told.annotations, None)
