@@ -21,8 +21,8 @@ from mqvitals_rules.ruleset.facts import Facts, declared_facts
 from mqvitals_rules.ruleset.pack import read_rules
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.ruleset.rule import Rule
-from mqvitals_rules.ruleset.ruleset import RuleSet
-from mqvitals_rules.ruleset.tuning import change_of, changed_rule
+from mqvitals_rules.ruleset.ruleset import RuleSet, doubts
+from mqvitals_rules.ruleset.tuning import Tuning, change_of, changed_rule
 from mqvitals_rules.ruleset.tuning_settings import tuning_of, without_effect
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind
@@ -114,12 +114,13 @@ def _zones(settings: Settings) -> ZoneOf:
 
 
 def ineffective_tuning(settings: Settings) -> Iterator[Problem]:
-    """Warnings about thresholds and tuning without effect: no object matches, or later entries always count instead.
+    """Warnings about thresholds and tuning without effect: no object matches, later entries always count instead, or
+    a condition can no longer hold.
 
     The settings must be without problems.
     """
-    rules, _ = read_rules(KINDS, settings.rules.files)
-    tuning, _ = tuning_of(settings.rules, {str(rule.id): rule for rule in rules})
+    rules = {str(rule.id): rule for rule in read_rules(KINDS, settings.rules.files)[0]}
+    tuning, _ = tuning_of(settings.rules, rules)
     hidden = {entry.key: later for entry, later in without_effect(tuning)}
     seen: set[str] = set()
     for entry in tuning:
@@ -135,6 +136,16 @@ def ineffective_tuning(settings: Settings) -> Iterator[Problem]:
                 text = entry.objects.text
                 place = text.place if isinstance(text, LocatedText) else entry.place
                 yield Problem(place, f"{entry.key}.objects", f"warning: this selects nothing: {reason}")
+        for doubt in _doubts_of_values(entry, rules[entry.rule]):
+            yield Problem(entry.place, entry.key, f"warning: with these values of {entry.rule}: {doubt}")
+
+
+def _doubts_of_values(entry: Tuning, rule: Rule) -> tuple[str, ...]:
+    """What is doubtful about the conditions of a rule with an entry's values, and is not without them."""
+    if not entry.values:
+        return ()
+    before, after = ({each.message for each in doubts([compile_rule(rule, KINDS, it)])} for it in ({}, entry.values))
+    return tuple(sorted(after - before))
 
 
 def _nothing_like(pattern: ObjectPattern, settings: Settings) -> str:

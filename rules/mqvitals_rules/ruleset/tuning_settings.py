@@ -73,6 +73,8 @@ class _Reader:
     def __init__(self, rules: Mapping[str, Rule], *, complete: bool) -> None:
         self._rules = rules
         self._complete = complete
+        self._refusals: dict[tuple[str, str, float], str] = {}
+        """By rule, parameter and value: compiling takes a millisecond, and many entries may say the same."""
         self.found: list[Tuning] = []
         self.problems: list[Problem] = []
 
@@ -179,11 +181,14 @@ class _Reader:
         """Why the rule's expressions cannot take a value, such as a window that is longer than any."""
         if not self._complete:
             return ""
-        try:
-            compile_rule(rule, KINDS, {name: value})
-        except ConfigError as error:
-            return f"{name} cannot be {value:g}: {error.problems[0].message}"
-        return ""
+        key = (str(rule.id), name, float(value))
+        if key not in self._refusals:
+            self._refusals[key] = ""
+            try:
+                compile_rule(rule, KINDS, {name: value})
+            except ConfigError as error:
+                self._refusals[key] = f"{name} cannot be {value:g}: {error.problems[0].message}"
+        return self._refusals[key]
 
     def _refuse(self, text: LocatedText, key: str, message: str) -> None:
         self.problems.append(Problem(text.place, key, message))

@@ -258,3 +258,21 @@ def test_a_change_of_each_key_in_words(tmp_path: Path) -> None:
         ("clear", "3 polls", "30m"),
         ("clear_pct", "80 %", "60 %"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (
+            "{synchronous_write_pct: 100}",
+            "with these values of BP-03: worst_free_pct is between 0 and 100: this always holds",
+        ),
+        ("{clear_pct: 100}", "with these values of BP-03: worst_free_pct is between 0 and 100: this can never hold"),
+        ("{synchronous_write_pct: 7}", ""),
+    ],
+)
+def test_values_that_make_a_condition_doubtful(values: str, words: str, tmp_path: Path) -> None:
+    """A comparison that with the site's values always holds, or never: possible, but hardly meant."""
+    text = f"{{rule: BP-03, objects: QM01/buffer_pool/3, parameters: {values}, reason: a}}"
+    found = [each.message for each in ineffective_tuning(settings_of(text, tmp_path))]
+    assert found == ([f"warning: {words}"] if words else [])

@@ -68,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
 
         sys.stdout.write(rules_page(load_rules(KINDS)))
         return ExitCode.DONE
+    from mqvitals_agent.text.figure import counted
+
     rules = rules_of(settings)
     wanted = {name: value for name in _FILTERS if (value := getattr(arguments, name)) is not None}
     found = [rule for rule in rules if all(_PREDICATES[name](rule, value) for name, value in wanted.items())]
@@ -84,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(_table(found, tuning)))
         print()
     print("\n".join(_count_lines(found)))
+    if changed := len({entry.rule for entry in tuning}):
+        print(f"Changed   {counted(changed, 'rule')} by the configuration: --changed lists what, and why")
     return ExitCode.DONE
 
 
@@ -206,7 +210,8 @@ def _table(rules: Iterable[Rule], tuning: Sequence[Tuning]) -> list[str]:
     rows = [("Rule", "Severity", "Tier", "Kind", "Scope", "Title")]
     for rule in rules:
         own = [entry for entry in tuning if entry.rule == rule.id]
-        severity = "off" if off_everywhere(own, off=rule.off) else rule.severity.name.lower()
+        tuned = [entry.severity for entry in own if entry.objects is None and entry.severity is not None]
+        severity = "off" if off_everywhere(own, off=rule.off) else [rule.severity, *tuned][-1].name.lower()
         rows.append((safe(rule.id), severity, rule.tier or "-", rule.kind.value, rule.scope, safe(rule.title)))
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(fit, row, widths)).rstrip() for row in rows]

@@ -141,6 +141,7 @@ def test_list_what_the_site_changed(said: Said, tmp_path: Path) -> None:
     assert "no object" not in text
     only = said("list", "--changed", "--topic", "queues", "--config", str(config))
     assert "Q-03" in only
+    assert "rules by the configuration: --changed lists what, and why" in said("list", "--config", str(config))
     assert "BP-03" not in only
     config.write_text("rules:\n  disabled: []\n", "utf-8")
     assert "Nothing is changed" in said("list", "--changed", "--config", str(config))
