@@ -201,8 +201,8 @@ def _ended_facts(each: EndedAlerts, span: TimeRange) -> Iterator[Fact]:
         yield Fact("when", f"{counted(each.times, 'time')} from {began} to {ended}, {age(each.fired_ms)} in all")
     if each.worst_value:
         yield Fact("at worst", each.worst_value)
-    if each.explained:
-        yield Fact("cause", "another alert explained it")
+    if each.follows is not None:
+        yield Fact("cause", f"perhaps {each.follows.rule} of {object_words(each.follows.object)}")
     people = dict.fromkeys(made.author for handling in each.handled for made in handling.acknowledgements)
     yield Fact("who", f"{', '.join(people)} had it" if people else "nobody acknowledged it")
     notes = [fact for handling in each.handled for fact in _notes(handling, span.until)]
@@ -287,7 +287,7 @@ def _chart(each: WorstTrend, span: TimeRange) -> ChartBlock:
     ends = values if each.limit is None else [*values, each.limit]
     scale = scale_of_values(ends, words, top=100.0 if metric.unit == "pct" else None)
     limit = None if each.limit is None else (each.limit, f"{each.rule} {words(each.limit)}")
-    fires = "" if each.limit is None else f"; {each.rule} fires at {words(each.limit)}"
+    fires = "" if each.limit is None else f"; the limit of {each.rule} is {words(each.limit)}"
     old = "" if each.last_ts >= each.points[-1][0] else f" at {_at(each.last_ts, span)}, then absent"
     return ChartBlock(
         f"{object_words(each.object)}: {metric_words(metric.name)} ({metric.meaning})",

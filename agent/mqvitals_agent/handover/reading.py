@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from mqvitals_agent.alerting.action import Acknowledgement, Note
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar
+from mqvitals_agent.handover.causes import PossibleCauses
 from mqvitals_agent.handover.mutes import maintenance_mutes, silence_mutes
 from mqvitals_agent.handover.quality import read_quality
 from mqvitals_agent.handover.report import EndedAlerts, Handover, OpenAlert
@@ -72,8 +73,10 @@ def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleCon
     ]
     ended = [stored for stored in within if not _open(stored.alert, span)]
     opened_alerts = _opened(reader, opened, rules)
-    ended_alerts = _ended(ended, handled, rules, span)
+    value_of = partial(value_in, reader)
     fired = [stored.alert for stored in within]
+    possible = PossibleCauses(rules, fired, value_of)
+    ended_alerts = _ended(ended, handled, rules, span, possible.of)
     changes = reader.changes(since=span.since, until=span.until, limit=MOST_CHANGES + 1)
     changed = [each for each in changes if _wanted(each.name.owner, request.owners)][-MOST_CHANGES:]
     audit = reader.audit(since=span.since, until=span.until, limit=MOST_ACTIONS + 1)
@@ -94,7 +97,7 @@ def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleCon
         ended=tuple(ended_alerts),
         mutes=(
             *silence_mutes(actions.silences, fired, labeller, span),
-            *maintenance_mutes(request.calendar, fired, labeller, span, partial(value_in, reader)),
+            *maintenance_mutes(request.calendar, fired, labeller, span, value_of),
         ),
         changes=tuple(reversed(changed)),
         authors=read_authors(reader, changed),
@@ -157,18 +160,26 @@ def _opened(reader: StoreReader, opened: Sequence[tuple[Alert, Handling]], rules
 
 
 def _ended(
-    ended: Iterable[StoredAlert], handled: Mapping[int, Handling], rules: RuleSet, span: TimeRange
+    ended: Iterable[StoredAlert],
+    handled: Mapping[int, Handling],
+    rules: RuleSet,
+    span: TimeRange,
+    follows: Callable[[Sequence[Alert]], AlertKey | None],
 ) -> list[EndedAlerts]:
-    """By rule and object, the most severe first, then what fired longest; what was explained comes last."""
+    """By rule and object, the most severe first, then what fired longest; what may follow from another comes last."""
     by_key: dict[AlertKey, list[StoredAlert]] = {}
     for stored in ended:
         by_key.setdefault(stored.alert.key, []).append(stored)
-    found = [_of_key(stored, handled, rules, span) for stored in by_key.values()]
-    return sorted(found, key=lambda each: (each.explained, -each.worst.worst, -each.fired_ms, each.worst.key))
+    found = [_of_key(stored, handled, rules, span, follows) for stored in by_key.values()]
+    return sorted(found, key=lambda each: (each.follows is not None, -each.worst.worst, -each.fired_ms, each.worst.key))
 
 
 def _of_key(
-    stored: Sequence[StoredAlert], handled: Mapping[int, Handling], rules: RuleSet, span: TimeRange
+    stored: Sequence[StoredAlert],
+    handled: Mapping[int, Handling],
+    rules: RuleSet,
+    span: TimeRange,
+    follows: Callable[[Sequence[Alert]], AlertKey | None],
 ) -> EndedAlerts:
     alerts = [each.alert for each in stored]
     ends = [alert.updated if alert.ended is None else alert.ended for alert in alerts]
@@ -182,7 +193,7 @@ def _of_key(
         min(map(began_ts, alerts)),
         max(ends),
         _worst_value(alerts, rules) or worst.worst_value,
-        all(alert.cause is not None for alert in alerts),
+        follows(alerts),
         tuple(each for each in told if each.acknowledgements or each.notes),
     )
 

@@ -11,7 +11,7 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.actions import Handling
 from mqvitals_agent.view.alerts import AlertAdvice
 from mqvitals_agent.view.changes import Author
-from mqvitals_rules.lifecycle.alert import Alert, Severity
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Metric
 
@@ -31,8 +31,8 @@ class EndedAlerts:
     """What one rule reported about one object and has ended: once, or again and again.
 
     ``worst`` is the most severe of them. ``fired_ms`` is how long they fired within the time of the report, together;
-    ``worst_value`` the figure of the rule at its worst in words, empty without one. ``explained`` by another alert each
-    time. ``handled`` are those about which somebody did something.
+    ``worst_value`` the figure of the rule at its worst in words, empty without one. ``follows`` is an alert that fired each
+    time and may have caused it. ``handled`` are those about which somebody did something.
     """
 
     worst: Alert
@@ -41,7 +41,7 @@ class EndedAlerts:
     began: int
     ended: int
     worst_value: str
-    explained: bool
+    follows: AlertKey | None = None
     handled: tuple[Handling, ...] = ()
 
 

@@ -68,7 +68,9 @@ def _ended(each: EndedAlerts) -> dict[str, Any]:
         "began": iso(each.began),
         "ended": iso(each.ended),
         "worst_value": each.worst_value or None,
-        "explained": each.explained,
+        "possible_cause": None
+        if each.follows is None
+        else {"rule": each.follows.rule, "object": str(each.follows.object)},
         "handled": [handling_json(handling) for handling in each.handled],
     }
 

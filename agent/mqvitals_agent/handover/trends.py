@@ -156,12 +156,13 @@ def read_trends(
     wanted = [*_of_alerts(rules, alerts), *_nearest(ways)]
     found: list[WorstTrend] = []
     seen: set[ObjectName] = set()
-    limits = {(way.name, way.watched.metric): way.limit for way in ways}
+    limits = {(way.name, way.watched.metric): (way.watched.rule, way.limit) for way in ways}
     for name, metric, rule, own_limit, low in wanted:
-        limit = limits.get((name, metric.name)) if own_limit is None else own_limit
+        # A rule without one number as its limit: that of another rule about the same figure, where there is one.
+        of_rule, limit = limits.get((name, metric.name), (rule, None)) if own_limit is None else (rule, own_limit)
         if len(found) == MOST_TRENDS:
             break
-        if name not in seen and (trend := _trend(reader, name, metric, rule, limit, span, low=low)) is not None:
+        if name not in seen and (trend := _trend(reader, name, metric, of_rule, limit, span, low=low)) is not None:
             seen.add(name)
             found.append(trend)
     return tuple(found)

@@ -33,6 +33,7 @@ PAGE_SET = ObjectName("QM01", "page_set", "3")
 QUEUE = ObjectName("QM02", "queue", "PAY.IN")
 HOSTILE = ObjectName("QM02", "queue", "<script>alert(1)</script>|`x`")
 MANAGER = ObjectName("QM02", "queue_manager")
+CHANNEL = ObjectName("QM01", "channel", "TO.QM02")
 STRUCTURE = ObjectName("PRDQSG", "cf_structure", "APPL1")
 
 
@@ -89,6 +90,7 @@ QUEUE_ALERTS = tuple(
     for minute, lasts, worst, number in ((100, 10, "4 k msgs", 4000.0), (200, 25, "4.9 k msgs", 4900.0))
 )
 MANAGER_ALERT = alert("AGENT-01", MANAGER, Severity.CRITICAL, 422, 470, summary="queue manager QM02 cannot be reached")
+CHANNEL_ALERT = alert("CHL-16", CHANNEL, Severity.WARNING, 424, 472, summary="channel TO.QM02: RETRYING")
 NEW_ALERT = alert(
     "PS-01", PAGE_SET, Severity.WARNING, 690, summary="page set 3: 85.2 % used of 10,000 pages", worst_value="88 %"
 )
@@ -129,7 +131,7 @@ def write_night(path: Path, *, quiet: bool = False) -> Path:
                 )
                 store.write(Snapshot(owner, owner == "PRDQSG", cycle, ts, readings), verdict)
         if not quiet:
-            for each in (*QUEUE_ALERTS, MANAGER_ALERT):
+            for each in (*QUEUE_ALERTS, MANAGER_ALERT, CHANNEL_ALERT):
                 store.write_transitions([Transition(firing(each), None, Why.HELD)])
                 store.write_transitions([Transition(each, firing(each), Why.CLEARED)])
             for each in (POOL_ALERT, NEW_ALERT):

@@ -57,6 +57,8 @@ def test_json_has_units_and_times(night: Path, capsys: pytest.CaptureFixture[str
         35 * 60,
         "4.9 k msgs",
     )
+    assert ended["CHL-16"]["possible_cause"] == {"rule": "AGENT-01", "object": "QM02/queue_manager"}
+    assert (found["ended"][-1]["rule"], ended["Q-01"]["possible_cause"]) == ("CHL-16", None)
     assert [each["rule"] for each in found["muted"][0]["hid"]] == ["Q-01", "Q-01"]
     assert found["changes"][0]["attribute"] == "MAXDEPTH"
     assert [each["author"] for each in found["actions"]] == ["anna", "ben", "anna", "ben"]
@@ -93,7 +95,7 @@ def test_maintenance_is_told_with_what_it_hid(night: Path, tmp_path: Path, capsy
     path.write_text(MAINTENANCE, "utf-8")
     found = json.loads(report(capsys, night, *NIGHT, "--format", "json", "--config", str(path)))
     mutes = {each["words"]: [alert["rule"] for alert in each["hid"]] for each in found["muted"]}
-    assert mutes["maintenance 'IPL of SYS2', QM02 (planned down): weekly"] == ["AGENT-01"]
+    assert mutes["maintenance 'IPL of SYS2', QM02 (planned down): weekly"] == ["AGENT-01", "CHL-16"]
     assert mutes["maintenance 'new buffers', QM01/buffer_pool/*: REQ0815"] == ["BP-03"]
     window = {"name": "new buffers", "until": "2026-11-20T11:00:00.000Z", "why": "REQ0815"}
     assert [each["maintenance"] for each in found["open"]] == [window, None]
@@ -109,7 +111,7 @@ def test_the_past_is_told_as_it_was(night: Path, capsys: pytest.CaptureFixture[s
         "--from",
         "2026-11-20 05:50",
         "--to",
-        "2026-11-20 06:14",
+        "2026-11-20 06:13",
         "--format",
         "json",
     )
