@@ -19,6 +19,8 @@ from mqvitals_agent.text.terminal import safe
 from mqvitals_config.receivers.servers import mail_parts
 from mqvitals_rules.lifecycle.alert import Severity
 
+MOST_ALERTS: Final = 60
+"""Alerts that are laid out as HTML: about as many as the text has room for."""
 _POLICY: Final = SMTP.clone(cte_type="7bit")
 """Every server takes 7 bits."""
 _COLOURS: Final = {Severity.CRITICAL: "#b3261e", Severity.WARNING: "#8a5a00", Severity.INFO: "#1f5fbf"}
@@ -105,10 +107,10 @@ def html_of(message: NotificationMessage) -> str:
     if message.text is not None:
         SubElement(body, "pre", {"style": "white-space: pre-wrap;"}).text = _lines(message.text)
     else:
-        for each in message.alerts:
+        for each in message.alerts[:MOST_ALERTS]:
             _add_alert(body, each)
-        if message.more:
-            SubElement(body, "p").text = more_words(message.more)
+        if more := message.more + len(message.alerts[MOST_ALERTS:]):
+            SubElement(body, "p").text = more_words(more)
     return f"<!DOCTYPE html>\n{tostring(page, encoding='unicode', method='html')}\n"
 
 

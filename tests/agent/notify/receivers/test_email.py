@@ -162,6 +162,15 @@ async def test_a_mail(told: Told, group: Group) -> None:
     assert "<code>DISPLAY USAGE PSID(*) TYPE(BUFFPOOL)</code>" in html
 
 
+def test_a_mail_about_hundreds_of_alerts(told: Told, group: Group) -> None:
+    """It stays small, and says how many more there are."""
+    made = mail(group(*(told(number) for number in range(400)), truncated=100))
+    html = made.get_body(("html",))
+    assert html is not None
+    assert "and 440 more alerts" in html.get_content()
+    assert len(made.as_bytes()) < 150_000
+
+
 def mail(notification: Notification) -> EmailMessage:
     return mail_of(notification, message_of(notification, NOW), "mq@example.com", [OPS], NOW)
 
