@@ -56,6 +56,18 @@ class LogSettings:
     ] = "info"
 
 
+@dataclass(frozen=True, slots=True)
+class TuiSettings:
+    """The full-screen interface."""
+
+    bell: Annotated[
+        bool,
+        Doc(
+            "Ring the terminal's bell once for each critical alert that begins and that nobody has acknowledged or silenced."
+        ),
+    ] = False
+
+
 KEEP_FORM = "a duration such as 30d, 12h or 90d, or forever"
 SIZE_FORM = "a size such as 500MB, 5GB or 1.5TB (1KB is 1024 bytes), or none"
 
@@ -261,6 +273,7 @@ class Settings:
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
         default_factory=LogSettings
     )
+    tui: Annotated[TuiSettings, Doc("The full-screen interface, `mqvitals top`.")] = field(default_factory=TuiSettings)
     store: Annotated[StoreSettings, Doc("Where samples and alerts are kept.")] = field(default_factory=StoreSettings)
     smf: Annotated[SmfSettings, Doc("SMF records of z/OS, and how they come to the agent.")] = field(
         default_factory=SmfSettings

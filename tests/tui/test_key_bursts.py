@@ -14,7 +14,8 @@ from textual.command import CommandList, CommandPalette, Hit
 from mqvitals_tui.app import NavigationProvider
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
-from mqvitals_tui.screens.main_screen import FilterLine, MainScreen, typeable
+from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.widgets.text_line import TextLine, typeable
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
@@ -28,8 +29,8 @@ def burst(app: App[Any], *keys: str) -> None:
         app.post_message(events.Key(key, key if len(key) == 1 else _CHARACTERS.get(key)))
 
 
-def filter_line(app: App[Any]) -> FilterLine:
-    return app.screen.query_one("#filter", FilterLine)
+def filter_line(app: App[Any]) -> TextLine:
+    return app.screen.query_one("#filter", TextLine)
 
 
 def table(app: App[Any]) -> VirtualTable:
@@ -112,13 +113,13 @@ async def test_escape_takes_all_of_the_filter_away(lives: Lives, shown: Any, unt
 
 
 async def test_keys_behind_an_opened_object_are_for_it(lives: Lives, shown: Any, until: Any) -> None:
-    """Enter opens before the next key is looked at: m charts the next metric of the object, Esc goes back from it."""
+    """Enter opens before the next key is looked at: ] charts the next metric of the object, Esc goes back from it."""
     app = lives("incident").app()
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
         await pilot.press("4")
         await shown(pilot)
-        burst(app, "enter", "m")
+        burst(app, "enter", "right_square_bracket")
         await until(pilot, lambda: isinstance(app.screen, DetailScreen) and app.screen.request.metric != "")
         await shown(pilot)
         burst(app, "escape", "enter", "escape", "8")

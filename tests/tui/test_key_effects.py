@@ -18,6 +18,7 @@ from textual.widgets import Input
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.keys import ACROSS, APP, HELP, MOVES
 from mqvitals_tui.screens.detail_screen import DetailScreen
+from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
@@ -223,12 +224,24 @@ async def shows_shorter(stage: Stage, key: str) -> None:
 
 async def charts_another(stage: Stage, key: str) -> None:
     detail = stage.app.screen.frame.detail
-    step = -1 if key == "M" else 1
+    step = -1 if key == "left_square_bracket" else 1
     wanted = detail.chartable[(detail.chartable.index(detail.metric) + step) % len(detail.chartable)]
     await stage.press(key)
     await stage.see(lambda: bool(stage.app.screen.request.metric == wanted))
     await stage.shown(stage.pilot)
     assert stage.app.screen.frame.detail.metric == wanted
+
+
+async def opens_a_form(stage: Stage, key: str) -> None:
+    """The form for the alert under the cursor; where there is nothing to act on the screen says so."""
+    if stage.screen == "overview":
+        stage.view.action_end()
+    said = len(stage.app._notifications)
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, FormScreen) or len(stage.app._notifications) > said)
+    if isinstance(stage.app.screen, FormScreen):
+        await stage.press("escape")
+        await stage.see(lambda: isinstance(stage.app.screen, FrameScreen))
 
 
 async def copies(stage: Stage, key: str) -> None:
@@ -354,6 +367,9 @@ EFFECTS: dict[str, Effect] = {
     "detail_back": goes_back_from_object,
     "span_longer": shows_longer,
     "span_shorter": shows_shorter,
+    **dict.fromkeys(
+        ("acknowledge", "note", "take_over", "silence", "maintenance", "undo", "seen", "extend"), opens_a_form
+    ),
     "metric_next": charts_another,
     "metric_previous": charts_another,
     "copy": copies,

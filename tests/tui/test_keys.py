@@ -11,7 +11,23 @@ from textual.binding import Binding
 
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import ACROSS, APP, DETAIL, HELP, HOLDERS, MAIN, MOVES, WHO, Hint, hint_line, key_names
+from mqvitals_tui.keys import (
+    ACROSS,
+    ACTIONS,
+    APP,
+    DETAIL,
+    EXTEND,
+    FORM,
+    HELP,
+    HOLDERS,
+    MAIN,
+    MOVES,
+    SEEN,
+    WHO,
+    Hint,
+    hint_line,
+    key_names,
+)
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import help_lines
 from mqvitals_tui.tabs import EVERYWHERE, TABS_BY_ID
@@ -28,12 +44,15 @@ def hints(app: App[Any]) -> str:
 
 def test_bindings() -> None:
     """Every key can be changed by its id, explains itself, and has one meaning on each screen."""
-    bindings = (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO, *HOLDERS, *HELP, *MOVES, *ACROSS)
+    acts = (*ACTIONS, SEEN, EXTEND)
+    bindings = (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO, *acts, *HOLDERS, *HELP, *FORM, *MOVES, *ACROSS)
     assert all(isinstance(each, Binding) and each.id and each.tooltip for each in bindings)
     assert len({each.id for each in bindings}) == len(bindings)
-    for group in ((*MAIN, WHO, *MOVES, *ACROSS), (*DETAIL, WHO, *MOVES), (*HOLDERS, *MOVES)):
+    for group in ((*MAIN, WHO, *acts, *MOVES, *ACROSS), (*DETAIL, WHO, *ACTIONS, *MOVES), (*HOLDERS, *MOVES)):
         keys = [key for each in (*APP, *EVERYWHERE, *group) for key in each.key.split(",")]
         assert len(set(keys)) == len(keys)
+    keys = [key for each in (*APP, *FORM) for key in each.key.split(",")]
+    assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.parametrize("widget", [LinesView, VirtualTable])
@@ -45,7 +64,8 @@ def test_bindings_of_widgets(widget: type[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "tab", ["overview", "queues", "structures", "data_sets", "alerts", "agent", "object", "queue", "holders"]
+    "tab",
+    ["overview", "queues", "structures", "data_sets", "alerts", "silences", "agent", "object", "queue", "holders"],
 )
 async def test_help_names_every_key_of_the_screen(lives: Lives, shown: Any, tab: str) -> None:
     """Each key that does something is in the help with its sentence, and no line is wider than the help."""
@@ -91,14 +111,21 @@ def shown_keys(binding: Binding) -> list[str]:
 def unused(tab: str) -> set[str]:
     """The ids of bindings that are active but do nothing in a place, or that the toolkit has."""
     names = set()
-    if tab == "overview":
+    if tab in ("overview", "silences"):
         names |= {"filter"}
-    if tab in ("overview", "alerts"):
+    if tab in ("overview", "alerts", "silences"):
         names |= {"sort_next", "sort_previous", "reverse"}
-    if tab not in ("structures", "data_sets", "queues", "letters"):
+    if tab not in ("structures", "data_sets", "queues", "letters", "alerts", "silences"):
         names |= {"data_sets"}
     if tab not in ("agent", "overview"):
         names |= {"focus_next", "focus_previous"}
+    acting = {each.id for each in (*ACTIONS, SEEN, EXTEND) if each.id}
+    of_tab = {
+        "overview": acting - {"seen", "extend"},
+        "alerts": acting - {"extend"},
+        "silences": {"silence", "maintenance", "undo", "extend"},
+    }
+    names |= acting - of_tab.get(tab, set())
     if tab in ("object", "queue", "holders"):
         names = set()
     return names if tab in ("queues", "queue") else names | {"who"}
@@ -117,8 +144,8 @@ async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any,
             assert cells(text) <= width, text
             assert "? help" in text
             assert "q quit" in text
-            assert ("/ filter" in text) == (name != "overview")
-            assert width < 80 or ("< > sort" in text) == (name not in ("overview", "alerts"))
+            assert ("/ filter" in text) == (name not in ("overview", "silences"))
+            assert width < 80 or ("< > sort" in text) == (name not in ("overview", "alerts", "silences"))
             assert width < 80 or ("w who has it open" in text) == (name == "queues")
             assert ("d data sets" in text) == (name == "structures")
             assert ("d structures" in text) == (name == "data_sets")

@@ -30,7 +30,7 @@ async def test_tab_on_the_overview(lives: Lives, shown: Shown, size: tuple[int, 
     async with app.run_test(size=size) as pilot:
         await shown(pilot)
         view = app.screen.query_one(LinesView)
-        titles = ["Queue managers", "Coupling facility", "Alerts, worst first"]
+        titles = ["Queue managers", "Coupling facility", "Alerts, worst first (* not acknowledged)"]
         steps = [("tab", 1), ("tab", 2), ("tab", 0), ("shift+tab", 2), ("shift+tab", 1), ("shift+tab", 0)]
         assert title_above(view) == titles[0]
         for key, wanted in steps:

@@ -21,6 +21,10 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.figure import object_words
 from mqvitals_agent.text.terminal import safe
+from mqvitals_agent.view.frame import Frame
+from mqvitals_agent.view.handling import Incident
+from mqvitals_config.settings import Settings
+from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
@@ -144,11 +148,12 @@ _ATTRIBUTES = "attributes"
 class MqvitalsApp(App[None], inherit_bindings=False):
     """Shows the store at ``store``, which need not exist yet, with the rules in ``rule_config``.
 
-    It only reads, but for requests to the agent.
+    It only reads, but for requests to the agent and what people do about alerts.
 
     ``now`` gives the time, ms since 1970 UTC; ``theme`` is the name of one of ``THEMES``. ``ended`` is a sentence once
     the child agent has ended, else empty. ``machine`` is the machine's clock, ms since 1970 UTC, by which requests to
-    the agent are dated.
+    the agent are dated, and actions; ``author`` is who acts, None: the user of the operating system. ``settings`` give
+    alerts labels and routes, and say whether a new critical alert rings the bell.
     """
 
     TITLE = "mqvitals"
@@ -166,14 +171,19 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         theme: str = DARK.name,
         ended: Callable[[], str] = str,
         machine: Callable[[], int] = now_ms,
+        settings: Settings | None = None,
+        author: str | None = None,
     ) -> None:
         super().__init__()
         self.store = store
-        self._screen_context = ScreenContext(rule_config, now, ended, machine)
+        settings = settings or Settings()
+        self._screen_context = ScreenContext(rule_config, now, ended, machine, settings, author)
         self._first_theme = theme
-        self._feed = Feed(store, rule_config, now, self._post)
+        self._feed = Feed(store, rule_config, now, self._post, settings=settings, machine=machine)
         self._main = MainScreen(self._screen_context)
         self._settled = False
+        self._rings = settings.tui.bell
+        self._known: frozenset[Incident] | None = None
 
     def _post(self, message: Message) -> None:
         """Called from the feed's thread; messages after the end are dropped."""
@@ -210,10 +220,22 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
                 screen.take(message.read)
+        self._ring(message.read.frame)
         if not self._settled and not self.is_headless:
             # With the first frame all long-lived objects exist. Without a terminal other code shares the process.
             self._settled = True
             self.call_after_refresh(freeze_long_lived)
+
+    def _ring(self, frame: Frame) -> None:
+        """Ring the bell once for critical alerts that were not there at the last frame, but not for the first frame's."""
+        if not self._rings:
+            return
+        critical = [each for each in frame.status.alerts if each.severity is Severity.CRITICAL]
+        asking = {(each.key, each.started) for each in critical if frame.handled.asks(each)}
+        if self._known is not None and asking - self._known:
+            self.bell()
+        # An alert that is told again after a silence is not new: it has rung.
+        self._known = (self._known or frozenset()) & {(each.key, each.started) for each in critical} | asking
 
     def on_feed_failed(self, message: FeedFailed) -> None:
         """Every screen shows it."""

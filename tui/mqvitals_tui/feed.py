@@ -14,6 +14,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import DETAIL, Frame, FrameRequest, StorePosition, read_frame, store_position
 from mqvitals_agent.view.status import status_of
+from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 
 RELEASED_AT_ONCE = 100
@@ -96,8 +97,15 @@ class Feed:
         post: Callable[[Message], object],
         *,
         every_s: float = EVERY_S,
+        settings: Settings | None = None,
+        machine: Callable[[], int] | None = None,
     ) -> None:
-        """``now`` gives ms since 1970 UTC; ``post`` takes messages from any thread."""
+        """``now`` gives ms since 1970 UTC; ``post`` takes messages from any thread.
+
+        ``settings`` and ``machine`` are as for ``read_frame``.
+        """
+        self._settings = settings
+        self._machine = now if machine is None else machine
         self._store = store
         self._rule_config = rule_config
         self._now = now
@@ -179,7 +187,7 @@ class Feed:
         self._post(FrameLoaded(read))
 
     def _read(self, reader: StoreReader, request: FrameRequest) -> LoadedFrame:
-        frame = read_frame(reader, self._now(), request, self._rule_config)
+        frame = read_frame(reader, self._now(), request, self._rule_config, self._settings, self._machine())
         trend = None if frame.detail is None else frame.detail.trend
         if request.screen != DETAIL or trend is None:
             return LoadedFrame(frame)
@@ -201,9 +209,13 @@ class Feed:
         self._reader, self._file, self._done = None, None, None
 
 
-def frame_at(frame: Frame, now: int, ranks: Mapping[str, int]) -> Frame:
-    """The frame as of ``now`` (ms UTC), with later ages; a frame of a replay stays as it is."""
+def frame_at(frame: Frame, now: int, ranks: Mapping[str, int], machine: int | None = None) -> Frame:
+    """The frame as of ``now`` (ms UTC), with later ages; a frame of a replay stays as it is.
+
+    ``machine`` is the machine's time, by which people act; None: ``now`` is that.
+    """
     if frame.data.past:
         return frame
-    data = replace(frame.data, now=max(now, frame.data.now))
+    handled = replace(frame.data.handled, now=max(now if machine is None else machine, frame.data.handled.now))
+    data = replace(frame.data, now=max(now, frame.data.now), handled=handled)
     return replace(frame, now=data.now, data=data, status=status_of(data, ranks))

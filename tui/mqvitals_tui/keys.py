@@ -68,8 +68,8 @@ DETAIL = (
     ),
     key("plus,equals_sign", "span(1)", "longer", "Show a longer time in the chart", name="span_longer"),
     key("minus", "span(-1)", "shorter", "Show a shorter time in the chart", name="span_shorter"),
-    key("m", "metric(1)", "metric", "Chart the next metric", name="metric_next"),
-    key("M", "metric(-1)", "metric", "Chart the previous metric", name="metric_previous"),
+    key("right_square_bracket", "metric(1)", "metric", "Chart the next metric", name="metric_next"),
+    key("left_square_bracket", "metric(-1)", "metric", "Chart the previous metric", name="metric_previous"),
     key("c", "copy", "copy", "Copy the MQSC command to the clipboard"),
 )
 """Keys of the detail of an object."""
@@ -85,6 +85,36 @@ def asking_key(kind: str) -> Binding | None:
     """The key that asks about an object of a kind; None: there is nothing to ask."""
     return {"queue": WHO, "queue_manager": UNITS, "log": UNITS}.get(kind)
 
+
+SILENCE = key("s", "silence", "silence", "Silence alerts for a while; the form begins with the alert under the cursor")
+MAINTENANCE = key("m", "maintenance", "maintenance", "Plan a maintenance window: a silence that begins later")
+UNDO = key("u", "undo", "undo", "Take back what you did last, which the form names; on a silence: end it now")
+
+ACTIONS = (
+    key("a", "acknowledge", "acknowledge", "Say that you have the alert under the cursor, with a note if you like"),
+    SILENCE,
+    MAINTENANCE,
+    key("n", "note", "note", "Keep a note about the alert under the cursor"),
+    key("o", "take_over", "take over", "Acknowledge in your name what somebody else has acknowledged"),
+    UNDO,
+)
+"""What a person does about alerts: keys of the overview, the alerts and an object."""
+
+SEEN = key("A", "seen", "all seen", "Mark all listed alerts as seen that ended before anybody acknowledged them")
+"""A key of the alerts."""
+
+EXTEND = key("e", "extend", "extend", "Let the silence under the cursor end later")
+
+SILENCES = (UNDO, EXTEND, SILENCE, MAINTENANCE)
+"""Keys of the silences."""
+
+FORM = (
+    key("enter", "submit", "do it", "Do what the form says", name="form_submit"),
+    key("escape,f3,f12", "leave", "leave it", "Close the form without doing anything", name="form_leave"),
+    key("tab,down", "field(1)", "next field", "Go to the next field", name="form_next"),
+    key("shift+tab,up", "field(-1)", "field before", "Go to the previous field", name="form_previous"),
+)
+"""Keys of forms."""
 
 HOLDERS = (
     key("r", "ask_again", "ask again", "Ask the queue managers again"),
@@ -128,6 +158,8 @@ _KEY_NAMES = {
     "greater_than_sign": ">",
     "full_stop": ".",
     "comma": ",",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
     "plus": "+",
     "equals_sign": "=",
     "minus": "-",
@@ -155,6 +187,20 @@ class Hint(NamedTuple):
     key: str
     words: str
     spare: int = 0
+
+
+_SPARE = {"acknowledge": 1, "silence": 2, "undo": 6, "maintenance": 6, "note": 6, "take_over": 7, "seen": 4}
+
+
+def own_hints(bindings: Sequence[Binding]) -> tuple[Hint, ...]:
+    """Hints for the keys that belong to one screen alone."""
+    if bindings == SILENCES:
+        return tuple(Hint(key_names(each), "end it" if each is UNDO else each.description, 1) for each in bindings)
+    known = (*ACTIONS, SEEN)
+    return tuple(
+        Hint(key_names(each), each.description, _SPARE.get(each.id or "", 1) if each in known else 1)
+        for each in bindings
+    )
 
 
 def hint_line(hints: Sequence[Hint], width: int, first: str = "") -> Line:

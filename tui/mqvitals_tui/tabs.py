@@ -15,13 +15,15 @@ from textual.binding import Binding
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, Frame, FrameRequest
+from mqvitals_agent.view.frame import SILENCES as SILENCES_FRAME
 from mqvitals_agent.view.lists import STORAGE
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.screens.overview import overview_lines
+from mqvitals_agent.view.silencing import silence_list_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
-from mqvitals_tui.keys import COMMON, UNITS, WHO, key
+from mqvitals_tui.keys import ACTIONS, COMMON, SEEN, SILENCES, UNITS, WHO, key
 
 
 class TabState(NamedTuple):
@@ -38,7 +40,7 @@ class Tab:
     ``table`` is the name of the table's columns; a list has those of its kind. ``lines`` makes the text for a width:
     above the table, or with ``below`` below it, then as high as the table leaves. ``part`` is what the hint of the Tab
     key calls the text, or the next part of a text with ``parts``; empty: no hint. ``own_keys`` are those of this tab
-    alone.
+    alone, ``opens`` says whether Enter opens something.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Tab:
     parts: bool = False
     part: str = ""
     filters: bool = True
+    opens: bool = True
     own_keys: tuple[Binding, ...] = ()
 
     @property
@@ -77,6 +80,7 @@ TABS = (
         parts=True,
         part="next part",
         filters=False,
+        own_keys=ACTIONS,
     ),
     Tab("channels", "2", "Channels", "Channels", FrameRequest(LIST, "channel")),
     Tab("clients", "2", "Clients", "Clients", FrameRequest(LIST, "client")),
@@ -96,6 +100,14 @@ TABS = (
     Tab(
         *("alerts", "8", "Alerts", "Alerts", FrameRequest(ALERTS)),
         lines=lambda frame, width, state: alert_lines(frame, width, state.filter),
+        own_keys=(*ACTIONS, SEEN),
+    ),
+    Tab(
+        *("silences", "8", "Silences", "Silences", FrameRequest(SILENCES_FRAME)),
+        lines=lambda frame, width, _: silence_list_lines(frame.silences, frame.maintenance, frame.handled.now, width),
+        filters=False,
+        opens=False,
+        own_keys=SILENCES,
     ),
     Tab(
         *("agent", "0", "Agent", "Agent", FrameRequest(AGENT)),

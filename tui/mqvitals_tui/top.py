@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             hint=f"'mqvitals status --store {path}' shows the same as text",
         )
     # A child agent does not start with invalid rules; without one the store is shown with the valid rules.
-    code = _show(path, readable_rule_config(settings), now_ms, arguments)
+    code = _show(path, readable_rule_config(settings), now_ms, arguments, settings)
     if writer is not None:
         sys.stderr.write(
             f"mqvitals: this showed the agent that was writing the store already (process {writer});"
@@ -161,7 +161,9 @@ def _with_agent(
                 hints = (failure.hint, "--no-agent shows the store as it is")
                 raise Failure(failure.message, hint="; ".join(filter(None, hints))) from failure
             now = agent_clock(store, arguments.speed)
-            code = _show(store, rule_config, now, arguments, exit_message(child, folder, what=_WHAT), forced)
+            code = _show(
+                store, rule_config, now, arguments, loaded.settings, exit_message(child, folder, what=_WHAT), forced
+            )
             if code < 128 and child.poll():
                 raise Failure(f"{_WHAT} ended early: {log_tail(folder)}")
     if path is None and code < 128:
@@ -186,9 +188,11 @@ def _show(
     rule_config: RuleConfig,
     now: Callable[[], int],
     arguments: argparse.Namespace,
+    settings: Settings,
     ended: Callable[[], str] = str,
     forced: ForcedExit | None = None,
 ) -> int:
     from mqvitals_tui.app import MqvitalsApp
 
-    return run_app(MqvitalsApp(path, rule_config, now, theme=f"mqvitals-{arguments.theme}", ended=ended), forced)
+    theme = f"mqvitals-{arguments.theme}"
+    return run_app(MqvitalsApp(path, rule_config, now, theme=theme, ended=ended, settings=settings), forced)

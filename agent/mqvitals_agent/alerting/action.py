@@ -6,7 +6,7 @@ They are rows of the store (``store/rows/actions.py``); here is what they mean.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
@@ -124,6 +124,30 @@ def silence_of(labels: Mapping[str, str], silences: Iterable[Silence], now: int)
     """The silence in force at ``now`` (ms UTC) that matches and ends last; None without one."""
     found = (each for each in silences if each.active(now) and each.matches(labels))
     return max(found, key=lambda each: (each.ends, each.id), default=None)
+
+
+def last_own_action(
+    author: str,
+    acknowledgements: Iterable[Acknowledgement],
+    silences: Iterable[Silence],
+    ended: Collection[int],
+    now: int,
+) -> Acknowledgement | Silence | None:
+    """What ``author`` did last and can still take back at ``now`` (ms UTC); None: nothing.
+
+    That is an acknowledgement in force of an alert whose number is not among those ``ended``, or a silence that has not
+    ended. Notes stay.
+    """
+    own: list[Acknowledgement | Silence] = [
+        each
+        for each in acknowledgements
+        if each.author == author
+        and each.undone is None
+        and each.alert not in ended
+        and (each.until is None or each.until > now)
+    ]
+    own += [each for each in silences if each.author == author and each.ends > now]
+    return max(own, key=lambda each: each.made, default=None)
 
 
 def action_annotations(

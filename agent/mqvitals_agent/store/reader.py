@@ -25,7 +25,7 @@ from mqvitals_agent.store.file.schema import (
     refuse_foreign_objects,
 )
 from mqvitals_agent.store.result import LIVE, CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
-from mqvitals_agent.store.rows.actions import NO_ACTIONS, Actions, AuditEntry, read_actions, read_audit
+from mqvitals_agent.store.rows.actions import NO_ACTIONS, Actions, AuditEntry, last_audit, read_actions, read_audit
 from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
 from mqvitals_agent.store.rows.changes import Change, read_changes
 from mqvitals_agent.store.rows.current import CurrentQuery
@@ -356,6 +356,11 @@ class StoreReader:
         """What people did about alerts; ``known`` itself where nothing is new since."""
         with self._query() as connection:
             return read_actions(connection, known)
+
+    def last_action(self) -> int:
+        """The number of the newest action of a person; it changes with every action."""
+        with self._query() as connection:
+            return last_audit(connection)
 
     def audit(self, *, since: int = 0, until: int = LAST, limit: int) -> tuple[AuditEntry, ...]:
         """The newest ``limit`` actions of people from ``since`` to ``until`` (ms UTC), oldest first."""

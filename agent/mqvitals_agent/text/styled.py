@@ -34,17 +34,29 @@ def tone_of(health: Health) -> Tone:
 
 
 class Span(NamedTuple):
-    """A piece of a line of styled text."""
+    """A piece of a line of styled text; ``bold``: whether it stands out, None: as its tone does."""
 
     text: str
     tone: Tone = Tone.PLAIN
+    bold: bool | None = None
 
 
 class Line(NamedTuple):
-    """A line of styled text; ``key`` is the whole name of the object that Enter opens, empty: none."""
+    """A line of styled text.
+
+    ``key`` is the whole name of the object that Enter opens, empty: none. ``alert`` and ``silence`` are the number in
+    the store of the alert or silence that the line is about, 0: none.
+    """
 
     spans: tuple[Span, ...]
     key: str = ""
+    alert: int = 0
+    silence: int = 0
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether the cursor stops at it: there is something to open or to act on."""
+        return bool(self.key or self.alert or self.silence)
 
     @property
     def text(self) -> str:
@@ -57,10 +69,12 @@ def line(text: str = "", tone: Tone = Tone.PLAIN, key: str = "") -> Line:
     return Line((Span(text, tone),), key)
 
 
-def signed_line(text: str, health: Health) -> Line:
-    """A line that begins with the glyph and word of the health, in its tone; the rest is plain."""
+def signed_line(text: str, health: Health, *, bold: bool | None = None) -> Line:
+    """A line that begins with the glyph and word of the health, in its tone; the rest is plain. ``bold``: all of it."""
     sign = str(health)
-    return Line((Span(sign, tone_of(health)), Span(text[len(sign) :]))) if text.startswith(sign) else line(text)
+    if not text.startswith(sign):
+        return line(text)
+    return Line((Span(sign, tone_of(health), bold), Span(text[len(sign) :], Tone.PLAIN, bold or None)))
 
 
 def wrapped(
@@ -126,5 +140,16 @@ def wants_colour(environ: Mapping[str, str], *, terminal: bool) -> bool:
 def ansi(shown: Line, *, colour: bool) -> str:
     """The line as it is printed: with ``colour`` its tones as escape sequences, without blanks at its end."""
     return "".join(
-        f"\x1b[{_SGR[tone]}m{text}\x1b[0m" if colour and text and tone in _SGR else text for text, tone in shown.spans
+        f"\x1b[{codes}m{span.text}\x1b[0m" if colour and span.text and (codes := _codes(span)) else span.text
+        for span in shown.spans
     ).rstrip()
+
+
+_BOLD = "1"
+
+
+def _codes(span: Span) -> str:
+    codes = _SGR.get(span.tone, "").split(";") if span.tone in _SGR else []
+    if span.bold is not None:
+        codes = [*([_BOLD] if span.bold else []), *(each for each in codes if each != _BOLD)]
+    return ";".join(codes)

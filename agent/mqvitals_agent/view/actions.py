@@ -43,6 +43,12 @@ class Handling:
     acknowledgements: tuple[Acknowledgement, ...]
     notes: tuple[Note, ...]
     muting: Muting | None = None
+    """The maintenance window that it is in."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody should look at the alert: it is neither acknowledged, silenced, nor in maintenance."""
+        return self.acknowledged.state.asks and self.silence is None and self.muting is None
 
 
 def handling_of(

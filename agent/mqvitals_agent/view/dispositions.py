@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
 
 def read_dispositions(
-    reader: StoreReader, pipeline: Pipeline, alerts: Sequence[StoredAlert], now: int
+    reader: StoreReader, pipeline: Pipeline, alerts: Sequence[StoredAlert], now: int, people: int | None = None
 ) -> list[Disposition]:
-    """What the agent decides at ``now`` (ms UTC) about alerts of a store, as far as the store shows. Raises StoreError."""
+    """What the agent decides at ``now`` (ms UTC) about alerts of a store, as far as the store shows. Raises StoreError.
+
+    ``people`` is the machine's time, by which people act; None: ``now`` is that.
+    """
     actions = reader.actions()
     _, unmuted = reader.mutes()
     state = PipelineState(
@@ -32,7 +35,7 @@ def read_dispositions(
         partial(value_in, reader),
     )
     firing = [each.alert for each in reader.alerts()]
-    return pipeline.dispositions([(each.id, each.alert) for each in alerts], firing, state, now)
+    return pipeline.dispositions([(each.id, each.alert) for each in alerts], firing, state, now, people)
 
 
 def value_in(reader: StoreReader, about: ObjectName, metric: str) -> object:

@@ -4,31 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from mqvitals_agent.alerting.configured import pipeline_of, route_tree
+from mqvitals_agent.alerting.labels import Labeller
+from mqvitals_agent.store.rows.alerts import StoredAlert
 from mqvitals_agent.view.alerts import AlertAdvice, read_advice, worst_first
 from mqvitals_agent.view.console import event_queue_words
+from mqvitals_agent.view.dispositions import read_dispositions
+from mqvitals_agent.view.handling import AlertSite, Handlings, read_alert_actions
 from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_history
 from mqvitals_agent.view.lists import read_items, read_store
+from mqvitals_agent.view.maintenance import maintenance_spans
 from mqvitals_agent.view.object_detail import ObjectDetail, read_object_detail
 from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_status_data, status_of
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import read_tasks, with_tasks
+from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, overshadowed
 from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:
+    from mqvitals_agent.alerting.action import Silence
+    from mqvitals_agent.alerting.maintenance import MaintenanceSpan
+    from mqvitals_agent.alerting.pipeline import Disposition
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.rows.receivers import ReceiverRow
     from mqvitals_rules.ruleset.config import RuleConfig
 
-OVERVIEW, LIST, ALERTS, AGENT, DETAIL = "overview", "list", "alerts", "agent", "detail"
+OVERVIEW, LIST, ALERTS, SILENCES, AGENT, DETAIL = "overview", "list", "alerts", "silences", "agent", "detail"
 """The screens."""
 
 HOUR_MS = 3_600_000
 
 MOST_ENDED = 500
 """Ended alerts that the alerts screen lists, the newest."""
+
+MOST_ENDED_SILENCES = 50
+"""Ended silences that their screen lists, the newest."""
 
 ADVISED = 3
 """The number of alerts, the worst, for which the overview reads the advice."""
@@ -51,10 +65,11 @@ class FrameRequest(NamedTuple):
 
 
 class StorePosition(NamedTuple):
-    """The newest snapshot, ms UTC, and the number of cycles of all owners."""
+    """The newest snapshot, ms UTC, the number of cycles of all owners, and that of the last action of a person."""
 
     ts: int = 0
     cycles: int = 0
+    action: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +79,9 @@ class Frame:
     Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``tasks`` (of
     the channel initiators), ``store`` (the agent's own), ``receivers``, ``consoles`` (files that cannot be followed,
     and why), ``event_queues`` (what there is to say about them), ``detail``, ``history`` (the overview's figures over time), ``advice`` (of the worst alert; ``further``:
-    of the next two) and ``alerts``: open and ended ones, advice included, with those in ``covered`` that another alert
-    covers.
+    of the next two), ``alerts``: open and ended ones, advice included, with those in ``covered`` that another alert
+    covers, ``silences`` with the number of firing alerts that each matches, and ``dispositions``: what becomes of the
+    alerts of the detail. ``site`` is what the site says of alerts, ``maintenance`` what is on and planned.
     """
 
     request: FrameRequest
@@ -86,6 +102,27 @@ class Frame:
     history: OverviewHistory = field(default_factory=OverviewHistory)
     advice: AlertAdvice = field(default_factory=AlertAdvice)
     further: tuple[AlertAdvice, ...] = ()
+    site: AlertSite = field(default_factory=AlertSite)
+    maintenance: tuple[MaintenanceSpan, ...] = ()
+    silences: tuple[tuple[Silence, int], ...] = ()
+    dispositions: tuple[Disposition, ...] = ()
+
+    @property
+    def handled(self) -> Handlings:
+        """What people did about the alerts."""
+        return self.data.handled
+
+    @property
+    def labeller(self) -> Labeller:
+        """Gives alerts their labels."""
+        return self.site.labeller
+
+    def alert_numbered(self, number: int) -> Alert | None:
+        """The alert with this number in the store, of those that the frame holds; None: there is none."""
+        return next((each for each in (*self.data.alerts, *self.alerts) if self.handled.number(each) == number), None)
+
+
+_NO_SETTINGS = Settings()
 
 
 def store_position(reader: StoreReader) -> StorePosition:
@@ -94,25 +131,40 @@ def store_position(reader: StoreReader) -> StorePosition:
     Raises StoreError.
     """
     owners = reader.owners()
-    return StorePosition(max((owner.last_ts for owner in owners), default=0), sum(owner.last_cycle for owner in owners))
+    newest = max((owner.last_ts for owner in owners), default=0)
+    return StorePosition(newest, sum(owner.last_cycle for owner in owners), reader.last_action())
 
 
-def read_frame(reader: StoreReader, clock_ms: int, request: FrameRequest, rules: RuleConfig) -> Frame:
-    """Read what a screen needs, and no more. Raises StoreError."""
+def read_frame(
+    reader: StoreReader,
+    clock_ms: int,
+    request: FrameRequest,
+    rules: RuleConfig,
+    settings: Settings | None = None,
+    machine: int | None = None,
+) -> Frame:
+    """Read what a screen needs, and no more. Raises StoreError.
+
+    ``settings`` give labels, routes and receivers; ``machine`` is the time by which people act, None: ``clock_ms``.
+    """
+    settings = _NO_SETTINGS if settings is None else settings
     seq = store_position(reader)
-    data = read_status_data(reader, clock_ms, FIGURES if request.screen == OVERVIEW else _HEADER_FIGURES)
-    frame = Frame(request, seq, data.now, clock_ms, data, status_of(data, rules.rules.ranks))
-    return READERS[request.screen](reader, frame, rules)
+    figures = FIGURES if request.screen == OVERVIEW else _HEADER_FIGURES
+
+    data = read_status_data(reader, clock_ms, figures, site_of=partial(AlertSite.of, settings), machine=machine)
+    site = AlertSite.of(settings, [member.name for member in data.members if member.is_group])
+    frame = Frame(request, seq, data.now, clock_ms, data, status_of(data, rules.rules.ranks), site=site)
+    return READERS[request.screen](reader, frame, rules, settings)
 
 
-def _with_overview(reader: StoreReader, frame: Frame, rules: RuleConfig) -> Frame:
+def _with_overview(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settings) -> Frame:
     advised = frame.status.alerts[:ADVISED]
     advice, *further = [read_advice(reader, alert, rules.rules) for alert in advised] or [AlertAdvice()]
     history = read_overview_history(reader, frame.data)
     return replace(frame, history=history, advice=advice, further=tuple(further))
 
 
-def _with_list(reader: StoreReader, frame: Frame, _: RuleConfig) -> Frame:
+def _with_list(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Settings) -> Frame:
     items = read_items(reader, frame.status, frame.request.kind)
     if frame.request.kind != "channel_initiator":
         return replace(frame, items=items)
@@ -120,7 +172,7 @@ def _with_list(reader: StoreReader, frame: Frame, _: RuleConfig) -> Frame:
     return replace(frame, items=with_tasks(items, tasks), tasks=tasks)
 
 
-def _with_agent(reader: StoreReader, frame: Frame, _: RuleConfig) -> Frame:
+def _with_agent(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Settings) -> Frame:
     return replace(
         frame,
         items=read_items(reader, frame.status, "agent"),
@@ -131,31 +183,66 @@ def _with_agent(reader: StoreReader, frame: Frame, _: RuleConfig) -> Frame:
     )
 
 
-def _with_detail(reader: StoreReader, frame: Frame, rules: RuleConfig) -> Frame:
+def _with_detail(reader: StoreReader, frame: Frame, rules: RuleConfig, settings: Settings) -> Frame:
     request = frame.request
     if request.name is None:
         return frame
     detail = read_object_detail(
         reader, frame.status, rules, request.name, metric=request.metric, span_ms=request.span_ms
     )
-    return replace(frame, detail=detail)
+    return replace(frame, detail=detail, dispositions=_dispositions(reader, frame, detail, rules, settings))
 
 
-def _with_alerts(reader: StoreReader, frame: Frame, rules: RuleConfig) -> Frame:
-    found = [each.alert for each in reader.alerts(include_ended=True) if each.alert.started is not None]
+def _dispositions(
+    reader: StoreReader, frame: Frame, detail: ObjectDetail, rules: RuleConfig, settings: Settings
+) -> tuple[Disposition, ...]:
+    """What becomes of the alerts of an object on their way to receivers."""
+    handled = frame.data.handled
+    stored = [StoredAlert(number, each) for each in detail.alerts if (number := handled.number(each))]
+    if not stored or handled.past:
+        return ()
+    route = route_tree(settings.route, settings.receivers)
+    pipeline = pipeline_of(settings.receivers, route, frame.labeller, rules.rules.ranks, frame.site.calendar)
+    return tuple(read_dispositions(reader, pipeline, stored, frame.now, handled.now))
+
+
+def _with_alerts(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settings) -> Frame:
+    stored = [each for each in reader.alerts(include_ended=True) if each.alert.started is not None]
+    found = [each.alert for each in stored]
     opened = [alert for alert in found if alert.ended is None]
     ended = sorted((alert for alert in found if alert.ended is not None), key=lambda alert: -(alert.ended or 0))
+    ended = ended[:MOST_ENDED]
+    shown = {(alert.key, alert.started) for alert in ended}
+    past = [each for each in stored if (each.alert.key, each.alert.started) in shown]
+    handled = frame.data.handled
+    more = read_alert_actions(past, reader.actions(), frame.labeller, handled.now)
+    data = replace(frame.data, handled=replace(handled, actions={**more, **handled.actions}))
     return replace(
         frame,
-        alerts=(*worst_first(opened), *ended[:MOST_ENDED]),
+        data=data,
+        status=replace(frame.status, data=data),
+        alerts=(*worst_first(opened), *ended),
         covered=overshadowed(opened, rules.rules.ranks),
     )
 
 
-READERS: Mapping[str, Callable[[StoreReader, Frame, RuleConfig], Frame]] = {
+def _with_silences(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Settings) -> Frame:
+    labels = [frame.labeller.labels_of(alert) for alert in frame.data.alerts]
+    silences, now = reader.actions().silences, frame.data.handled.now
+    opened = [each for each in silences if each.ends > now]
+    ended = sorted((each for each in silences if each.ends <= now), key=lambda one: -one.ends)
+    counted = ((each, sum(map(each.matches, labels))) for each in opened)
+    maintenance = tuple(maintenance_spans(frame.site.calendar, frame.now))
+    return replace(
+        frame, maintenance=maintenance, silences=(*counted, *((each, 0) for each in ended[:MOST_ENDED_SILENCES]))
+    )
+
+
+READERS: Mapping[str, Callable[[StoreReader, Frame, RuleConfig, Settings], Frame]] = {
     OVERVIEW: _with_overview,
     LIST: _with_list,
     ALERTS: _with_alerts,
+    SILENCES: _with_silences,
     AGENT: _with_agent,
     DETAIL: _with_detail,
 }

@@ -9,12 +9,16 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.store.file.store_file import trouble_of
 from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
 from mqvitals_agent.text.figure import age, number
 from mqvitals_agent.text.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.text.terminal import safe
+from mqvitals_agent.view.actions import handling_json
 from mqvitals_agent.view.alerts import alert_json, worst_first
+from mqvitals_agent.view.handling import AlertSite, Handlings, read_alert_actions
+from mqvitals_agent.view.maintenance import mutings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, overshadowed, stages
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
@@ -22,7 +26,8 @@ from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
-    from mqvitals_agent.alerting.labels import Labeller
+    from collections.abc import Callable, Collection
+
     from mqvitals_agent.store.reader import StoreReader
 
 
@@ -67,7 +72,8 @@ class StatusData:
     """The input of the status, as of ``now`` (ms UTC; of a replayed store its last snapshot).
 
     ``alerts`` are those firing, advice on the configuration included. ``refused`` is the problem of settings or rules
-    that the agent did not accept, ``unstored`` what keeps the agent from writing the store.
+    that the agent did not accept, ``unstored`` what keeps the agent from writing the store. ``handled`` is what people
+    did about the alerts.
     """
 
     now: int
@@ -80,14 +86,29 @@ class StatusData:
     unknown: tuple[UnknownRow, ...] = ()
     refused: str = ""
     unstored: str = ""
+    handled: Handlings = field(default_factory=Handlings)
 
 
-def read_status_data(reader: StoreReader, clock: int, figures: Mapping[str, tuple[str, ...]] = FIGURES) -> StatusData:
+def _no_site(groups: Collection[str]) -> AlertSite:
+    """For a store whose settings are not known."""
+    return AlertSite(Labeller.of_store(None, groups))
+
+
+def read_status_data(
+    reader: StoreReader,
+    clock: int,
+    figures: Mapping[str, tuple[str, ...]] = FIGURES,
+    *,
+    site_of: Callable[[Collection[str]], AlertSite] = _no_site,
+    machine: int | None = None,
+) -> StatusData:
     """Read the situation. ``clock`` is the time now, for a store that a running agent fills. Raises StoreError.
 
-    ``figures`` are the metrics to read, by kind.
+    ``figures`` are the metrics to read, by kind. ``site_of`` gives what the site says of alerts, in a store with these
+    groups. ``machine`` is the machine's time, by which people act; None: ``clock`` is that. All are ms UTC.
     """
     meta = reader.meta()
+    machine = clock if machine is None else machine
     members = tuple(
         OwnerData(
             each.name,
@@ -103,17 +124,23 @@ def read_status_data(reader: StoreReader, clock: int, figures: Mapping[str, tupl
     for member in members:
         for kind, metrics in figures.items():
             current.update(reader.current_by_kind(member.name, kind, metrics))
+    stored = reader.alerts()
+    site = site_of([member.name for member in members if member.is_group])
+    now = max((member.last_ts for member in members), default=clock) if meta.past else clock
+    muted = mutings(reader, site.calendar, site.labeller, now)
+    actions = read_alert_actions(stored, reader.actions(), site.labeller, machine, muted)
     return StatusData(
-        now=max((member.last_ts for member in members), default=clock) if meta.past else clock,
+        now=now,
         past=meta.past,
         origin=meta.origin,
         group=meta.group,
         members=members,
         current=current,
-        alerts=tuple(stored.alert for stored in reader.alerts()),
+        alerts=tuple(each.alert for each in stored),
         unknown=reader.unknown_counts(),
         refused=meta.refused,
         unstored="" if meta.past else trouble_of(reader.path),
+        handled=Handlings(actions, machine, meta.past),
     )
 
 
@@ -266,10 +293,17 @@ def counts(alerts: Iterable[Alert]) -> tuple[tuple[Severity, int], ...]:
     return tuple((severity, counted[severity]) for severity in sorted(Severity, reverse=True))
 
 
+def new_counts(view: GroupStatus) -> Mapping[Severity, int]:
+    """How many alerts of each severity somebody should look at: those that nobody has acknowledged or silenced."""
+    if view.data.past:
+        return {}
+    return Counter(alert.severity for alert in view.alerts if view.data.handled.asks(alert))
+
+
 def status_json(view: GroupStatus, labeller: Labeller) -> dict[str, Any]:
     """The object of ``mqvitals status --json``.
 
-    ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store.
+    An alert has its number, who acknowledged it, its silence and its notes. ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store.
     """
     data = view.data
     return {
@@ -291,10 +325,18 @@ def status_json(view: GroupStatus, labeller: Labeller) -> dict[str, Any]:
             {"name": member.name, "severity": member.health.word, "age_s": round(member.age_ms / 1000, 3)}
             for member in view.groups
         ],
-        "alerts": [alert_json(alert, labeller.labels_of(alert)) for alert in view.firing],
+        "alerts": [
+            {**alert_json(alert, labeller.labels_of(alert)), **_handling_json(data.handled, alert)}
+            for alert in view.firing
+        ],
         **({"refused": data.refused} if data.refused else {}),
         **({"unstored": data.unstored} if data.unstored else {}),
     }
+
+
+def _handling_json(handled: Handlings, alert: Alert) -> dict[str, Any]:
+    found = handled.of(alert)
+    return {} if found is None else handling_json(found)
 
 
 def _owner_status(

@@ -340,5 +340,10 @@ def _signs(lines: Sequence[Line]) -> list[tuple[str, str]]:
 
 def _words(lines: Sequence[Line]) -> set[str]:
     """The words, but for the title, which has shorter forms, those that were cut, rules, and trends."""
-    words = {word.strip(",;") for line in lines if not line.text.startswith("mqvitals") for word in line.text.split()}
+    words = {
+        word.strip(",;")
+        for line in lines
+        if not line.text.startswith(("mqvitals", "PRDQSG  "))
+        for word in line.text.split()
+    }
     return {word for word in words if "…" not in word and not set(word) & {"─", *BLOCKS}}

@@ -420,7 +420,7 @@ What to do about AGENT-01 QM02/queue_manager
 STALE = """\
 mqvitals  PRDQSG  2 queue managers  12:09:50 UTC (15m00s ago)          ? UNKNOWN
 Stale: no new data for 15m00s. Is the agent running? All values are that old
-● 2 critical  ▲ 2 warning  ◆ 0 info
+● 2 critical (2 new)  ▲ 2 warning (2 new)  ◆ 0 info
 12 verdicts need SMF records, 2 need declarations
 
 Queue managers        Pool     Page set                   Chinit      Full

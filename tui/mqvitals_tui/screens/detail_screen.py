@@ -22,9 +22,10 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_tui.feed import LoadedFrame
+from mqvitals_tui.keys import ACTIONS, MOVES, WHO, Hint, asking_key, hint_line, own_hints
 from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
-from mqvitals_tui.keys import MOVES, WHO, Hint, asking_key, hint_line
-from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
+from mqvitals_tui.screens.acting_screen import ActingScreen
+from mqvitals_tui.screens.frame_screen import ScreenContext, trail_line
 from mqvitals_tui.widgets.chart import BrailleChart
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
@@ -90,10 +91,10 @@ _CHARTED = 18
 """The least lines for a chart and some text below it."""
 
 
-class DetailScreen(FrameScreen):
+class DetailScreen(ActingScreen):
     """The detail of ``name``; ``trail`` are the titles of the screens that led here."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*DETAIL_KEYS, WHO]
+    BINDINGS: ClassVar[list[BindingType]] = [*DETAIL_KEYS, WHO, *ACTIONS]
     AUTO_FOCUS = "#lines"
     DEFAULT_CSS = """
     DetailScreen { background: $background; }
@@ -167,7 +168,8 @@ class DetailScreen(FrameScreen):
             Hint("Enter", "open", 1),
             *((Hint("w", self._asking.description),) if self._asking else ()),
             Hint("+ -", "span", 3),
-            Hint("m", "metric", 4),
+            Hint("[ ]", "metric", 4),
+            *(hint._replace(spare=hint.spare + 3) for hint in (own_hints(ACTIONS) if self._has_alerts else ())),
             Hint("c", "copy MQSC", 2),
             Hint(":", "find", 5),
             Hint("?", "help"),
@@ -177,7 +179,7 @@ class DetailScreen(FrameScreen):
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of an object."""
-        own = (*DETAIL_KEYS, self._asking) if self._asking else DETAIL_KEYS
+        own = (*ACTIONS, *DETAIL_KEYS, *((self._asking,) if self._asking else ()))
         return (("Here: an object", own), ("Moving about", MOVES))
 
     def paint(self, read: LoadedFrame, width: int) -> None:
@@ -215,6 +217,25 @@ class DetailScreen(FrameScreen):
         end = f"{f', {unit}' if unit else ''}; metric {which}{f'; {deleted}' if deleted else ''}"
         meaning = cut(f": {metric.meaning}", max(width - cells(head) - cells(end), 0))
         return Line((Span(head, Tone.STRONG), Span(f"{meaning if cells(meaning) > 8 else ''}{end}", Tone.FAINT)))
+
+    @property
+    def _has_alerts(self) -> bool:
+        detail = None if self._read is None else self._read.frame.detail
+        return detail is not None and bool(detail.alerts or detail.below)
+
+    @property
+    def chosen_line(self) -> Line | None:
+        """The line under the cursor where it is about an alert, else that of the object's worst alert."""
+        view = self.query_one("#lines", LinesView)
+        under = view.cursor_line
+        if under is not None and under.alert:
+            return under
+        return next((each for each in view.lines if each.alert), None)
+
+    @property
+    def chosen_owner(self) -> str:
+        """The object's owner."""
+        return self.object_name.owner
 
     # -- actions -----------------------------------------------------------------------------------------------------
 

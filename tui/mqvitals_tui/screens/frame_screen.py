@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
@@ -18,6 +18,7 @@ from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import at_most, cells, safe, wrap
 from mqvitals_agent.view.frame import Frame, FrameRequest
 from mqvitals_agent.view.screens.header import header_lines
+from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame, frame_at
@@ -46,13 +47,17 @@ class ScreenContext:
     """What all screens share: the rules in force, the clock, ms since 1970 UTC, and the end of the child agent.
 
     ``ended`` is a sentence once the child agent has ended, else empty. ``machine`` is the machine's clock, ms since
-    1970 UTC, by which requests to the agent are dated: the samples of a simulation may have another clock.
+    1970 UTC, by which requests to the agent and actions are dated: the samples of a simulation may have another clock.
+    ``settings`` give labels, routes and receivers; ``author`` is who acts on alerts, None: the user of the operating
+    system.
     """
 
     rule_config: RuleConfig
     now: Callable[[], int]
     ended: Callable[[], str] = str
     machine: Callable[[], int] = now_ms
+    settings: Settings = field(default_factory=Settings)
+    author: str | None = None
 
 
 class FrameScreen(Screen[None], inherit_bindings=False):
@@ -171,7 +176,8 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             self.set_focus(self.body)
         read = self._read
         if read is not None:
-            frame = frame_at(read.frame, self.context.now(), self.context.rule_config.rules.ranks)
+            ranks = self.context.rule_config.rules.ranks
+            frame = frame_at(read.frame, self.context.now(), ranks, self.context.machine())
             read = LoadedFrame(frame, read.earlier)
         header = self._header(None if read is None else read.frame, width)
         if tiny:

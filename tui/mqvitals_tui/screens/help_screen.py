@@ -12,7 +12,8 @@ from textual.screen import Screen
 
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
-from mqvitals_agent.text.terminal import fit, wrap
+from mqvitals_agent.text.terminal import cut, fit, wrap
+from mqvitals_agent.view.handling import ACKNOWLEDGED, IN_MAINTENANCE, NEW, SILENCED
 from mqvitals_tui.keys import APP, HELP, Hint, hint_line, key_names
 from mqvitals_tui.tabs import EVERYWHERE
 from mqvitals_tui.widgets.cursor_view import LinesView
@@ -43,9 +44,20 @@ def help_lines(groups: Groups, width: int) -> tuple[Line, ...]:
         first, *rest = wrap(_MEANING[health], max(width - _KEYS, 10))
         lines.append(Line((Span(fit(f" {health}", _KEYS), tone_of(health)), Span(first))))
         lines += [line(" " * _KEYS + each) for each in rest]
+    lines += [
+        Line((Span(fit(f" {mark}", _KEYS), Tone.STRONG), Span(cut(_MARKS[mark], max(width - _KEYS, 10)))))
+        for mark in _MARKS
+    ]
     last = "No key or click here changes a queue manager."
     return (*lines, *(line(f" {each}", Tone.FAINT) for each in wrap(last, width - 1)))
 
+
+_MARKS = {
+    NEW: "the alert is not acknowledged: it is bold",
+    ACKNOWLEDGED: "somebody has acknowledged the alert",
+    SILENCED: "the alert is silenced",
+    IN_MAINTENANCE: "the alert is expected: maintenance",
+}
 
 _MEANING = {
     Health.CRITICAL: "work is stopped or lost, or soon will be",

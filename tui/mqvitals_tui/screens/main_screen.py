@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import unicodedata
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -20,51 +17,26 @@ from mqvitals_agent.view.lists import COLUMNS, matching, ordered, spaced
 from mqvitals_agent.view.table import Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
-from mqvitals_tui.keys import ACROSS, MAIN, MOVES, WHO, Hint, asking_key, hint_line, key_names
-from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
+from mqvitals_tui.keys import (
+    ACROSS,
+    ACTIONS,
+    EXTEND,
+    MAIN,
+    MOVES,
+    SEEN,
+    WHO,
+    Hint,
+    asking_key,
+    hint_line,
+    own_hints,
+)
+from mqvitals_tui.screens.acting_screen import ActingScreen
+from mqvitals_tui.screens.frame_screen import ScreenContext
 from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, TabState, next_sibling, siblings, tab_row
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
+from mqvitals_tui.widgets.text_line import TextLine
 from mqvitals_tui.widgets.virtual_table import VirtualTable
-
-MOST_FILTER_CHARS = 200
-"""Characters of a filter; the longest whole name has 70."""
-
-
-def typeable(text: str) -> str:
-    """Pasted text as one line: blanks for line breaks and tabs, no control characters."""
-    line = " ".join(text.split())
-    return "".join(char for char in line if unicodedata.category(char) not in ("Cc", "Cf", "Cs"))
-
-
-class FilterLine(Input):
-    """An input that handles keys in the order in which they came, and takes a paste as one line."""
-
-    def __init__(self, *, placeholder: str, id: str | None = None) -> None:  # noqa: A002 - the toolkit's word
-        super().__init__(id=id, placeholder=placeholder, compact=True, max_length=MOST_FILTER_CHARS)
-
-    async def on_key(self, event: events.Key) -> None:
-        """Handle editing keys at once: Textual would run their actions after later keys."""
-        for binding in self._bindings.key_to_bindings.get(event.key, ()):
-            if await self.app.run_action(binding.action, self):
-                event.stop()
-                event.prevent_default()
-                return
-
-    def on_paste(self, event: events.Paste) -> None:
-        """A pasted list of names becomes words on one line."""
-        event.stop()
-        event.prevent_default()
-        if text := typeable(event.text):
-            self.replace(text, *self.selection)
-
-    async def finish(self) -> str:
-        """Wait until all keys so far are handled; returns the text."""
-        done = asyncio.Event()
-        if self.call_later(done.set):
-            await done.wait()
-        return self.value
-
 
 Sort = tuple[str, bool]
 """A column's id, and whether the greatest comes first."""
@@ -76,10 +48,10 @@ _LEAST_TABLE, _TABLE_SHARE = 4, 0.4
 """The least lines of a table above its text, and its largest share of the screen; the text has the rest."""
 
 
-class MainScreen(FrameScreen):
+class MainScreen(ActingScreen):
     """One tab at a time; each keeps its filter and its order."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*MAIN, WHO]
+    BINDINGS: ClassVar[list[BindingType]] = [*MAIN, WHO, *ACTIONS, SEEN, EXTEND]
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
     MainScreen { background: $background; }
@@ -104,7 +76,7 @@ class MainScreen(FrameScreen):
         yield Banner(id="tabs")
         yield LinesView(id="lines")
         yield VirtualTable(id="table")
-        yield FilterLine(id="filter", placeholder="words of the name, severity:critical, state:retrying")
+        yield TextLine(id="filter", placeholder="words of the name, severity:critical, state:retrying")
         yield StatusBar(id="keys")
 
     def on_mount(self) -> None:
@@ -113,8 +85,8 @@ class MainScreen(FrameScreen):
         self._arrange()
 
     @property
-    def _box(self) -> FilterLine:
-        return self.query_one("#filter", FilterLine)
+    def _box(self) -> TextLine:
+        return self.query_one("#filter", TextLine)
 
     @property
     def request(self) -> FrameRequest:
@@ -202,7 +174,7 @@ class MainScreen(FrameScreen):
             sort = (Hint("< >", "sort", 3),) if tab.columns else ()
             first = (Hint("Esc", "show all"), Hint("/", "change"), Hint("Enter", "open", 1))
             return hint_line((*first, *sort, *help_quit), width, self._count)
-        hints: tuple[Hint, ...] = (Hint("Enter", "open"),)
+        hints: tuple[Hint, ...] = (Hint("Enter", "open"),) if tab.opens else ()
         if tab is not TABS[0]:
             hints += (Hint("Esc", "back", 4),)
         if tab.filters:
@@ -212,7 +184,7 @@ class MainScreen(FrameScreen):
         if tab.part:
             in_text = bool(tab.columns) and self.focused is self.query_one("#lines")
             hints += (Hint("Tab", "table" if in_text else tab.part, 1 if tab.columns else 2),)
-        hints += tuple(Hint(key_names(binding), binding.description, 1) for binding in tab.own_keys)
+        hints += own_hints(tab.own_keys)
         if tab.columns:
             # Beside two widgets there is less room.
             hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 5 if tab.part else 2))
@@ -253,6 +225,18 @@ class MainScreen(FrameScreen):
             items = items if column is None else ordered(items, column, reverse=reverse)
         self._made = (frame.items, self.filter_text, self.sort, items)
         return items
+
+    @property
+    def chosen_line(self) -> Line | None:
+        """The line of the text under the cursor."""
+        return self.query_one("#lines", LinesView).cursor_line if self._tab.lines is not None else None
+
+    @property
+    def chosen_owner(self) -> str:
+        """The owner of the object under the cursor."""
+        line = self.chosen_line
+        key = self.query_one("#table", VirtualTable).cursor_key if self._tab.columns else line.key if line else ""
+        return ObjectName.parse(key).owner if key else ""
 
     # -- opening -----------------------------------------------------------------------------------------------------
 

@@ -94,10 +94,10 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # -- rows changed ------------------------------------------------------------------------------------------------
 
-    def _rows_changed(self, stops: Sequence[int], key: str) -> None:
-        """The rows have changed; the cursor stays on ``key`` if that still exists.
+    def _rows_changed(self, stops: Sequence[int], key: str, near: int = -1) -> None:
+        """The rows have changed; the cursor stays on ``key`` if that still exists, of several on that closest to ``near``.
 
-        A cursor that was in sight stays in sight; one that was scrolled away does not scroll the view.
+        ``near`` -1 is where the cursor was. A cursor that was in sight stays in sight; one that was scrolled away does not scroll the view.
         """
         top = self.scroll_offset.y
         seen = self._cursor < 0 or top <= self._cursor < top + self.page
@@ -105,7 +105,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         if not stops:
             self._cursor = -1
         else:
-            row = self._find(key, self._cursor) if key else -1
+            row = self._find(key, self._cursor if near < 0 else near) if key or near >= 0 else -1
             self._cursor = row if row >= 0 else self._nearest(max(self._cursor, 0))
         if seen and self._cursor >= 0 and self.is_attached and self.size.height and (key or top):
             self._show_cursor()
@@ -258,7 +258,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_open(self) -> None:
         """Post ``Opened`` for the row under the cursor."""
-        if self._cursor >= 0:
+        if self.cursor_key:
             self.post_message(self.Opened(self, self.cursor_key))
 
     def on_click(self, event: events.Click) -> None:
@@ -305,12 +305,17 @@ class LinesView(CursorView, can_focus=True):
         lines = tuple(lines)
         if lines == self._lines:
             return
-        key = self.cursor_key
+        key, was = self.cursor_key, self.cursor_line
         self._lines = lines
         size = Size(0, len(self._lines))
         if size != self.virtual_size:
             self.virtual_size = size
-        self._rows_changed(tuple(row for row, line in enumerate(self._lines) if line.key), key)
+        # Several alerts may be about one object: the cursor stays on its own.
+        near = -1
+        if was is not None and (was.alert or was.silence):
+            about = was[1:]
+            near = next((row for row, each in enumerate(lines) if each[1:] == about), -1)
+        self._rows_changed(tuple(row for row, line in enumerate(self._lines) if line.is_stop), key, near)
 
     def go_to_part(self, step: int) -> None:
         """To the first stop of the section ``step`` sections on, or back, cyclically. A section begins with a heading.
@@ -341,6 +346,11 @@ class LinesView(CursorView, can_focus=True):
     def lines(self) -> tuple[Line, ...]:
         """The lines."""
         return self._lines
+
+    @property
+    def cursor_line(self) -> Line | None:
+        """The line under the cursor, None without one."""
+        return self._lines[self.cursor] if 0 <= self.cursor < len(self._lines) else None
 
     def key_at(self, row: int) -> str:
         """The key of a line."""

@@ -91,9 +91,11 @@ def is_drawn(text: str) -> bool:
     return not text.isascii() and not set(text) - _DRAWN - {" "}
 
 
-def span_style(widget: Widget, tone: Tone, ground: Style, text: str) -> Style:
-    """The style of ``text`` in ``tone``; a drawing has its colours and dimming alone."""
+def span_style(widget: Widget, tone: Tone, ground: Style, text: str, *, bold: bool | None = None) -> Style:
+    """The style of ``text`` in ``tone``; a drawing has its colours and dimming alone. ``bold`` is that of a span."""
     style = tone_style(widget, tone, ground)
+    if bold is not None:
+        style += Style(bold=bold)
     return style + _BARE if is_drawn(text) else style
 
 
@@ -116,7 +118,7 @@ def paint(widget: Widget, line: Line, width: int, ground: Style) -> Strip:
         if size > left or (size == left and more):
             text = set_cell_size(cut(text, left) if size > left else cut(text + " ", left), left)
             size = left
-        segments.append(Segment(text, span_style(widget, span.tone, ground, text)))
+        segments.append(Segment(text, span_style(widget, span.tone, ground, text, bold=span.bold)))
         left -= size
         if left <= 0:
             break

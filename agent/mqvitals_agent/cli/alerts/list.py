@@ -107,6 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
         last_known(view),
         {alert: handled[alert].number for alert in alerts},
         {alert: handling_texts(handled[alert], view.data.now) for alert in alerts},
+        {alert: handled[alert].asks for alert in alerts if alert.ended is None},
     )
     if arguments.all and kept_from is not None:
         lines.append(line(f"Alerts that ended before {moment(kept_from)} {zone_name(kept_from)} are no longer kept"))

@@ -5,15 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, screen_height, show_lines
-from mqvitals_agent.commandline.settings import family_ranks, labeller_for, readable_rules, readable_settings
+from mqvitals_agent.commandline.settings import (
+    family_ranks,
+    labeller_for,
+    loaded_settings,
+    readable_rules,
+    readable_settings,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.view.alerts import AlertAdvice
+    from mqvitals_agent.view.handling import AlertSite
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.vocabulary.metric import Reported
 
@@ -36,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.view.status import read_status_data, status_json, status_of
 
     with open_store(arguments) as reader:
-        data = read_status_data(reader, now_ms())
+        data = read_status_data(reader, now_ms(), site_of=partial(_site, arguments))
         view = status_of(data, family_ranks(arguments, data.alerts))
         if arguments.json:
             labeller = labeller_for(arguments, [member.name for member in view.groups])
@@ -49,6 +59,17 @@ def run(arguments: argparse.Namespace) -> int:
     height = None if arguments.full else screen_height() if arguments.lines is None else arguments.lines
     show_lines(status_screen(view, line_width(), advice=advice, options=options, height=height))
     return view.exit.code
+
+
+def _site(arguments: argparse.Namespace, groups: Collection[str]) -> AlertSite:
+    """What the settings say of alerts; where they cannot be used only the alerts' own labels."""
+    from mqvitals_agent.errors import Failure
+    from mqvitals_agent.view.handling import AlertSite
+
+    try:
+        return AlertSite.of(loaded_settings(arguments).settings, groups)
+    except Failure:
+        return AlertSite(labeller_for(arguments, groups))
 
 
 def _advice(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) -> AlertAdvice:

@@ -75,7 +75,7 @@ class AuditEntry:
 def read_actions(connection: sqlite3.Connection, known: Actions = NO_ACTIONS) -> Actions:
     """What people did; ``known`` itself where nothing is new since. Raises sqlite3.Error, and as decoding does."""
     # The number first: what is done between the queries is then seen as new at the next look.
-    last = _last(connection)
+    last = last_audit(connection)
     if last == known.last:
         return known
     return Actions(
@@ -120,7 +120,13 @@ def carry_over(connection: sqlite3.Connection, actions: Actions, now: int) -> No
         words = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count)
         # Its number goes on from that of the old file, so that who looks for something new finds it.
         write_audit(
-            connection, now, AGENT, "carry over", "the store", words, number=max(_last(connection), actions.last) + 1
+            connection,
+            now,
+            AGENT,
+            "carry over",
+            "the store",
+            words,
+            number=max(last_audit(connection), actions.last) + 1,
         )
 
 
@@ -297,7 +303,8 @@ def _insert_missing(connection: sqlite3.Connection, table: str, row: _Row) -> in
     return 1
 
 
-def _last(connection: sqlite3.Connection) -> int:
+def last_audit(connection: sqlite3.Connection) -> int:
+    """The number of the newest row of the audit, 0 without any. Raises sqlite3.Error."""
     return integer(connection.execute("SELECT coalesce(max(id), 0) FROM audit").fetchone()[0])
 
 

@@ -11,6 +11,7 @@ from mqvitals_agent.text.figure import number, object_words
 from mqvitals_agent.text.severity import WIDEST, Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
+from mqvitals_agent.view.actions import handling_texts
 from mqvitals_agent.view.alerts import (
     began_ts,
     duration_words,
@@ -20,6 +21,7 @@ from mqvitals_agent.view.alerts import (
     shown_severity,
     since_words,
 )
+from mqvitals_agent.view.handling import NO_MARK, legend
 from mqvitals_agent.view.status import silent_since, without_answer
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Why
 from mqvitals_rules.ruleset.rule import RuleKind
@@ -42,13 +44,14 @@ def entry_texts(
     covered: Mapping[AlertKey, AlertKey] | None = None,
     silent: Mapping[str, int] | None = None,
     numbers: Mapping[Alert, int] | None = None,
+    marks: Mapping[Alert, str] | None = None,
     one_line: bool = False,
 ) -> list[list[str]]:
-    """Each alert as lines: severity, duration, start, rule, object; beside or below them its summary.
+    """Each alert as lines: severity, mark, duration, start, rule, object; beside or below them its summary.
 
     ``covered`` maps a firing alert to the one that covers it (a worse one of its family, or its cause), ``silent`` an
     owner of which only the last known state is shown to its time (ms UTC). ``numbers`` are those of the alerts in the
-    store, shown before the rule. With ``one_line`` a summary is cut to one line, and effects are omitted.
+    store, shown before the rule, ``marks`` one character each. With ``one_line`` a summary is cut to one line, and effects are omitted.
     """
     silent, covered = silent or {}, covered or {}
     widest = max((cells(f"#{number}") for number in (numbers or {}).values()), default=0)
@@ -66,6 +69,7 @@ def entry_texts(
     rows = [
         _AlertRow(
             health_of(shown_severity(alert)),
+            (marks or {}).get(alert, NO_MARK) if marks is not None else "",
             duration_words(alert, silent.get(alert.key.object.owner, now)),
             _when(alert, now),
             _rule_cell(alert, numbers or {}, widest),
@@ -94,6 +98,7 @@ def _rule_cell(alert: Alert, numbers: Mapping[Alert, int], widest: int) -> str:
 
 class _AlertRow(NamedTuple):
     health: Health
+    mark: str
     lasted: str
     when: str
     rule: str
@@ -126,7 +131,7 @@ class _AlertColumns(NamedTuple):
 
 def _head(row: _AlertRow, columns: _AlertColumns) -> str:
     return (
-        f"{fit(str(row.health), WIDEST)}  {fit(row.lasted, columns.lasted)}  {row.when}  "
+        f"{fit(str(row.health), WIDEST)} {row.mark} {fit(row.lasted, columns.lasted)}  {row.when}  "
         f"{row.rule}{' ' * (columns.rule - cells(row.rule))}"
     )
 
@@ -162,17 +167,21 @@ def entry_lines(
     silent: Mapping[str, int] | None = None,
     numbers: Mapping[Alert, int] | None = None,
     beside: Mapping[Alert, Sequence[str]] | None = None,
+    bold: Mapping[Alert, bool | None] | None = None,
     one_line: bool = False,
 ) -> list[Line]:
     """The lines of ``entry_texts``, those of one alert after those of another; the sign of an open one has its tone.
 
-    ``beside`` are texts that follow an alert, such as what people did about it.
+    ``beside`` are texts that follow an alert, such as what people did about it; ``bold`` says which alerts stand out.
     """
     lines: list[Line] = []
     texts = entry_texts(alerts, now, width, covered=covered, silent=silent, numbers=numbers, one_line=one_line)
     indent = " " * SUMMARY_INDENT
     for alert, (first, *rest) in zip(alerts, texts, strict=True):
-        lines.append(signed_line(first, health_of(alert.severity)) if alert.ended is None else line(first))
+        stands_out = (bold or {}).get(alert)
+        lines.append(
+            signed_line(first, health_of(alert.severity), bold=stands_out) if alert.ended is None else line(first)
+        )
         lines += map(line, rest)
         for text in (beside or {}).get(alert, ()):
             lines += wrapped(text, width, first=indent, rest=indent + "  ")
@@ -187,12 +196,13 @@ def alert_list_lines(
     silent: Mapping[str, int] | None = None,
     numbers: Mapping[Alert, int] | None = None,
     beside: Mapping[Alert, Sequence[str]] | None = None,
+    bold: Mapping[Alert, bool | None] | None = None,
 ) -> list[Line]:
     """The lines of ``mqvitals alerts list``; the mappings as for ``entry_lines``."""
     if not alerts:
         return [signed_line(f"{Health.OK}  no alerts", Health.OK)]
     listed = grouped_by_cause(alerts, covered or {})
-    return entry_lines(listed, now, width, covered=covered, silent=silent, numbers=numbers, beside=beside)
+    return entry_lines(listed, now, width, covered=covered, silent=silent, numbers=numbers, beside=beside, bold=bold)
 
 
 END_WORDS = {
@@ -259,11 +269,19 @@ def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     others = [alert for alert in found if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
     opened = grouped_by_cause([alert for alert in others if alert.ended is None], frame.covered)
     ended = [alert for alert in others if alert.ended is not None]
-    lines = [heading(f"Open: {number(len(opened))}", width), *_rows(frame, opened, width)]
+    # What has ended and nobody has seen stays above what is over and known.
+    unseen = [alert for alert in ended if frame.handled.asks(alert)]
+    ended = [alert for alert in ended if not frame.handled.asks(alert)]
+    words = legend(map(frame.handled.mark, opened))
+    lines = [heading(f"Open: {number(len(opened))}{f' ({words})' if words else ''}", width)]
+    lines += _rows(frame, opened, width)
     if not opened:
         lines.append(_none(frame, text))
         if not text and (lacking := without_answer(frame.status.unknown)):
             lines += wrapped(lacking, width, Tone.FAINT)
+    if unseen:
+        title = f"Ended and not acknowledged: {number(len(unseen))}; a: acknowledge, A: all of them"
+        lines += [heading(title, width), *_rows(frame, unseen, width)]
     if ended:
         lines += [heading(f"Ended: {number(len(ended))}, the newest first", width), *_rows(frame, ended, width)]
     if advice:
@@ -304,7 +322,9 @@ def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
     """Each alert, with its summary beside it or below."""
     silent = silent_since(frame.status)
     covered: Mapping[AlertKey, AlertKey] = frame.covered
-    entries = entry_texts(alerts, frame.now, width, covered=covered, silent=silent)
+    handled = frame.handled
+    marks = None if handled.past else {alert: handled.mark(alert) for alert in alerts}
+    entries = entry_texts(alerts, frame.now, width, covered=covered, silent=silent, marks=marks)
     for alert, texts in zip(alerts, entries, strict=True):
         health = health_of(shown_severity(alert))
         key = object_key(alert)
@@ -313,6 +333,12 @@ def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
         if alert.ended is None and alert.key.object.owner in silent:
             tone = Tone.STALE
         covers = Tone.FAINT if alert.ended is not None or alert.key in covered else Tone.PLAIN
-        yield Line((Span(first[:WIDEST], tone), Span(first[WIDEST:], covers)), key)
+        bold, number_of_it = handled.bold(alert), handled.number(alert)
+        yield Line((Span(first[:WIDEST], tone, bold), Span(first[WIDEST:], covers, bold or None)), key, number_of_it)
         for each in rest:
-            yield line(each, Tone.FAINT if width < WIDE else covers, key)
+            yield line(each, Tone.FAINT if width < WIDE else covers, key)._replace(alert=number_of_it)
+        found = handled.of(alert)
+        for text in () if found is None or handled.past else handling_texts(found, handled.now):
+            lead = " " * SUMMARY_INDENT
+            for below in wrapped(text, width, Tone.INFO, first=lead, rest=lead + "  ", key=key):
+                yield below._replace(alert=number_of_it)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import median_low
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,15 @@ from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
 from mqvitals_agent.view.alerts import since_words
-from mqvitals_agent.view.status import GroupStatus, counts, refused_words, troubling, unstored_words, without_answer
+from mqvitals_agent.view.status import (
+    GroupStatus,
+    counts,
+    new_counts,
+    refused_words,
+    troubling,
+    unstored_words,
+    without_answer,
+)
 from mqvitals_rules.lifecycle.alert import Severity
 
 if TYPE_CHECKING:
@@ -18,6 +27,8 @@ if TYPE_CHECKING:
 
 
 _INDENT = "  "
+_WIDE = 140
+"""From this width on the header has room for the new warnings too."""
 _ASKING = "Is the agent running? 'mqvitals agent' starts it; its log shows why it ended. "
 
 
@@ -27,7 +38,7 @@ def header_lines(frame: Frame, width: int, *, asking: bool = True) -> tuple[Line
     ``asking``: when all is stale the header asks whether the agent runs, and shows the command that starts one.
     """
     view = frame.status
-    signs = _signs(view)
+    signs = _signs(view, warnings=width >= _WIDE)
     for short in (False, True):
         right = _joined(signs, short=short)
         size = sum(cells(span.text) for span in right)
@@ -71,34 +82,43 @@ def _lefts(view: GroupStatus) -> list[str]:
     ]
 
 
-def _signs(view: GroupStatus) -> list[tuple[Health, int, str, Tone]]:
-    """The counts of each severity: glyph, number, word, tone. None where nothing was ever stored: that is not OK."""
-    signs: list[tuple[Health, int, str, Tone]] = []
+_Sign = tuple[Health, int, str, int, Tone]
+
+
+def _signs(view: GroupStatus, *, warnings: bool) -> list[_Sign]:
+    """The counts of each severity: glyph, number, word, how many of them nobody has looked at, tone.
+
+    Those that nobody has looked at are counted where they are critical, and with ``warnings`` also where these are. None where nothing was ever stored:
+    that is not OK.
+    """
+    signs: list[_Sign] = []
     if not view.data.members:
         return signs
     stale = all(member.stale for member in view.queue_managers)
+    new, least = new_counts(view), Severity.WARNING if warnings else Severity.CRITICAL
     for severity, count in counts(view.alerts):
         if severity is Severity.INFO and not count:
             continue
         health = health_of(severity)
         # When all is stale, these were the alerts; whether they still fire is unknown.
         tone = Tone.STALE if stale else tone_of(health) if count else Tone.FAINT
-        signs.append((health, count, health.word, tone))
+        signs.append((health, count, health.word, new.get(severity, 0) if severity >= least else 0, tone))
     total = sum(count for _, count in troubling(view.unknown))
     silent = sum(member.health is Health.UNKNOWN for member in view.queue_managers)
     if total or silent:
-        signs.append((Health.UNKNOWN, total or silent, "unknown", Tone.UNKNOWN))
+        signs.append((Health.UNKNOWN, total or silent, "unknown", 0, Tone.UNKNOWN))
     return signs
 
 
-def _joined(signs: list[tuple[Health, int, str, Tone]], *, short: bool) -> list[Span]:
+def _joined(signs: list[_Sign], *, short: bool) -> list[Span]:
     if not signs:
         return [Span(str(Health.UNKNOWN), Tone.UNKNOWN)]
     spans: list[Span] = []
-    for health, count, word, tone in signs:
+    for health, count, word, new, tone in signs:
         if spans:
             spans.append(Span("  "))
-        spans.append(Span(f"{health.glyph} {number(count)}{'' if short else f' {word}'}", tone))
+        of_them = f" ({number(new)} new)" if new else ""
+        spans.append(Span(f"{health.glyph} {number(count)}{'' if short else f' {word}'}{of_them}", tone))
     return spans
 
 
@@ -158,7 +178,7 @@ def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> lis
         until = clock(newest) if day(first) == day(newest) else moment(newest)
         lines += wrapped(f"The past: {safe(data.origin)}, {moment(first)} to {until}", width, rest=_INDENT)
     lines += _header_notes(view, width)
-    return [*lines, _numbers(view), *_unknown(view, width, lacking=lacking)]
+    return [*lines, _numbers(view, width), *_unknown(view, width, lacking=lacking)]
 
 
 def _header_signs(view: GroupStatus) -> list[str]:
@@ -177,12 +197,22 @@ def _header_signs(view: GroupStatus) -> list[str]:
     return [f"{sign} for {lasted}, since {began}", f"{sign} for {lasted}", f"{sign} {lasted}", sign]
 
 
-def _numbers(view: GroupStatus) -> Line:
+def _numbers(view: GroupStatus, width: int) -> Line:
+    new = new_counts(view)
+    with_new, without = _counted(view, new), _counted(view, {})
+    return with_new if cells(with_new.text) <= width else without
+
+
+def _counted(view: GroupStatus, new: Mapping[Severity, int]) -> Line:
+    """The number of alerts of each severity, and how many of them are ``new``."""
     spans: list[Span] = []
     for severity, count in counts(view.alerts):
         health = health_of(severity)
         spans += [Span("  ")] if spans else []
-        spans.append(Span(f"{health.glyph} {number(count)} {health.word}", tone_of(health) if count else Tone.PLAIN))
+        of_them = f" ({number(new[severity])} new)" if new.get(severity) else ""
+        spans.append(
+            Span(f"{health.glyph} {number(count)} {health.word}{of_them}", tone_of(health) if count else Tone.PLAIN)
+        )
     return Line(tuple(spans))
 
 

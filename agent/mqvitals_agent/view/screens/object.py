@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
@@ -20,9 +20,12 @@ from mqvitals_agent.text.figure import (
 from mqvitals_agent.text.severity import WIDEST, Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, labelled, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
+from mqvitals_agent.view.actions import handling_texts
 from mqvitals_agent.view.alerts import duration_words, object_key, open_summary, short_summary, since_words
 from mqvitals_agent.view.changes import object_change_lines
 from mqvitals_agent.view.console import console_lines
+from mqvitals_agent.view.dispositions import disposition_lines
+from mqvitals_agent.view.handling import Handlings, brief_words
 from mqvitals_agent.view.object_detail import ObjectDetail
 from mqvitals_agent.view.related import RelatedObjects
 from mqvitals_agent.view.screens.object_sections import interval_lines, position_lines, rule_lines
@@ -38,6 +41,7 @@ from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
+    from mqvitals_agent.alerting.pipeline import Disposition
     from mqvitals_agent.view.frame import Frame
 
 
@@ -83,15 +87,17 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         return tuple(_unknown(detail, width))
     return (
         *_state(detail, frame.status, frame.now, width),
+        *_site_labels(frame, detail, width),
         *interval_lines(detail.name.kind, detail.values or {}, frame.now, width),
         *position_lines(detail.name.kind, detail.values or {}, frame.now, width),
-        *_below(detail, frame.now, width),
+        *_below(detail, frame.handled, frame.now, width),
         *_next(detail, width),
         *what_if_lines(detail.name.kind, detail.planned, width),
         *_tasks(detail, frame.now, width),
         *object_change_lines(detail.changes, frame.now, width),
         *console_lines(detail.console, detail.name.kind, frame.now, width, zos=on_zos(detail.values or {})),
         *_related(detail, frame.now, width),
+        *_ways(frame.dispositions, width),
         *rule_lines(detail.rules, detail.rules_off, frame.now, width),
         *_figures(detail, frame.now, width),
         *_instances(detail, width),
@@ -131,25 +137,55 @@ def _state(detail: ObjectDetail, status: GroupStatus, now: int, width: int) -> I
     if detail.stale:
         yield from wrapped("stale: no new data; the values are the last known ones", width, Tone.STALE, rest=_INDENT)
     for alert in detail.alerts:
-        health = health_of(alert.severity)
-        head = f"{health.glyph} {safe(alert.key.rule)}  "
-        yield from wrapped(safe(open_summary(alert)), width, tone_of(health), first=head, rest=" " * cells(head))
+        health, handled = health_of(alert.severity), status.data.handled
+        number_of_it, bold = handled.number(alert), handled.bold(alert)
+        head = f"{health.glyph} {handled.mark(alert)} {safe(alert.key.rule)}  "
+        lead = " " * cells(head)
+        texts = wrapped(safe(open_summary(alert)), width, tone_of(health), first=head, rest=lead)
+        first, *rest = (each._replace(spans=(each.spans[0]._replace(bold=bold),)) for each in texts)
+        yield first._replace(key=str(name), alert=number_of_it)
+        yield from rest
+        found = handled.of(alert)
+        for text in () if found is None or handled.past else handling_texts(found, handled.now):
+            yield from wrapped(text, width, Tone.INFO, first=lead, rest=lead + "  ")
         yield from incident_lines(alert, status, cells(head), width)
 
 
-def _below(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
+def _site_labels(frame: Frame, detail: ObjectDetail, width: int) -> Iterator[Line]:
+    labels = frame.labeller.site_labels(detail.name)
+    if labels:
+        words = ", ".join(f"{name}={value}" for name, value in sorted(labels.items()))
+        yield from wrapped(safe(words), width, Tone.FAINT, first="labels: ", rest=_INDENT)
+
+
+def _ways(dispositions: Sequence[Disposition], width: int) -> Iterator[Line]:
+    """For each alert its labels, what each stage on its way to receivers says, and what each receiver gets."""
+    for each in dispositions:
+        yield heading(f"Who is notified of {safe(each.alert.key.rule)}, alert {each.number}", width)
+        labels = ", ".join(f"{name}={value}" for name, value in sorted(each.labels.items()))
+        yield from wrapped(safe(labels), width, Tone.FAINT, first=f"{_INDENT}labels: ", rest=_INDENT * 2)
+        yield from disposition_lines(each, width)[1:]
+
+
+def _below(detail: ObjectDetail, handled: Handlings, now: int, width: int) -> Iterator[Line]:
     """The open alerts of related objects, the worst first; Enter opens the object of each."""
     if not detail.below:
         return
     yield heading(f"Alerts of what belongs to it: {number(len(detail.below))}", width)
     for alert in detail.below:
         health = health_of(alert.severity)
+        brief = brief_words(handled.of(alert), handled.now)
         words = (
             f"{duration_words(alert, detail.until or now)}  {safe(alert.key.rule)}  {object_words(alert.key.object)}: "
-            f"{safe(short_summary(alert))}"
+            f"{brief}{'; ' if brief else ''}{safe(short_summary(alert))}"
         )
-        label = Span(fit(str(health), WIDEST), Tone.STALE if detail.stale else tone_of(health))
-        yield from labelled(label, words, width, key=object_key(alert))
+        sign, bold = f"{fit(str(health), WIDEST)} {handled.mark(alert)}", handled.bold(alert)
+        label = Span(sign, Tone.STALE if detail.stale else tone_of(health), bold)
+        first, *rest = labelled(label, words, width, gap=" ", key=object_key(alert))
+        spans = (first.spans[0], *(span._replace(bold=bold or None) for span in first.spans[1:]))
+        number_of_it = handled.number(alert)
+        yield first._replace(spans=spans, alert=number_of_it)
+        yield from (line._replace(alert=number_of_it) for line in rest)
 
 
 def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:

@@ -13,6 +13,7 @@ from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import at_most, cells, cut, fit, safe, wrap
 from mqvitals_agent.view import key_figures
 from mqvitals_agent.view.alerts import AlertAdvice, duration_words, object_key, short_summary
+from mqvitals_agent.view.handling import Handlings, brief_words, legend
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
 from mqvitals_agent.view.status import (
@@ -263,6 +264,9 @@ def _structure_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, 
     )
 
 
+NOTHING_HANDLED = Handlings(past=True)
+"""For alerts of which nobody says who has them."""
+
 _MOST_ADVICE, _MOST_ADVICE_NARROW = 4, 3
 """The most lines of advice about an alert, and on a narrow screen; the object's screen shows all of it."""
 
@@ -282,9 +286,16 @@ def overview_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         heading("Queue managers", width),
         *member_rows(frame, width),
         *structure_rows(frame, width),
-        heading("Alerts, worst first, as they were then" if stale else "Alerts, worst first", width),
+        heading(
+            _with_legend("Alerts, worst first, as they were then" if stale else "Alerts, worst first", view), width
+        ),
         *_alerts(view, (frame.advice, *frame.further), width),
     )
+
+
+def _with_legend(title: str, view: GroupStatus) -> str:
+    words = legend(map(view.data.handled.mark, view.alerts))
+    return f"{title} ({words})" if words else title
 
 
 def _alerts(view: GroupStatus, given: Sequence[AlertAdvice], width: int) -> list[Line]:
@@ -294,7 +305,7 @@ def _alerts(view: GroupStatus, given: Sequence[AlertAdvice], width: int) -> list
         text = "no alerts" if well else "no alert is known, but some data is missing"
         return [line(f"{sign.glyph} {text}", tone_of(sign)), *_advice(view)]
     silent = silent_since(view)
-    rows = alert_rows(view.alerts, view.data.now, width, silent)
+    rows = alert_rows(view.alerts, view.data.now, width, silent, view.data.handled)
     advised = _ADVISED if width >= VERY_WIDE else 1
     effects: dict[AlertKey, list[Alert]] = {}
     for each in view.firing:
@@ -317,20 +328,22 @@ def _effects(alert: Alert, effects: Sequence[Alert], width: int) -> list[Line]:
     others = [each for each in effects if each.key.rule != alert.key.rule]
     words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in others]
     parts = (("the same reported by: ", same), ("caused: ", words))
-    lead = " " * (WIDEST + 2)
+    lead = " " * (WIDEST + 3)
     return [line(cut(f"{lead}{label}{', '.join(found)}", width), Tone.FAINT) for label, found in parts if found]
 
 
 def _advised(alert: Alert, row: Line, advice: AlertAdvice, width: int) -> list[Line]:
     """An alert with advice and command; its summary is below its line where it does not fit beside it."""
-    lead = " " * (WIDEST + 2)
+    lead = " " * (WIDEST + 3)
     summary, to_do = safe(short_summary(alert)), safe(one_line(advice.text))
     lines = [row]
     if row.spans[-1].text != summary:
         # Then the whole name has room.
-        before = row.spans[:-3]
-        room = width - sum(cells(span.text) for span in before)
-        lines = [row._replace(spans=(*before, Span(cut(object_words(alert.key.object), room), Tone.STRONG)))]
+        *before, name, words, _ = row.spans
+        beside = words.text.rstrip("; ")
+        room = width - sum(cells(span.text) for span in before) - cells(beside)
+        name = name._replace(text=cut(object_words(alert.key.object), room))
+        lines = [row._replace(spans=(*before, name, words._replace(text=beside)))]
         lines += [line(each) for each in wrap(summary, width, first=lead, rest=lead)]
     if to_do:
         most = _MOST_ADVICE_NARROW if width < _NARROW else _MOST_ADVICE
@@ -348,10 +361,17 @@ def _advice(view: GroupStatus) -> list[Line]:
     return [line(f"{Health.INFO.glyph} {number(view.advice)} {plural} of advice: see Alerts", Tone.FAINT)]
 
 
-def alert_rows(alerts: Sequence[Alert], now: int, width: int, silent: Mapping[str, int] | None = None) -> list[Line]:
-    """Each alert on one line: severity, duration, rule, object, and as much of the summary as fits.
+def alert_rows(
+    alerts: Sequence[Alert],
+    now: int,
+    width: int,
+    silent: Mapping[str, int] | None = None,
+    handled: Handlings = NOTHING_HANDLED,
+) -> list[Line]:
+    """Each alert on one line: severity, mark, duration, rule, object, and as much as fits of who has it and its summary.
 
-    ``silent`` maps owners without new data to the time of the last (ms UTC): their alerts are as of then.
+    ``silent`` maps owners without new data to the time of the last (ms UTC): their alerts are as of then. An alert that
+    somebody should look at is bold, and ``handled`` says so; the others are plain.
     """
     silent = silent or {}
     ends = [silent.get(alert.key.object.owner, now) for alert in alerts]
@@ -361,22 +381,29 @@ def alert_rows(alerts: Sequence[Alert], now: int, width: int, silent: Mapping[st
     ]
     sizes = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     sizes[2] = min(sizes[2], max(width // 4, 12))
-    room = width - WIDEST - sum(sizes) - 8
+    room = width - WIDEST - sum(sizes) - 9
     signs = {health: fit(str(health), WIDEST) for health in {health_of(alert.severity) for alert in alerts}}
     lines = []
     for alert, row in zip(alerts, rows, strict=True):
         health = health_of(alert.severity)
         tone = Tone.STALE if alert.key.object.owner in silent else tone_of(health)
-        spans = (
-            Span(signs[health], tone),
+        bold = handled.bold(alert)
+        words = brief_words(handled.of(alert), handled.now)
+        # The last span is the summary, in full or cut.
+        before = (
+            Span(signs[health], tone, bold),
+            Span(f" {handled.mark(alert)} ", tone, bold),
+            Span(fit(row[0], sizes[0], right=True), Tone.PLAIN, bold),
             Span("  "),
-            Span(fit(row[0], sizes[0], right=True)),
+            Span(fit(row[1], sizes[1]), Tone.FAINT, bold),
             Span("  "),
-            Span(fit(row[1], sizes[1]), Tone.FAINT),
-            Span("  "),
-            Span(fit(row[2], sizes[2]), Tone.STRONG),
-            Span("  "),
-            Span(cut(safe(short_summary(alert)), room)),
+            Span(fit(row[2], sizes[2]), Tone.STRONG, bold),
+            Span(f"  {words}; " if words else "  ", Tone.INFO),
         )
-        lines.append(Line(spans, object_key(alert)))
+        left = room - (cells(words) + 2 if words else 0)
+        lines.append(
+            Line(
+                (*before, Span(cut(safe(short_summary(alert)), max(left, 0)))), object_key(alert), handled.number(alert)
+            )
+        )
     return lines

@@ -13,7 +13,9 @@ from mqvitals_agent.text.severity import Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, safe, table
 from mqvitals_agent.view import key_figures
+from mqvitals_agent.view.actions import handling_texts
 from mqvitals_agent.view.alerts import AlertAdvice
+from mqvitals_agent.view.handling import Handlings, brief_words
 from mqvitals_agent.view.key_figures import as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
 from mqvitals_agent.view.screens.alerts import entry_lines
 from mqvitals_agent.view.screens.header import status_header
@@ -304,7 +306,17 @@ def _alerts(view: GroupStatus, layout: StatusLayout, width: int, options: str) -
             # The heading has this time: all alerts are shown as of it.
             silent, now = {}, max(silent.values(), default=now)
         shown = view.alerts[: layout.alerts]
-        lines += entry_lines(shown, now, width, covered=view.explained, silent=silent, one_line=layout.one_line)
+        handled = view.data.handled
+        lines += entry_lines(
+            shown,
+            now,
+            width,
+            covered=view.explained,
+            silent=silent,
+            beside={alert: _people(handled, alert, one_line=layout.one_line) for alert in shown},
+            bold={alert: handled.bold(alert) for alert in shown},
+            one_line=layout.one_line,
+        )
         if len(view.alerts) > len(shown):
             lines += _more(f"and {number(len(view.alerts) - len(shown))} more:", "", width, options)
         elif not layout.advice and layout.further:
@@ -313,6 +325,16 @@ def _alerts(view: GroupStatus, layout: StatusLayout, width: int, options: str) -
         what = "piece" if view.advice == 1 else "pieces"
         lines += _more(f"{number(view.advice)} {what} of advice on the configuration:", " --review", width, options)
     return lines
+
+
+def _people(handled: Handlings, alert: Alert, *, one_line: bool) -> list[str]:
+    """Who has an alert and what silences it; its notes where there is room."""
+    found = handled.of(alert)
+    if found is None or handled.past:
+        return []
+    return (
+        [text for text in [brief_words(found, handled.now)] if text] if one_line else handling_texts(found, handled.now)
+    )
 
 
 def _more(words: str, option: str, width: int, options: str) -> list[Line]:

@@ -97,7 +97,7 @@ def test_the_labels_of_an_alert(
         "team": "mq",
     }
     main(["status", "--store", str(store), "--config", str(config), "--json"])
-    assert json.loads(capsys.readouterr().out)["alerts"] == [{key: alert[key] for key in KEYS}]
+    assert json.loads(capsys.readouterr().out)["alerts"] == [{key: alert[key] for key in (*KEYS, *HANDLING)}]
     # A mistake in the settings keeps no one from looking at alerts.
     config.write_text("labels: broken")
     monkeypatch.setenv("MQVITALS_CONFIG", str(config))
