@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mqvitals_tui.keys import APP, DETAIL, MAIN, WHO, key_names
+from mqvitals_tui.keys import ACTIONS, APP, DETAIL, EXTEND, MAIN, SEEN, WHO, key_names
 from mqvitals_tui.tabs import EVERYWHERE
 
 PAGE = Path(__file__).parents[2] / "docs" / "screen.md"
@@ -17,6 +17,10 @@ def test_the_page_names_every_key() -> None:
     """Who reads the page learns every key, and none that there is not."""
     table = "\n".join(line.split("|")[1] for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `"))
     told = {re.sub(r"\\", "", key) for key in re.findall(r"`([^`]+)`", table)}
-    keys = {key for binding in (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO) for key in key_names(binding).split()}
+    keys = {
+        key
+        for binding in (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO, *ACTIONS, EXTEND, SEEN)
+        for key in key_names(binding).split()
+    }
     assert keys - ABRIDGED - {"d"} <= told
     assert told - keys <= {"↑", "↓", "k", "j", "F7", "F8", "Space", "Enter"}
