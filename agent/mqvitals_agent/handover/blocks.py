@@ -94,8 +94,8 @@ def summary_of(report: Handover) -> str:
     parts = []
     if report.opened:
         counts = [(report.open_count(each), each.name.lower()) for each in sorted(Severity, reverse=True)]
-        told = ", ".join(f"{count} {word}" for count, word in counts if count)
-        parts.append(f"Open: {told}" + (f"; nobody has {report.unattended} of them" if report.unattended else ""))
+        told = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+        parts.append(f"Open: {told}" + (f"; {report.unattended:,} not acknowledged" if report.unattended else ""))
     else:
         parts.append("Nothing is open")
     if report.ended:
