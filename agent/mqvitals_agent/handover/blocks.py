@@ -40,11 +40,10 @@ _REASONS: Final = {Absence.NOTHING_TO_TELL: "no value yet"}
 
 
 def title_of(report: Handover) -> str:
-    """``Handover of PRDQSG: 12 h 0 m to 2026-11-20 06:00 UTC``."""
+    """``Handover of PRDQSG: 12 h to 2026-11-20 06:00 UTC``."""
     until = report.span.until
     of = f" of {report.group}" if report.group else ""
-    length = age(until - report.span.since)
-    return f"Handover{of}: {length} to {moment(until)[:16]} {zone_name(until)}"
+    return f"Handover{of}: {_length(report)} to {moment(until)[:16]} {zone_name(until)}"
 
 
 def handover_blocks(report: Handover, remark: str = "") -> Iterator[Block]:
@@ -302,7 +301,7 @@ def _chart(each: WorstTrend, span: TimeRange) -> ChartBlock:
 
 
 def _ahead(report: Handover) -> Iterator[Block]:
-    yield Heading(2, f"The next {age(report.span.until - report.span.since)}")
+    yield Heading(2, f"The next {_length(report)}")
     if not report.forecasts and report.silent_since:
         yield Paragraph("Nothing can be told of what there are no data about; nothing else is full within a day.")
         return
@@ -355,6 +354,11 @@ def _unknown_words(reason: Absence, count: int, rules: Sequence[str]) -> str:
 
 def _between(gap: TimeRange, span: TimeRange) -> str:
     return f"{_at(gap.since, span)} to {_at(gap.until, span)} ({age(gap.until - gap.since)})"
+
+
+def _length(report: Handover) -> str:
+    """How long the time of the report is: ``12 h``, ``1 h 30 m``."""
+    return age(report.span.until - report.span.since).removesuffix(" 0 m")
 
 
 def _at(ts: int, span: TimeRange) -> str:

@@ -62,7 +62,7 @@ def built(night: Path, config: AgentConfig, *, late: bool = False) -> ReportMess
 def test_it_is_about_the_time_up_to_its_moment(night: Path, config: AgentConfig) -> None:
     """In the zone of the report."""
     found = built(night, config)
-    assert found.title == "Handover of PRDQSG: 12 h 0 m to 2026-11-20 11:10 CET"
+    assert found.title == "Handover of PRDQSG: 12 h to 2026-11-20 11:10 CET"
     assert found.key == "night 2026-11-20T10:10:00.000Z"
     assert found.counts == {"critical": 1, "warning": 1, "info": 0, "ended": 4}
     assert "● CRITICAL QM01: buffer pool 3: 4 % free; anna has it" in found.brief
