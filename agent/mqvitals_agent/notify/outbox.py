@@ -253,8 +253,7 @@ class Outbox:
             sending=frozenset(self._sending.values()),
             resent=self._resent_changes(rows, found, pipeline, now),
         )
-        if changes.resent.keys:
-            self._resent.clear()
+        self._resent.clear()
         if changes != NotificationChanges(now, sending=changes.sending):
             rows.apply(changes)
         self._relabelled = False
