@@ -18,6 +18,7 @@ from mqvitals_agent.errors import ExitCode, Failure
 if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings
     from mqvitals_config.problem import Problem
+    from mqvitals_config.settings import Settings
 
 
 INIT_DESCRIPTION = """\
@@ -342,10 +343,26 @@ def _print_forecast(loaded: LoadedSettings, path: str, others: tuple[Problem, ..
     warnings = (*found.warnings, *others)
     if warnings:
         print(explained(warnings))
-    for note in found.notes:
+    for note in (*found.notes, *_report_notes(loaded.settings)):
         print(f"note: {safe(note)}")
     count = len(warnings)
     print(f"{path}: no problems found" + (f", {count} warning{'s' if count > 1 else ''}" if count else ""))
+
+
+def _report_notes(settings: Settings) -> Iterator[str]:
+    """When each report is sent next, so that a person sees whether its times are as meant."""
+    if not settings.reports:
+        return
+    from mqvitals_agent.commandline.arguments import now_ms
+    from mqvitals_agent.notify.report_schedule import ReportTimes
+    from mqvitals_agent.text.figure import moment, times_in, zone_name
+
+    for report in settings.reports:
+        times = ReportTimes.of(report, settings.time_zone)
+        upcoming = next(times.after(now_ms()), None)
+        with times_in(times.zone):
+            when = "never" if upcoming is None else f"next at {moment(upcoming)} {zone_name(upcoming)}"
+        yield f"report {report.name} is sent {when}, to {', '.join(report.receivers)}"
 
 
 def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:

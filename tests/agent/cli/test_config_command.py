@@ -56,7 +56,8 @@ def run(*words: str) -> int:
 def test_check_of_a_good_file(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 0; the example holds what the rules and the vocabulary know. What would have to be installed is a note."""
     assert run("check", str(example), "--no-files") == 0
-    note, last = capsys.readouterr().out.splitlines()
+    note, report, last = capsys.readouterr().out.splitlines()
+    assert report.startswith("note: report night is sent next at ")
     assert note.startswith("note: QM01, QM04")
     assert " cannot be connected to: ibmmq or pymqi is not installed; install it with 'pip " in note
     assert last == f"{example}: no problems found"
@@ -331,3 +332,18 @@ def test_check_warns_of_tuning_without_effect(tmp_path: Path, capsys: pytest.Cap
     assert f"{path}:5:14: rules.tuning[0]: warning: this never counts: {path}:6:14 says something else" in out
     assert f"{path}:7:30: rules.tuning[2].objects: warning: this selects nothing" in out
     assert "no problems found, 2 warnings" in out
+
+
+def test_the_next_time_of_a_report_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its own zone, so that a person sees what the fields of cron mean."""
+    monkeypatch.setattr("mqvitals_agent.commandline.arguments.now_ms", lambda: 1_795_176_000_000)  # Friday, 12:00 UTC
+    path = tmp_path / "mqvitals.yaml"
+    path.write_text(
+        "receivers: [{name: ops, url: https://ops.example.com/hook}]\n"
+        "reports: [{name: week, at: 0 6 * * MON, time_zone: Europe/Berlin, receivers: [ops]}]\n",
+        "utf-8",
+    )
+    assert command_line.main(["config", "check", "--no-files", str(path)]) == 0
+    assert "note: report week is sent next at 2026-11-23 06:00:00 CET, to ops\n" in capsys.readouterr().out
