@@ -80,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
             wrapped("The configuration has no route: every receiver gets what its min_severity allows.", line_width())
         )
     lines = tree_lines(root, line_width())
-    if unreached := [str(each.name) for each in settings.receivers if each.name not in receivers_of(root)]:
+    reached = receivers_of(root)
+    if unreached := [str(each.name) for each in settings.receivers if each.takes_alerts and each.name not in reached]:
         lines += wrapped(safe(f"No route leads to {', '.join(unreached)}."), line_width())
     show_lines(lines)
     return ExitCode.DONE

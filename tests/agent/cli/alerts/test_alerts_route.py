@@ -292,3 +292,13 @@ def test_an_alert_about_a_failing_receiver_goes_to_others_too(
     assert main(words) == 0
     said = "receiver 'desk' is failing: told to 'pager'" in capsys.readouterr().out
     assert said == (route == "route: {receiver: desk}" and object_name.endswith("desk"))
+
+
+def test_a_heartbeat_is_no_receiver_that_a_route_misses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It takes no alerts, with routes and without."""
+    path = tmp_path / "mqvitals.yaml"
+    beat = "  - {name: watch, type: heartbeat, url: 'https://hc.example/ping'}\n"
+    for route in ("", "route: {receiver: desk, routes: [{receiver: pager}]}\n"):
+        path.write_text(SETTINGS.replace("labels:", f"{beat}labels:") + route)
+        assert main(["alerts", "route", "--config", str(path)]) == 0
+        assert "watch" not in capsys.readouterr().out
