@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -328,3 +329,32 @@ async def test_the_test_alert_goes_to_every_member(hooks: Hooks) -> None:
 def test_names_of_alerts(title: str, name: str) -> None:
     """The words of the rule's title, as Prometheus' users write names."""
     assert alert_name(title, "X-1") == name
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_members_believe_what_is_whatever_happens(seed: int, site: Any, hooks: Hooks, pool: Pool) -> None:
+    """Alerts begin, change and end, the agent restarts, a member fails: the other one is never wrong, that one not for long."""
+    dice = random.Random(seed)
+    sound, shaky = await hooks(), await hooks()
+    site.receivers = [settings(sound, shaky)]
+    truth: dict[str, Severity] = {}
+    for _ in range(8):
+        async with running(site) as notifier:
+            for _ in range(6):
+                await site.clock.advance(10_000 * dice.randint(1, 12))
+                rule = dice.choice(["Q-02", "Q-03", "CHL-16"])
+                severity = dice.choice([Severity.WARNING, Severity.CRITICAL, None])
+                if severity is not None:
+                    truth[rule] = severity
+                    change(site, notifier, pool(rule, family="", severity=severity))
+                elif rule in truth:
+                    severity = truth.pop(rule)
+                    change(site, notifier, pool(rule, RESOLVED, severity, family=""))
+                shaky.answers = [503] * dice.randint(0, 4)
+                await site.clock.advance(1)
+                is_so = {(rule, severity.name.lower()) for rule, severity in truth.items()}
+                assert Beliefs(site, sound).firing == is_so
+            shaky.answers.clear()
+            await site.clock.advance(RESEND + 1)
+            assert Beliefs(site, shaky).firing == Beliefs(site, sound).firing == is_so
+        await site.clock.advance(dice.randint(1, 3 * RESEND))

@@ -195,3 +195,12 @@ def test_a_store_with_an_alert_comes_first(stored: StoreReader, judging: RuleCon
     assert lines[0].text.startswith("▲ WARNING")
     assert "store: 1.2 GiB" in lines[0].text
     assert lines[0].key == "PRDQSG/store"
+
+
+def test_a_cluster_of_which_one_member_fails() -> None:
+    """It is told, and someone should look at that member."""
+    partly = replace(CALM, error="http://am2:9093 cannot be reached (Connection refused)")
+    (shown,) = receiver_lines(partly, NOW, 200)
+    assert shown.text == (
+        "▲ WARNING   receiver ops: http://am2:9093 cannot be reached (Connection refused); last accepted 1 h 0 m ago; nothing pending"
+    )
