@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mqvitals_config.problem import ConfigError, LocatedText, Problem
 from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression
+from mqvitals_rules.expression.node import Elapsed, Latest, Open, Times, walk
 from mqvitals_rules.latest import relates
 from mqvitals_rules.lifecycle.alert import AlertKey, Severity
 from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy
@@ -18,6 +19,7 @@ from mqvitals_rules.message_summary import CameMessages, MessageUse, awaited
 from mqvitals_rules.ruleset.rule import Rule, RuleKind
 from mqvitals_rules.ruleset.template import Template, compile_advice, compile_template
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.event import lacking
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 
 
@@ -50,7 +52,9 @@ class CompiledRule:
     mqsc: Template | None
     mqsc_if: tuple[tuple[Expression, Template], ...]
     plain: bool
-    """True when every part of the condition must hold, so that whatever is absent makes it unknown."""
+    """True when the first absence met is the one that makes the condition unknown: every part of it must hold, or it lacks
+    nothing but messages.
+    """
     own: frozenset[str] = frozenset()
     """The metrics of the object itself that its condition or clear condition reads, without those that are only declared."""
     figure: Figure | None = None
@@ -196,8 +200,13 @@ def _figure(summary: Template, when: Expression, clear: Expression | None) -> Fi
 
 def _is_plain(when: Expression, kinds: Mapping[str, Kind]) -> bool:
     metrics = [kinds[kind].metric(name) for kind, name in when.names]
-    if when.members or when.messages or when.pairs or when.shares:
+    if when.members or when.pairs or when.shares:
         return False
+    heard = [each for each in walk(when.root) if isinstance(each, Open | Times | Latest | Elapsed)]
+    if heard:
+        # These may lack messages and have a result all the same, or be unknown without an absence.
+        only_lack = not when.names and all(isinstance(each, Open) for each in heard)
+        return only_lack and len({lacking((code,)) for code in when.messages}) == 1
     optional = any(
         metric is not None and metric.declared and metric.default is None and not metric.needed for metric in metrics
     )

@@ -10,6 +10,7 @@ import pytest
 
 from mqvitals_config.settings import Settings
 from mqvitals_rules import rule_state
+from mqvitals_rules.compiled_rule import compile_rule
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.expression.compiler import EvaluateTogether, compile_together
 from mqvitals_rules.expression.node import Condition
@@ -78,8 +79,10 @@ def all_rules() -> RuleSet:
     return replace(shipped, rules=(*shipped.rules, *added), compiled={})
 
 
-def evaluations(rules: RuleSet, given: list[Snapshot]) -> list[Evaluation]:
+def evaluations(rules: RuleSet, given: list[Snapshot], *, console: bool = False) -> list[Evaluation]:
     judging, history = load_rule_config(Settings()), MemoryHistory()
+    if console:
+        history.follow("QM01")
     engine = Engine(rules, judging.facts, history, review_ms=2 * INTERVAL)
     found = []
     for snapshot in given:
@@ -99,6 +102,19 @@ def test_together_rules_say_what_each_says(seed: int, huge: bool, monkeypatch: p
     assert any(evaluation.transitions for evaluation in alone)
     assert any(evaluation.unknown for evaluation in alone)
     assert together == alone
+
+
+def test_of_a_plain_condition_the_first_absence_met_is_the_reason() -> None:
+    """As a detailed look finds it. The console is followed, queues of events are not."""
+    rules = load_rule_config(Settings()).rules
+    compiled = {str(rule.id): compile_rule(rule, KINDS) for rule in rules.rules}
+    plain = [each for each in compiled.values() if each.plain]
+    assert any(each.when.messages for each in plain)
+    detailed = {name: replace(each, plain=False) for name, each in compiled.items()}
+    given = snapshots(4)
+    found = evaluations(replace(rules, compiled=compiled), given, console=True)
+    assert found == evaluations(replace(rules, compiled=detailed), given, console=True)
+    assert {each.rule for each in found[-1].unknown} & {each.id for each in plain if each.when.messages}
 
 
 def test_rules_are_compiled_together_once_they_are_judged_often(monkeypatch: pytest.MonkeyPatch) -> None:
