@@ -25,7 +25,15 @@ from mqvitals_agent.store.file.schema import (
     refuse_foreign_objects,
 )
 from mqvitals_agent.store.result import LIVE, CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
-from mqvitals_agent.store.rows.actions import NO_ACTIONS, Actions, AuditEntry, last_audit, read_actions, read_audit
+from mqvitals_agent.store.rows.actions import (
+    NO_ACTIONS,
+    Actions,
+    AuditEntry,
+    count_unseen,
+    last_audit,
+    read_actions,
+    read_audit,
+)
 from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
 from mqvitals_agent.store.rows.changes import Change, read_changes
 from mqvitals_agent.store.rows.current import CurrentQuery
@@ -361,6 +369,11 @@ class StoreReader:
         """The number of the newest action of a person; it changes with every action."""
         with self._query() as connection:
             return last_audit(connection)
+
+    def count_unseen(self, since: int) -> int:
+        """How many warnings and worse began after ``since`` (ms UTC) and ended before anybody acknowledged them."""
+        with self._query() as connection:
+            return count_unseen(connection, OPERATIONAL, since)
 
     def audit(self, *, since: int = 0, until: int = LAST, limit: int) -> tuple[AuditEntry, ...]:
         """The newest ``limit`` actions of people from ``since`` to ``until`` (ms UTC), oldest first."""

@@ -44,6 +44,9 @@ MOST_ENDED = 500
 MOST_ENDED_SILENCES = 50
 """Ended silences that their screen lists, the newest."""
 
+UNSEEN_MS = 24 * HOUR_MS
+"""How far back the overview counts alerts that ended before anybody acknowledged them; the alerts screen has all."""
+
 ADVISED = 3
 """The number of alerts, the worst, for which the overview reads the advice."""
 
@@ -82,6 +85,7 @@ class Frame:
     of the next two), ``alerts``: open and ended ones, advice included, with those in ``covered`` that another alert
     covers, ``silences`` with the number of firing alerts that each matches, and ``dispositions``: what becomes of the
     alerts of the detail. ``site`` is what the site says of alerts, ``maintenance`` what is on and planned.
+    ``unseen`` counts the warnings and worse of the last day that ended before anybody acknowledged them.
     """
 
     request: FrameRequest
@@ -104,6 +108,7 @@ class Frame:
     further: tuple[AlertAdvice, ...] = ()
     site: AlertSite = field(default_factory=AlertSite)
     maintenance: tuple[MaintenanceSpan, ...] = ()
+    unseen: int = 0
     silences: tuple[tuple[Silence, int], ...] = ()
     dispositions: tuple[Disposition, ...] = ()
 
@@ -161,7 +166,8 @@ def _with_overview(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Sett
     advised = frame.status.alerts[:ADVISED]
     advice, *further = [read_advice(reader, alert, rules.rules) for alert in advised] or [AlertAdvice()]
     history = read_overview_history(reader, frame.data)
-    return replace(frame, history=history, advice=advice, further=tuple(further))
+    unseen = 0 if frame.data.past else reader.count_unseen(frame.now - UNSEEN_MS)
+    return replace(frame, history=history, advice=advice, further=tuple(further), unseen=unseen)
 
 
 def _with_list(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Settings) -> Frame:

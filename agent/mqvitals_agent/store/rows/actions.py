@@ -303,6 +303,20 @@ def _insert_missing(connection: sqlite3.Connection, table: str, row: _Row) -> in
     return 1
 
 
+def count_unseen(connection: sqlite3.Connection, kind_of_rule: str, since: int) -> int:
+    """How many warnings and worse began after ``since`` (ms UTC) and ended before anybody acknowledged them.
+
+    Raises sqlite3.Error.
+    """
+    (count,) = connection.execute(
+        "SELECT count(*) FROM alert WHERE started > ? AND state = 'resolved' AND kind_of_rule = ?"
+        " AND worst IN ('warning', 'critical') AND NOT EXISTS"
+        " (SELECT 1 FROM acknowledgement AS a WHERE a.alert_id = alert.id AND a.undone_ts IS NULL)",
+        (since, kind_of_rule),
+    ).fetchone()
+    return integer(count)
+
+
 def last_audit(connection: sqlite3.Connection) -> int:
     """The number of the newest row of the audit, 0 without any. Raises sqlite3.Error."""
     return integer(connection.execute("SELECT coalesce(max(id), 0) FROM audit").fetchone()[0])

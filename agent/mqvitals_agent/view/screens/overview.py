@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.text.chart import TimeRange as Time
 from mqvitals_agent.text.chart import sparkline
-from mqvitals_agent.text.figure import age, number, object_words, short_age
+from mqvitals_agent.text.figure import age, counted, number, object_words, short_age
 from mqvitals_agent.text.severity import WIDEST, Health, health_of, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import at_most, cells, cut, fit, safe, wrap
 from mqvitals_agent.view import key_figures
 from mqvitals_agent.view.alerts import AlertAdvice, duration_words, object_key, short_summary
-from mqvitals_agent.view.handling import Handlings, brief_words, legend
+from mqvitals_agent.view.handling import NEW, Handlings, brief_words, legend
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
 from mqvitals_agent.view.status import (
@@ -290,7 +290,16 @@ def overview_lines(frame: Frame, width: int) -> tuple[Line, ...]:
             _with_legend("Alerts, worst first, as they were then" if stale else "Alerts, worst first", view), width
         ),
         *_alerts(view, (frame.advice, *frame.further), width),
+        *_unseen(frame.unseen, width),
     )
+
+
+def _unseen(count: int, width: int) -> list[Line]:
+    """What ended before anybody acknowledged it stays in sight until somebody does."""
+    if not count:
+        return []
+    words = f"{NEW} {counted(count, 'alert')} of the last day ended before anybody acknowledged {'it' if count == 1 else 'them'}"
+    return [Line((Span(cut(f"{words}: see Alerts", width), Tone.WARNING, bold=True),))]
 
 
 def _with_legend(title: str, view: GroupStatus) -> str:
