@@ -94,6 +94,7 @@ class StoreReader:
         self._kinds = kinds
         self._limit_s = limit_s
         self._tables = tables_of(kinds)
+        self._actions = NO_ACTIONS
         self._schema = -1
         self._columns: dict[str, frozenset[str]] = {}
         with self._query():
@@ -360,10 +361,11 @@ class StoreReader:
         with self._query() as connection:
             return next(read_alerts(connection, "id = ?", (number,)), None)
 
-    def actions(self, known: Actions = NO_ACTIONS) -> Actions:
-        """What people did about alerts; ``known`` itself where nothing is new since."""
+    def actions(self) -> Actions:
+        """What people did about alerts; read again only where something is new since the last look."""
         with self._query() as connection:
-            return read_actions(connection, known)
+            self._actions = read_actions(connection, self._actions)
+        return self._actions
 
     def last_action(self) -> int:
         """The number of the newest action of a person; it changes with every action."""
