@@ -29,7 +29,8 @@ def everything(path: Path) -> None:
         reader.meta(), reader.owners(), reader.last_ts(), reader.unknown_counts(), reader.closest("QM01/queue/X")
         for each in reader.alerts(include_ended=True, include_pending=True):
             reader.transitions(each.id)
-        reader.snapshot_times("QM01", 9)
+        reader.snapshot_times("QM01", 9), reader.snapshot_span("QM01", 0, 1 << 42)
+        reader.alerts_within(0, 1 << 42)
         for row in reader.objects(gone=True):
             if row.name.kind in KINDS:
                 reader.current(row.name)
@@ -37,6 +38,7 @@ def everything(path: Path) -> None:
         for kind, metric in (("buffer_pool", "free_pct"), ("channel", "bytes_sent"), ("queue_manager", "reachable")):
             reader.current_by_kind("QM01", kind)
             list(reader.polls(kind, [metric], 0))
+            list(reader.polls_near(kind, [metric], [0, 1 << 40, 1 << 41]))
         reader.trend(ObjectName.parse(POOL), "free_pct")
         reader.samples(ObjectName.parse(POOL), "free_pct", newest=4)
     with Store.open(path, replay=True) as store:

@@ -72,6 +72,7 @@ COMMANDS = [
     ["review"],
     ["review", "--markdown"],
     ["review", "--json"],
+    *(["report", "--last", "9999d", "--format", form] for form in ("text", "markdown", "html", "json")),
     ["messages"],
     *(["trend", "depth", "--json", f"QM01/queue/{name}"] for name in TYPED),
     *(["trend", "depth", f"{owner}/queue/*"] for owner in OWNERS),
