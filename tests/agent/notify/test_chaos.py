@@ -229,8 +229,8 @@ class Chaos:
         if self.dead.is_set():
             return
         begins = len(self.events)
-        if self.dice.random() < 0.4:
-            self.people(number, plan)
+        if self.dice.random() < 0.6:
+            self.people()
         self.alerts(number, plan)
         notifier.wake()
         await self.clock.advance(1)
@@ -254,11 +254,11 @@ class Chaos:
         self.site.cycle = (self.clock.now() - START) // CYCLE_MS - 1
         self.site.change(*changes, update_outbox=self.outbox.update)
 
-    def people(self, number: int, plan: list[Incident]) -> None:
+    def people(self) -> None:
         """Someone mutes an alert that gets no worse, or takes that back."""
         now = self.clock.now()
-        worst = {each.name for each in plan if each.begins <= number < each.ends and number >= each.worsens}
-        firing = [each for each in self.site.store.alerts.firing() if each.alert.key.object in worst]
+        # One that becomes worse later in this cycle asks anew, whoever has it.
+        firing = [each for each in self.site.store.alerts.firing() if each.alert.severity is Severity.CRITICAL]
         standing = [each for each in self.mutes if each.ended is None and now < each.until]
         with ActionClient.open(self.path, "bob") as client:
             if standing and self.dice.random() < 0.4:
@@ -271,7 +271,9 @@ class Chaos:
                     return
                 mute.ended = len(self.events)
             elif firing:
-                alert = self.dice.choice(firing)
+                # What waits for its delivery is what a mute must catch.
+                waits = self.site.store.notifications.undelivered()
+                alert = self.dice.choice([each for each in firing if each.id in waits] or firing)
                 until = now + self.dice.randint(3, 30) * CYCLE_MS
                 if any(each.about in (alert.id, str(alert.alert.key.object)) for each in standing):
                     return
@@ -288,7 +290,7 @@ class Chaos:
         """Lives of agents, until the last of them is killed."""
         while self.figures.kills < kills:
             self.dead.clear()
-            self.left = self.dice.randint(1, 600)
+            self.left = self.dice.randint(1, 1_000)
             async with self.life() as notifier:
                 work = asyncio.create_task(self.cycles(plan, notifier))
                 dead = asyncio.create_task(self.dead.wait())
