@@ -323,7 +323,10 @@ class CycleWriter:
             return snapshots
         try:
             measured = self._meter.added(snapshots, self.resilient_store.state, self.deletion.reason)
-            return self._receivers.added(measured, self._meter.owner, self.resilient_store.notifications.receivers())
+            # Those of the settings before, which the store knows until delivery begins, are receivers no more.
+            names = {str(each.name) for each in self._settings.receivers}
+            rows = [each for each in self.resilient_store.notifications.receivers() if each.name in names]
+            return self._receivers.added(measured, self._meter.owner, rows)
         except StoreError:
             return snapshots
 
