@@ -15,6 +15,8 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from mqvitals_agent.store.rows.action_client import ActionClient
+from mqvitals_config.matcher import parse_matcher
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.keys import ACROSS, APP, HELP, MOVES
 from mqvitals_tui.screens.detail_screen import DetailScreen
@@ -181,7 +183,7 @@ async def goes_behind(stage: Stage, key: str) -> None:
 
 async def goes_back_from_place(stage: Stage, key: str) -> None:
     """First the filter goes, then the place; from the overview there is no way back."""
-    if stage.screen != "overview":
+    if TABS_BY_ID[stage.screen].filters:
         await stage.press("slash", "q")
         await stage.see(lambda: stage.main.filter_text == "q")
         await stage.press(key)
@@ -415,6 +417,10 @@ async def test_every_key_does_what_the_help_says(
     screens or all lists have every fourth, on each screen others.
     """
     life = lives("incident").copied(tmp_path / "asked.db")
+    with ActionClient.open(life.store, "anna") as client:
+        for number in range(20):
+            matchers = (parse_matcher(f"rule=NONE-{number}"),)
+            client.add_silence(matchers, "so that there is a list", life.now, life.now + 3_600_000, life.now)
     app = life.app()
     left: list[bool] = []
     async with app.run_test(size=(80, 24)) as pilot:
