@@ -13,7 +13,7 @@ from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.maintenance import MaintenanceSpan
 from mqvitals_agent.commandline.arguments import later_moment_argument
 from mqvitals_agent.errors import Failure
-from mqvitals_agent.text.figure import age, counted, moment, number, object_words
+from mqvitals_agent.text.figure import age, moment, number, object_words
 from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cut, safe
@@ -145,7 +145,7 @@ def preview_lines(
         return [*wrapped(str(error), width, Tone.UNKNOWN), *lines]
     found = [each for each in firing if match(chosen, each.labels)]
     alerts = [each for each in found if each.alert.kind_of_rule == RuleKind.OPERATIONAL.value]
-    words = f"Would silence {'this' if len(alerts) == 1 else 'these'} {counted(len(alerts), 'alert')}"
+    words = "Would silence this alert" if len(alerts) == 1 else f"Would silence these {len(alerts):,} alerts"
     lines.append(line())
     lines.append(heading(words if alerts else "Would silence no alert that fires now", width))
     for alert, _ in alerts:
