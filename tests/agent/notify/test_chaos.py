@@ -107,12 +107,16 @@ class Mute:
 
 @dataclass(frozen=True)
 class Event:
-    """A notification that a receiver is being sent (``told`` is False), or that has arrived there."""
+    """A notification that a receiver is being sent, or that has arrived there.
+
+    ``taken`` is the number of events before it was taken out of the outbox: from then on nothing can hold it back.
+    """
 
     ts: int
     receiver: str
     stored: StoredNotification
     arrived: bool
+    taken: int
 
 
 @dataclass
@@ -138,7 +142,7 @@ class Chaos:
         self.cycle_begins: list[int] = []
         """The number of events at the beginning of each cycle that was completed."""
         self.figures = Figures()
-        self.current: dict[str, StoredNotification] = {}
+        self.current: dict[str, Event] = {}
         self.left = 0
         self.dead = asyncio.Event()
         self.trouble = True
@@ -174,12 +178,13 @@ class Chaos:
         kind = self.dice.choices(TROUBLES, WEIGHTS)[0] if self.trouble else "up"
         if self.dead.is_set():
             kind = "down"
-        stored = self.current[receiver]
+        current = self.current[receiver]
+        stored = current.stored
         if kind in {"up", "slow", "half-open"}:
             # Some services show few alerts: the news among them, where they are few.
             for each in stored.alerts if len(stored.alerts) <= 3 else ():
                 self.faults += [] if name_of(each) in body else [f"{receiver} is not told {each} in {body}"]
-            self.events.append(Event(self.clock.now(), receiver, stored, arrived=True))
+            self.events.append(replace(current, ts=self.clock.now(), arrived=True))
             self.figures.arrived += 1
         if kind != "up":
             self.figures.troubles[kind] += 1
@@ -196,8 +201,8 @@ class Chaos:
     def take(self, taken: StoredNotification | None, receiver: str) -> StoredNotification | None:
         """Note what a receiver is going to be sent."""
         if taken is not None and not self.dead.is_set():
-            self.current[receiver] = taken
-            self.events.append(Event(self.clock.now(), receiver, taken, arrived=False))
+            event = self.current[receiver] = Event(self.clock.now(), receiver, taken, False, len(self.events))
+            self.events.append(event)
         return taken
 
     @asynccontextmanager
@@ -337,7 +342,7 @@ def check(chaos: Chaos, plan: list[Incident]) -> None:
     for index, event in enumerate(chaos.events):
         for each in (*event.stored.alerts, *event.stored.beside):
             if each.status is FIRING:
-                assert not any(first <= index < end for first, end in windows[each.alert_id]), (event, each)
+                assert not any(first <= event.taken < end for first, end in windows[each.alert_id]), (event, each)
         if event.arrived:
             for each in event.stored.alerts:
                 histories[event.receiver, each.alert_id].append((index, each))
