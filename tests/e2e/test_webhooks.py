@@ -171,6 +171,12 @@ def run(store: Path, *options: str) -> str:
     return done.stderr
 
 
+def pending(store: Path) -> dict[str, int]:
+    """How many notifications wait, by receiver."""
+    with StoreReader.open(store) as reader:
+        return {each.name: each.waiting for each in reader.receivers()}
+
+
 def alerts(store: Path) -> list[Alert]:
     """Every alert of the store that is about the incident."""
     with StoreReader.open(store) as reader:
@@ -540,6 +546,8 @@ def test_what_is_owed_at_the_end_is_sent_before_it_leaves(tmp_path: Path) -> Non
         )
         try:
             wait_for(lambda: len(holds.posts) == 2 and len(receiver.accepted()) == 2, agent)
+            # What is accepted and not yet noted would be sent again.
+            wait_for(lambda: pending(store)["webhook-1"] == 0, agent)
             agent.send_signal(signal.SIGTERM)
             _, log = agent.communicate(timeout=PATIENCE_S)
         finally:

@@ -129,9 +129,13 @@ def test_explain_a_rule(said: Said, tmp_path: Path) -> None:
         assert words in out
 
 
-def test_explain_what_is_tuned_for_an_object(said: Said, store: Path, tmp_path: Path) -> None:
+def test_explain_what_is_tuned_for_an_object(
+    said: Said, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What counts for it, with the standard value, the reason and the place; where it is off, who says so."""
-    config = tmp_path / "mqvitals.yaml"
+    # A long path would be broken between two lines.
+    monkeypatch.chdir(tmp_path)
+    config = Path("mqvitals.yaml")
     config.write_text(
         "rules:\n  tuning:\n"
         "    - {rule: BP-03, objects: '*/buffer_pool/*', severity: warning, hold: 1m, reason: for tests}\n"
