@@ -299,7 +299,7 @@ def _unseen(count: int, width: int) -> list[Line]:
     if not count:
         return []
     words = f"{NEW} {counted(count, 'alert')} of the last day ended before anybody acknowledged {'it' if count == 1 else 'them'}"
-    return [Line((Span(cut(f"{words}: see Alerts", width), Tone.WARNING, bold=True),))]
+    return [Line((Span(cut(f"{words}: see Alerts", width), Tone.STRONG, bold=True),))]
 
 
 def _with_legend(title: str, view: GroupStatus) -> str:
