@@ -16,8 +16,8 @@ from mqvitals_config.scalars import display_name, format_duration, time_zone
 from mqvitals_config.schema import Convert, Doc, duration_within
 from mqvitals_config.time_intervals import (
     DAY_MINUTES,
+    ClockRange,
     ClockText,
-    TimeRange,
     TimeZone,
     WeekdaysText,
     parse_clock,
@@ -111,9 +111,9 @@ class WindowTimes:
     end_time: Annotated[ClockText, Doc("When it ends, such as 06:00; not after start_time: on the next day.")]
 
     @property
-    def range(self) -> TimeRange:
+    def range(self) -> ClockRange:
         """It in minutes; an end that is not after the start is on the next day."""
-        return TimeRange(parse_clock(self.start_time), parse_clock(self.end_time))
+        return ClockRange(parse_clock(self.start_time), parse_clock(self.end_time))
 
     def __post_init__(self) -> None:
         if self.start_time == self.end_time or self.range.start == DAY_MINUTES:
@@ -267,7 +267,7 @@ def _whole_week(weekdays: Sequence[str], times: Sequence[WindowTimes]) -> bool:
         return False
     covered: set[int] = set()
     for day in days:
-        for start, end in [each.range for each in times] or [TimeRange(0, DAY_MINUTES)]:
+        for start, end in [each.range for each in times] or [ClockRange(0, DAY_MINUTES)]:
             length = end - start if start < end else end + DAY_MINUTES - start
             covered.update((day * DAY_MINUTES + start + minute) % _WEEK_MINUTES for minute in range(length))
     return len(covered) == _WEEK_MINUTES

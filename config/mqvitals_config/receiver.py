@@ -100,7 +100,7 @@ _FilePath = Annotated[LocatedText, Convert(resolved_path, "the path of a file")]
 
 
 @dataclass(frozen=True, slots=True)
-class TlsSettings(ReceiverSettings):
+class TlsReceiverSettings(ReceiverSettings):
     """What receivers have in common that are reached over TLS."""
 
     ca_file: Annotated[

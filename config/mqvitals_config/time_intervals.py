@@ -32,7 +32,7 @@ class Range(NamedTuple):
     last: int
 
 
-class TimeRange(NamedTuple):
+class ClockRange(NamedTuple):
     """Times of a day from ``start`` to ``end``, which is excluded, in minutes from midnight; 1440 is the next one."""
 
     start: int
@@ -139,9 +139,9 @@ class TimeRangeSettings:
     ]
 
     @property
-    def range(self) -> TimeRange:
+    def range(self) -> ClockRange:
         """It in minutes."""
-        return TimeRange(parse_clock(self.start_time), parse_clock(self.end_time))
+        return ClockRange(parse_clock(self.start_time), parse_clock(self.end_time))
 
     def __post_init__(self) -> None:
         if self.range.end <= self.range.start:

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 from mqvitals_config.time_intervals import (
     DAY_MINUTES,
+    ClockRange,
     IntervalSettings,
     Range,
-    TimeRange,
     parse_days_of_month,
     parse_months,
     parse_weekdays,
@@ -28,17 +28,17 @@ DAY_MS: Final = 86_400_000
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
 _STEP_MS: Final = 6 * 3_600_000
 """No zone changes its offset twice within this time."""
-_WHOLE_DAY: Final = (TimeRange(0, DAY_MINUTES),)
+_WHOLE_DAY: Final = (ClockRange(0, DAY_MINUTES),)
 
 
-class Span(NamedTuple):
+class TimeSpan(NamedTuple):
     """From ``start`` to ``end``, which is excluded."""
 
     start: int
     end: int
 
 
-TimesOfDay = Callable[[date], Sequence[TimeRange]]
+TimesOfDay = Callable[[date], Sequence[ClockRange]]
 """The times of a day that are meant."""
 
 
@@ -50,7 +50,7 @@ class TimeInterval:
     """
 
     zone: tzinfo
-    times: tuple[TimeRange, ...] = ()
+    times: tuple[ClockRange, ...] = ()
     weekdays: frozenset[int] = frozenset()
     days: tuple[Range, ...] = ()
     months: frozenset[int] = frozenset()
@@ -70,7 +70,7 @@ class TimeInterval:
             tuple(map(parse_years, settings.years)),
         )
 
-    def on(self, day: date) -> Sequence[TimeRange]:
+    def on(self, day: date) -> Sequence[ClockRange]:
         """The times of a day that fit; none on a day that does not."""
         if self.weekdays and day.weekday() not in self.weekdays:
             return ()
@@ -107,7 +107,7 @@ def next_change(intervals: Sequence[TimeInterval], ts: int, until: int) -> int |
     return min(moments, default=None)
 
 
-def wall_clock_spans(zone: tzinfo, start: int, end: int, times: TimesOfDay) -> Iterator[Span]:
+def wall_clock_spans(zone: tzinfo, start: int, end: int, times: TimesOfDay) -> Iterator[TimeSpan]:
     """The spans between ``start`` and ``end`` during which the wall clock of ``zone`` shows one of ``times``.
 
     Spans that touch at midnight, or where the offset of the zone changes, are not yet ``merged``.
@@ -120,15 +120,15 @@ def wall_clock_spans(zone: tzinfo, start: int, end: int, times: TimesOfDay) -> I
                 begun = max(midnight + each.start * MINUTE_MS, first)
                 ended = min(midnight + each.end * MINUTE_MS, last)
                 if begun < ended:
-                    yield Span(begun - offset, ended - offset)
+                    yield TimeSpan(begun - offset, ended - offset)
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merged(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
     """The spans in order, with those that overlap or touch made one."""
-    found: list[Span] = []
+    found: list[TimeSpan] = []
     for each in sorted(spans):
         if found and each.start <= found[-1].end:
-            found[-1] = Span(found[-1].start, max(found[-1].end, each.end))
+            found[-1] = TimeSpan(found[-1].start, max(found[-1].end, each.end))
         else:
             found.append(each)
     return found
@@ -140,7 +140,7 @@ def offset_ms(zone: tzinfo, ts: int) -> int:
     return 0 if offset is None else int(offset.total_seconds()) * 1000
 
 
-def _pieces(zone: tzinfo, start: int, end: int) -> Iterator[tuple[Span, int]]:
+def _pieces(zone: tzinfo, start: int, end: int) -> Iterator[tuple[TimeSpan, int]]:
     """``start`` to ``end`` in pieces of one offset each, with it."""
     begun, offset = start, offset_ms(zone, start)
     at = start
@@ -150,11 +150,11 @@ def _pieces(zone: tzinfo, start: int, end: int) -> Iterator[tuple[Span, int]]:
         if there != offset:
             changed = _change_between(zone, at, after, offset)
             if begun < changed:
-                yield Span(begun, changed), offset
+                yield TimeSpan(begun, changed), offset
             begun, offset = changed, there
         at = after
     if begun < end:
-        yield Span(begun, end), offset
+        yield TimeSpan(begun, end), offset
 
 
 def _change_between(zone: tzinfo, before: int, after: int, offset: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import Final
 
-from mqvitals_agent.alerting.calendar import Span, TimeInterval, days_of_week
+from mqvitals_agent.alerting.calendar import TimeInterval, TimeSpan, days_of_week
 from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
 from mqvitals_agent.alerting.maintenance import NO_CALENDAR, MaintenanceWindow, SiteCalendar
 from mqvitals_agent.alerting.pipeline import Pipeline
@@ -19,7 +19,7 @@ from mqvitals_config.problem import Problem
 from mqvitals_config.receiver import ReceiverSettings
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
-from mqvitals_config.time_intervals import DAY_MINUTES, TimeRange, parse_weekdays
+from mqvitals_config.time_intervals import DAY_MINUTES, ClockRange, parse_weekdays
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.pattern import ALL_KINDS, ObjectPattern, any_pattern_of
 
@@ -67,7 +67,7 @@ def calendar_of(settings: Settings) -> SiteCalendar:
 def _window_of(entry: MaintenanceSettings, index: int, zone: tzinfo) -> MaintenanceWindow:
     once = None
     if entry.starts is not None and entry.ends is not None:
-        once = Span(moment_in(entry.starts, zone), moment_in(entry.ends, zone))
+        once = TimeSpan(moment_in(entry.starts, zone), moment_in(entry.ends, zone))
     return MaintenanceWindow(
         str(entry.name),
         str(entry.reason),
@@ -91,12 +91,12 @@ def _weekly_of(entry: MaintenanceSettings, zone: tzinfo) -> tuple[TimeInterval, 
     found = []
     for start, end in (each.range for each in entry.times):
         if start < end:
-            found.append(TimeInterval(zone, (TimeRange(start, end),), weekdays))
+            found.append(TimeInterval(zone, (ClockRange(start, end),), weekdays))
             continue
-        found.append(TimeInterval(zone, (TimeRange(start, DAY_MINUTES),), weekdays))
+        found.append(TimeInterval(zone, (ClockRange(start, DAY_MINUTES),), weekdays))
         if end:
             following = frozenset((day + 1) % 7 for day in weekdays)
-            found.append(TimeInterval(zone, (TimeRange(0, end),), following))
+            found.append(TimeInterval(zone, (ClockRange(0, end),), following))
     return tuple(found)
 
 

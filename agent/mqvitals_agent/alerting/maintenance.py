@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.alerting.calendar import (
     DAY_MS,
-    Span,
     TimeInterval,
+    TimeSpan,
     merged,
     next_change,
     wall_clock_spans,
@@ -51,7 +51,7 @@ class MaintenanceWindow:
     name: str
     reason: str
     zone: tzinfo
-    once: Span | None = None
+    once: TimeSpan | None = None
     cron: str = ""
     lasts: int = 0
     weekly: tuple[TimeInterval, ...] = ()
@@ -61,7 +61,7 @@ class MaintenanceWindow:
     planned_down: bool = False
     _owners: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def spans(self, start: int, end: int) -> list[Span]:
+    def spans(self, start: int, end: int) -> list[TimeSpan]:
         """When it is on, whole and in order, as far as that begins before ``end`` and ends after ``start``."""
         if self.once is not None:
             found = [self.once]
@@ -105,10 +105,10 @@ class MaintenanceWindow:
             return f"{text} (planned down)"
         return f"{text} with {matchers_text(self.matchers)}" if self.matchers else text
 
-    def _cron_spans(self, start: int, end: int) -> list[Span]:
+    def _cron_spans(self, start: int, end: int) -> list[TimeSpan]:
         back = self.lasts + DAY_MS
         while True:
-            found = merged(Span(begun, begun + self.lasts) for begun in self._begun(start - back, end))
+            found = merged(TimeSpan(begun, begun + self.lasts) for begun in self._begun(start - back, end))
             first = next((each.start for each in found if each.end > start), end)
             if first > start - back + self.lasts or back > _LONGEST_CHAIN_MS:
                 return found
@@ -137,7 +137,7 @@ class MaintenanceSpan:
     """
 
     name: str
-    span: Span
+    span: TimeSpan
     windows: tuple[MaintenanceWindow, ...]
 
     @property
@@ -161,7 +161,7 @@ class Muting(NamedTuple):
 class _Active(NamedTuple):
     """The windows that are on with their ends, and how long that is known to be so."""
 
-    valid: Span
+    valid: TimeSpan
     ends: Mapping[MaintenanceWindow, int]
 
 
@@ -175,7 +175,7 @@ class SiteCalendar:
     intervals: Mapping[str, tuple[TimeInterval, ...]] = field(default_factory=dict)
     windows: tuple[MaintenanceWindow, ...] = ()
     _known: list[_Active] = field(default_factory=list, init=False, repr=False)
-    _within: dict[str, tuple[Span, bool]] = field(default_factory=dict, init=False, repr=False)
+    _within: dict[str, tuple[TimeSpan, bool]] = field(default_factory=dict, init=False, repr=False)
 
     def within(self, name: str, now: int) -> bool:
         """Whether ``now`` lies in a time interval; False for one that does not exist."""
@@ -241,13 +241,13 @@ class SiteCalendar:
         )
         return max((each.end for each in spans if each.end <= now), default=begun)
 
-    def _interval(self, name: str, now: int) -> tuple[Span, bool]:
+    def _interval(self, name: str, now: int) -> tuple[TimeSpan, bool]:
         """Whether it is within an interval, and how long that is known to be so."""
         found = self._within.get(name)
         if found is None or not found[0].start <= now < found[0].end:
             entries = self.intervals.get(name, ())
             until = next_change(entries, now, now + 2 * _AHEAD_MS) or now + 2 * _AHEAD_MS
-            found = self._within[name] = Span(now, until), within(entries, now)
+            found = self._within[name] = TimeSpan(now, until), within(entries, now)
         return found
 
     def _active(self, now: int) -> _Active:
@@ -258,7 +258,7 @@ class SiteCalendar:
         spans = [(each, span) for each in self.windows for span in each.spans(now, ahead)]
         until = min((moment for _, span in spans for moment in span if moment > now), default=ahead)
         on = dict.fromkeys(each for each, span in spans if span.start <= now)
-        found = _Active(Span(now, min(until, ahead)), {each: self._end(each, now) for each in on})
+        found = _Active(TimeSpan(now, min(until, ahead)), {each: self._end(each, now) for each in on})
         self._known[:] = [found]
         return found
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mqvitals_agent.alerting.decision import DecisionReason
+from mqvitals_agent.alerting.disposition import Delivery, Disposition
 from mqvitals_agent.alerting.grouping import AlertGroup, due, repeats_at
-from mqvitals_agent.alerting.pipeline import Delivery, Disposition
 from mqvitals_rules.lifecycle.alert import AlertState
 
 GroupId = tuple[str, str]

@@ -7,7 +7,7 @@ from typing import Final
 
 from mqvitals_agent.handover.report import EndedAlerts, Forecast, Handover, Mute, OpenAlert, WorstTrend
 from mqvitals_agent.text.chart import TimeRange, scale_of_values
-from mqvitals_agent.text.document import Block, ChartBlock, Entry, Fact, Heading, Items, Paragraph
+from mqvitals_agent.text.document import Block, ChartBlock, Entry, Heading, Items, LabelledText, Paragraph
 from mqvitals_agent.text.figure import (
     age,
     clock,
@@ -135,22 +135,22 @@ def _open(report: Handover) -> Iterator[Block]:
     for each in report.opened[:MOST_OPEN]:
         alert, now = each.alert, report.span.until
         facts = [
-            Fact("rule", alert.key.rule),
-            Fact("since", f"{_at(began_ts(alert), report.span)}, for {age(now - began_ts(alert))}"),
-            Fact("who", _held(each)),
+            LabelledText("rule", alert.key.rule),
+            LabelledText("since", f"{_at(began_ts(alert), report.span)}, for {age(now - began_ts(alert))}"),
+            LabelledText("who", _held(each)),
         ]
         muting = each.handling.muting
         muted = (silenced_words(each.handling.silence, now), "" if muting is None else muting.text(now))
-        facts += [Fact("muted", words) for words in muted if words]
+        facts += [LabelledText("muted", words) for words in muted if words]
         if alert.worst_value:
-            facts.append(Fact("at worst", alert.worst_value))
+            facts.append(LabelledText("at worst", alert.worst_value))
         facts += _notes(each.handling, now)
         if each.explains:
-            facts.append(Fact("explains", counted(each.explains, "other alert")))
+            facts.append(LabelledText("explains", counted(each.explains, "other alert")))
         if each.advice.text:
-            facts.append(Fact("to do", " ".join(each.advice.text.split())))
+            facts.append(LabelledText("to do", " ".join(each.advice.text.split())))
         if each.advice.mqsc:
-            facts.append(Fact("MQSC", each.advice.mqsc, code=True))
+            facts.append(LabelledText("MQSC", each.advice.mqsc, code=True))
         yield Entry(health_of(alert.severity), summary_with_owner(alert), tuple(facts))
     if len(report.opened) > MOST_OPEN:
         yield Paragraph(_rest(len(report.opened) - MOST_OPEN))
@@ -170,9 +170,9 @@ def _held(each: OpenAlert) -> str:
     return acknowledged_words(made, each.alert.updated) if made.by is not None else "nobody has it"
 
 
-def _notes(handling: Handling, now: int) -> Iterator[Fact]:
+def _notes(handling: Handling, now: int) -> Iterator[LabelledText]:
     for text in note_texts(handling, now):
-        yield Fact("note", text)
+        yield LabelledText("note", text)
 
 
 def _ended(report: Handover) -> Iterator[Block]:
@@ -191,19 +191,21 @@ def _ended_summary(each: EndedAlerts) -> str:
     return summary_with_owner(each.worst)
 
 
-def _ended_facts(each: EndedAlerts, span: TimeRange) -> Iterator[Fact]:
-    yield Fact("rule", each.worst.key.rule)
+def _ended_facts(each: EndedAlerts, span: TimeRange) -> Iterator[LabelledText]:
+    yield LabelledText("rule", each.worst.key.rule)
     began, ended = _at(each.began, span), _at(each.ended, span)
     if each.times == 1:
-        yield Fact("when", f"{began} to {ended}, for {age(each.ended - each.began)}")
+        yield LabelledText("when", f"{began} to {ended}, for {age(each.ended - each.began)}")
     else:
-        yield Fact("when", f"{counted(each.times, 'time')} from {began} to {ended}, {age(each.fired_ms)} in all")
+        yield LabelledText(
+            "when", f"{counted(each.times, 'time')} from {began} to {ended}, {age(each.fired_ms)} in all"
+        )
     if each.worst_value:
-        yield Fact("at worst", each.worst_value)
+        yield LabelledText("at worst", each.worst_value)
     if each.follows is not None:
-        yield Fact("cause", f"perhaps {each.follows.rule} of {object_words(each.follows.object)}")
+        yield LabelledText("cause", f"perhaps {each.follows.rule} of {object_words(each.follows.object)}")
     people = dict.fromkeys(made.author for handling in each.handled for made in handling.acknowledgements)
-    yield Fact("who", f"{', '.join(people)} had it" if people else "nobody acknowledged it")
+    yield LabelledText("who", f"{', '.join(people)} had it" if people else "nobody acknowledged it")
     notes = [fact for handling in each.handled for fact in _notes(handling, span.until)]
     yield from notes[-NOTES_SHOWN:]
 
@@ -216,8 +218,8 @@ def _muted(report: Handover) -> Iterator[Block]:
         yield Entry(None, mute.words, tuple(_muted_facts(mute, report.span)))
 
 
-def _muted_facts(mute: Mute, span: TimeRange) -> Iterator[Fact]:
-    yield Fact("when", f"{_at(mute.span.since, span)} to {_at(mute.span.until, span)}")
+def _muted_facts(mute: Mute, span: TimeRange) -> Iterator[LabelledText]:
+    yield LabelledText("when", f"{_at(mute.span.since, span)} to {_at(mute.span.until, span)}")
     of_key: dict[AlertKey, list[Alert]] = {}
     for alert in mute.hid:
         of_key.setdefault(alert.key, []).append(alert)
@@ -227,7 +229,7 @@ def _muted_facts(mute: Mute, span: TimeRange) -> Iterator[Fact]:
             f"and what fired of {counted(len(of_key) - MOST_HIDDEN, 'more rule or object', 'more rules or objects')}"
         )
     for text in hid or ["nothing: no alert that fired matched"]:
-        yield Fact("hid", text)
+        yield LabelledText("hid", text)
 
 
 def _hidden_words(alerts: Sequence[Alert]) -> str:

@@ -76,7 +76,7 @@ WATCHED: Final = (
 
 
 @dataclass(slots=True)
-class _Way:
+class _Approach:
     """How far an object's figure was on its way to the limit (1: there), and what its share is of (0: of 100 %)."""
 
     watched: WatchedFigure
@@ -121,9 +121,9 @@ def limit_for(watched: WatchedFigure, rules: RuleSet, name: ObjectName, whole: f
     return value * whole if whole > 0 else None
 
 
-def read_ways(reader: StoreReader, rules: RuleSet, span: TimeRange, owners: Collection[str]) -> list[_Way]:
+def read_ways(reader: StoreReader, rules: RuleSet, span: TimeRange, owners: Collection[str]) -> list[_Approach]:
     """How far each watched figure of each object came, from some looks at the time of the report. Raises StoreError."""
-    found: dict[tuple[WatchedFigure, ObjectName], _Way] = {}
+    found: dict[tuple[WatchedFigure, ObjectName], _Approach] = {}
     length = span.until + 1 - span.since
     moments = [span.since + length * part // _LOOKS for part in range(_LOOKS + 1)]
     for watched in WATCHED:
@@ -139,7 +139,7 @@ def read_ways(reader: StoreReader, rules: RuleSet, span: TimeRange, owners: Coll
                 if limit is None or (watched.of and whole <= 0):
                     continue
                 at = progress(watched, value, limit)
-                found[watched, name] = _Way(watched, name, limit, whole, at, at, at)
+                found[watched, name] = _Approach(watched, name, limit, whole, at, at, at)
             else:
                 way.last = progress(watched, value, way.limit)
                 way.worst = max(way.worst, way.last)
@@ -147,7 +147,7 @@ def read_ways(reader: StoreReader, rules: RuleSet, span: TimeRange, owners: Coll
 
 
 def read_trends(
-    reader: StoreReader, rules: RuleSet, alerts: Iterable[Alert], ways: Sequence[_Way], span: TimeRange
+    reader: StoreReader, rules: RuleSet, alerts: Iterable[Alert], ways: Sequence[_Approach], span: TimeRange
 ) -> tuple[WorstTrend, ...]:
     """The worst trends: figures of ``alerts``, the worst of which come first, then those that came nearest to a limit.
 
@@ -188,7 +188,7 @@ def _of_alerts(rules: RuleSet, alerts: Iterable[Alert]) -> Iterator[_Wanted]:
             return
 
 
-def _nearest(ways: Iterable[_Way]) -> Iterator[_Wanted]:
+def _nearest(ways: Iterable[_Approach]) -> Iterator[_Wanted]:
     near = [way for way in ways if way.worst >= _LEAST_PROGRESS and way.moved >= _LEAST_MOVE]
     near.sort(key=lambda way: (-min(way.worst, 1.0), -min(way.moved, 1.0), WATCHED.index(way.watched), way.name))
     of_kind: dict[str, int] = {}
@@ -235,7 +235,7 @@ def _trend(
     return WorstTrend(name, metric, rule, points, limit, known[0][1], worst, worst_ts, last, last_ts)
 
 
-def read_forecasts(reader: StoreReader, ways: Iterable[_Way], span: TimeRange) -> tuple[Forecast, ...]:
+def read_forecasts(reader: StoreReader, ways: Iterable[_Approach], span: TimeRange) -> tuple[Forecast, ...]:
     """What will be full within a day, the first first: by the newest polls as on the overview, else by the last hours.
 
     Raises StoreError.

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from mqvitals_agent.alerting.action import acknowledgement_of, action_annotations
 from mqvitals_agent.alerting.configured import pipeline_of, route_tree
 from mqvitals_agent.alerting.decision import DecisionReason
+from mqvitals_agent.alerting.disposition import Disposition
 from mqvitals_agent.alerting.labels import Labeller, Labels, ObjectLabels, alert_name
 from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar
-from mqvitals_agent.alerting.pipeline import Disposition, Pipeline, PipelineState
+from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState
 from mqvitals_agent.alerting.plan import DueGroup, NotificationPlan, plan_notifications
 from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.notify.notification import NotifiedAlert, RuleText, notified_alert, pending_notification

@@ -13,8 +13,8 @@ from hashlib import blake2b
 from typing import Final
 
 from mqvitals_agent.alerting.decision import DecisionReason
+from mqvitals_agent.alerting.disposition import Disposition
 from mqvitals_agent.alerting.labels import Labels
-from mqvitals_agent.alerting.pipeline import Disposition
 from mqvitals_agent.notify.notification import NotifiedAlert, kept_alert, notified_alert_of
 from mqvitals_agent.store.rows.resent import ResentAlert, ResentChanges
 from mqvitals_config.receiver import ReceiverSettings

@@ -45,10 +45,10 @@ def message_writer(template: MessageTemplate | None, link: str | None) -> WriteM
     """How messages are written by these settings, neither of which need exist."""
     if template is None and link is None:
         return message_of
-    return _Writer(template, link)
+    return _TemplateWriter(template, link)
 
 
-class _Writer:
+class _TemplateWriter:
     def __init__(self, template: MessageTemplate | None, link: str | None) -> None:
         self._title = _filled("template.title", template.title) if template and template.title else None
         self._text = _filled("template.text", template.text) if template and template.text else None
@@ -92,14 +92,20 @@ def template_problems(settings: Settings) -> Iterator[Problem]:
             continue
         key = f"receivers[{index}].template"
         if template.title is not None:
-            yield from _tried(_Writer(replace(template, text=None), None), trials, template.title, f"{key}.title")
+            yield from _tried(
+                _TemplateWriter(replace(template, text=None), None), trials, template.title, f"{key}.title"
+            )
         if template.text is not None:
-            yield from _tried(_Writer(replace(template, title=None), None), trials, template.text, f"{key}.text")
+            yield from _tried(
+                _TemplateWriter(replace(template, title=None), None), trials, template.text, f"{key}.text"
+            )
     if (link := settings.link) is not None:
-        yield from _tried(_Writer(None, link), [notification_of_one(trial_alerts(0)[0], "")], link, "link")
+        yield from _tried(_TemplateWriter(None, link), [notification_of_one(trial_alerts(0)[0], "")], link, "link")
 
 
-def _tried(writer: _Writer, notifications: Iterable[Notification], text: LocatedText, key: str) -> Iterator[Problem]:
+def _tried(
+    writer: _TemplateWriter, notifications: Iterable[Notification], text: LocatedText, key: str
+) -> Iterator[Problem]:
     try:
         for each in notifications:
             writer.message(each, 0)
@@ -111,12 +117,11 @@ def _filled(key: str, text: str, **options: Any) -> Fill:
     compiled: list[Template] = []
 
     def fill(names: Mapping[str, Any]) -> str:
-        # Anything may be raised by what a template calls: a division by zero, a missing name, a text where a number belongs.
         try:
             if not compiled:
                 compiled.append(template_environment(**options).from_string(text))
             return compiled[0].render(names).strip()
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - whatever a template calls may raise
             raise TemplateFailedError(f"{key} cannot be filled in: {error} ({_line_of(error)})") from None
 
     return fill

@@ -54,7 +54,7 @@ class Listing:
     language: str = ""
 
 
-class Fact(NamedTuple):
+class LabelledText(NamedTuple):
     """A text with a word for it; ``code`` is to be typed as it is."""
 
     word: str
@@ -68,7 +68,7 @@ class Entry:
 
     health: Health | None
     text: str
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[LabelledText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def ascii_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
                 yield ReportTable(of(titles), tuple(map(of, rows)), right)
             case Entry(health, text, facts):
                 word = "" if health is None else f"{health.name} "
-                shown = (Fact(fact.word, to_ascii(safe(fact.text)), fact.code) for fact in facts)
+                shown = (LabelledText(fact.word, to_ascii(safe(fact.text)), fact.code) for fact in facts)
                 yield Entry(None, f"{word}{to_ascii(safe(text))}", tuple(shown))
             case ChartBlock(title=title, words=words):
                 yield Paragraph(to_ascii(safe(f"{title}: {words}")))

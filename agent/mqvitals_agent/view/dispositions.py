@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.alerting.pipeline import Disposition, Pipeline, PipelineState, StageResult
+from mqvitals_agent.alerting.disposition import Disposition, StageResult
+from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.text.styled import Line, line, wrapped
 from mqvitals_agent.text.terminal import safe

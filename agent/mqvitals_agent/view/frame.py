@@ -27,8 +27,8 @@ from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:
     from mqvitals_agent.alerting.action import Silence
+    from mqvitals_agent.alerting.disposition import Disposition
     from mqvitals_agent.alerting.maintenance import MaintenanceSpan
-    from mqvitals_agent.alerting.pipeline import Disposition
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.rows.receivers import ReceiverRow
     from mqvitals_rules.ruleset.config import RuleConfig

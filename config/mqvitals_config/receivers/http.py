@@ -9,7 +9,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import TlsSettings
+from mqvitals_config.receiver import TlsReceiverSettings
 from mqvitals_config.schema import Convert, Doc, SecretFile
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress, checked_address
 
@@ -57,7 +57,7 @@ def proxy_address(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class HttpSettings(TlsSettings):
+class HttpSettings(TlsReceiverSettings):
     """What all receivers over HTTP have in common."""
 
     headers: Annotated[
@@ -78,7 +78,7 @@ class HttpSettings(TlsSettings):
 
     def __post_init__(self) -> None:
         # A class with slots is made anew by the decorator, so super() without arguments would not find it.
-        TlsSettings.__post_init__(self)
+        TlsReceiverSettings.__post_init__(self)
         if self.proxy_credentials_file is not None and self.proxy is None:
             raise ValueError("proxy_credentials_file is for a proxy, which is missing")
         twice = {name.lower() for name in self.headers} & {name.lower() for name in self.headers_files}

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Annotated, Final, Literal
 
 from mqvitals_config.problem import LocatedText
-from mqvitals_config.receiver import TlsSettings
+from mqvitals_config.receiver import TlsReceiverSettings
 from mqvitals_config.scalars import resolved_path
 from mqvitals_config.schema import Convert, Doc, SecretFile, matching
 
@@ -54,7 +54,7 @@ SYSLOG_TLS_PORT: Final = 6514
 
 
 @dataclass(frozen=True, slots=True)
-class SyslogSettings(TlsSettings):
+class SyslogSettings(TlsReceiverSettings):
     """A server of syslog messages as RFC 5424 has them."""
 
     transport: Annotated[
@@ -81,7 +81,7 @@ class SyslogSettings(TlsSettings):
 
     def __post_init__(self) -> None:
         # A class with slots is made anew by the decorator, so super() without arguments would not find it.
-        TlsSettings.__post_init__(self)
+        TlsReceiverSettings.__post_init__(self)
         if self.template is not None:
             self.template.refuse_title()
         if not 1024 <= self.max_length <= 60_000:
@@ -124,7 +124,7 @@ MAIL_PORTS: Final[dict[MailTls, int]] = {"starttls": 587, "implicit": 465, "none
 
 
 @dataclass(frozen=True, slots=True)
-class EmailSettings(TlsSettings):
+class EmailSettings(TlsReceiverSettings):
     """A mail server, and those to whom it brings mails."""
 
     host: ServerHost = None
@@ -141,7 +141,7 @@ class EmailSettings(TlsSettings):
     to: Annotated[tuple[MailAddress, ...], Doc("The addresses to which mails go.")] = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        TlsSettings.__post_init__(self)
+        TlsReceiverSettings.__post_init__(self)
         if self.host is None:
             raise ValueError("this receiver needs the host of the mail server")
         if not self.to:

@@ -64,6 +64,8 @@ class ServiceNowSettings(AddressSettings):
         AddressSettings.__post_init__(self)
         if self.credentials_file is not None and any(name.lower() == "authorization" for name in self.headers_files):
             raise ValueError("credentials_file and headers_files both give the header Authorization")
+        if self.template is not None:
+            self.template.refuse_title()
 
 
 _SplunkWord = Annotated[
@@ -89,6 +91,8 @@ class SplunkSettings(AddressSettings):
         AddressSettings.__post_init__(self)
         if any(name.lower() == "authorization" for name in self.headers_files):
             raise ValueError("hec_token_file and headers_files both give the header Authorization")
+        if self.template is not None:
+            self.template.refuse_title()
 
 
 LONGEST_RESEND_MS: Final = 30_000

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from mqvitals_agent.alerting.calendar import (
     DAY_MS,
     MINUTE_MS,
-    Span,
     TimeInterval,
+    TimeSpan,
     days_of_week,
     merged,
     next_change,
@@ -23,7 +23,7 @@ from mqvitals_agent.alerting.calendar import (
     within,
 )
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow
-from mqvitals_config.time_intervals import Range, TimeRange, parse_days_of_month, parse_weekdays
+from mqvitals_config.time_intervals import ClockRange, Range, parse_days_of_month, parse_weekdays
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "UTC")
 CHANGES = {
@@ -52,7 +52,7 @@ def intervals(draw: st.DrawFn) -> tuple[str, str, dict[str, Any]]:
     zone, day = draw(zone_days)
     start = draw(st.one_of(minutes, st.integers(60, 240)))
     end = draw(st.integers(start + 1, 1440))
-    parts: dict[str, Any] = {"times": draw(st.sampled_from([(), (TimeRange(start, end),)]))}
+    parts: dict[str, Any] = {"times": draw(st.sampled_from([(), (ClockRange(start, end),)]))}
     parts["weekdays"] = draw(st.frozensets(st.integers(0, 6)))
     days = st.sampled_from([(), (Range(1, 15),), (Range(-3, -1),), (Range(26, 31), Range(1, 2)), (Range(28, 30),)])
     parts["days"] = draw(days)
@@ -123,7 +123,7 @@ def test_the_next_change_is_the_next_one(
 
 def by_wall(zone: str, *times: tuple[int, int]) -> list[str]:
     """The spans of these times of a day (minutes) around the days on which the clocks of a zone change, in UTC."""
-    interval = TimeInterval(ZoneInfo(zone), tuple(TimeRange(*each) for each in times))
+    interval = TimeInterval(ZoneInfo(zone), tuple(ClockRange(*each) for each in times))
     found = []
     for day in CHANGES[zone]:
         start = int(datetime.fromisoformat(day).replace(tzinfo=ZoneInfo(zone)).timestamp()) * 1000
@@ -174,7 +174,7 @@ def test_a_cron_window_begins_when_the_wall_clock_shows_its_time_and_lasts_its_t
             # The first moment that is shown after the change.
             at = next(ts for ts in range(at - 120 * MINUTE_MS, at + MINUTE_MS, MINUTE_MS) if local(ts, zone) >= each)
         starts.append(at)
-    expected = merged(Span(at, at + lasts * MINUTE_MS) for at in starts)
+    expected = merged(TimeSpan(at, at + lasts * MINUTE_MS) for at in starts)
     found = window(zone, f"{minute % 60} {minute // 60} * * {of_week}", lasts).spans(start, end)
     assert found == [each for each in expected if each.start < end and each.end > start]
 
@@ -189,15 +189,15 @@ def test_a_cron_window_on_the_day_of_a_change() -> None:
     daily = window("Europe/Berlin", "30 2 * * *", 60)
     spring = daily.spans(ms("2027-03-27T12:00"), ms("2027-03-28T12:00"))
     autumn = daily.spans(ms("2027-10-30T12:00"), ms("2027-10-31T12:00"))
-    assert spring == [Span(ms("2027-03-28T01:00"), ms("2027-03-28T02:00"))]
-    assert autumn == [Span(ms("2027-10-31T00:30"), ms("2027-10-31T01:30"))]
+    assert spring == [TimeSpan(ms("2027-03-28T01:00"), ms("2027-03-28T02:00"))]
+    assert autumn == [TimeSpan(ms("2027-10-31T00:30"), ms("2027-10-31T01:30"))]
 
 
 def test_a_long_chain_of_windows_is_one() -> None:
     """On twenty days in a row, each a little longer than a day; seen from its last day."""
     month = window("UTC", "0 0 1-20 * *", 25 * 60)
     (span,) = month.spans(ms("2027-05-20T12:00"), ms("2027-05-20T13:00"))
-    assert span == Span(ms("2027-05-01"), ms("2027-05-21T01:00"))
+    assert span == TimeSpan(ms("2027-05-01"), ms("2027-05-21T01:00"))
 
 
 def test_words_of_ranges() -> None:
@@ -212,6 +212,6 @@ def test_words_of_ranges() -> None:
 @pytest.mark.parametrize("hours", [-12, 0, 14])
 def test_a_fixed_offset_is_a_zone_too(hours: int) -> None:
     """As ``time_zone: +14:00``."""
-    interval = TimeInterval(timezone(timedelta(hours=hours)), (TimeRange(0, 60),))
+    interval = TimeInterval(timezone(timedelta(hours=hours)), (ClockRange(0, 60),))
     assert within([interval], ms("2027-05-01") - hours * 3_600_000)
     assert not within([interval], ms("2027-05-01T01:00") - hours * 3_600_000)

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.configured import alerting_problems, calendar_of
 from mqvitals_agent.alerting.decision import DecisionReason
+from mqvitals_agent.alerting.disposition import Disposition
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.alerting.maintenance import SiteCalendar, moment_text, partners_of, spans_of
-from mqvitals_agent.alerting.pipeline import Disposition, Pipeline, PipelineState
+from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState
 from mqvitals_agent.alerting.routing import every_receiver
 from mqvitals_config.decoder import decode
 from mqvitals_config.receivers.http import webhook_of

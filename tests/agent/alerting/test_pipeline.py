@@ -11,17 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.action import Acknowledgement, Silence
-from mqvitals_agent.alerting.calendar import Span, TimeInterval
+from mqvitals_agent.alerting.calendar import TimeInterval, TimeSpan
 from mqvitals_agent.alerting.decision import LATE_EFFECT_MS, DecisionReason, LastNotification, NotificationStatus
+from mqvitals_agent.alerting.disposition import Disposition, Stage
 from mqvitals_agent.alerting.grouping import AlertGroup
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar
-from mqvitals_agent.alerting.pipeline import Disposition, Pipeline, PipelineState, Stage
+from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState
 from mqvitals_agent.alerting.plan import plan_notifications
 from mqvitals_agent.alerting.routing import Route, every_receiver, group_key
 from mqvitals_config.matcher import parse_matcher
 from mqvitals_config.receivers.http import WebhookSettings, webhook_of
-from mqvitals_config.time_intervals import TimeRange
+from mqvitals_config.time_intervals import ClockRange
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName
@@ -107,7 +108,7 @@ def test_maintenance_silence_and_acknowledgement_mute(pool: Pool, webhook: Webho
     silence = Silence(7, (parse_matcher("kind=buffer_pool"),), "ann", "noisy", NOW, NOW, NOW + HOUR)
     made = Acknowledgement(1, 1, "bob", NOW, CRITICAL, "mine", NOW + HOUR)
     pools = (ObjectPattern.parse("*/buffer_pool"),)
-    window = MaintenanceWindow("weekly IPL", "as ever", UTC, Span(NOW - HOUR, NOW + HOUR), objects=pools)
+    window = MaintenanceWindow("weekly IPL", "as ever", UTC, TimeSpan(NOW - HOUR, NOW + HOUR), objects=pools)
     planned = pipeline(webhook(), calendar=SiteCalendar(windows=(window,)))
     plain = pipeline(webhook())
     alert = pool(started=NOW - HOUR)
@@ -379,9 +380,9 @@ def _alert(name: str, now: int) -> Alert:
 
 def test_a_muted_route_says_until_when(webhook: Webhook) -> None:
     """Where that is within two weeks; of routes that are active at times, when the next of these begins."""
-    evening, sunday = TimeInterval(UTC, (TimeRange(18 * 60, 1440),)), TimeInterval(UTC, weekdays=frozenset({6}))
+    evening, sunday = TimeInterval(UTC, (ClockRange(18 * 60, 1440),)), TimeInterval(UTC, weekdays=frozenset({6}))
     january = TimeInterval(UTC, months=frozenset({1}))
-    noon = (TimeInterval(UTC, (TimeRange(720, 780),)),)
+    noon = (TimeInterval(UTC, (ClockRange(720, 780),)),)
     made = pipeline(
         webhook(), calendar=intervals({"noon": noon, "evening": (evening,), "sunday": (sunday,), "january": (january,)})
     )

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from mqvitals_agent.alerting.disposition import Stage
 from mqvitals_agent.alerting.labels import Labeller
-from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState, Stage
+from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState
 from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.service.receiver_meter import MEASURE_MS, ReceiverMeter, receiver_values
 from mqvitals_agent.store.rows.receivers import ReceiverRow

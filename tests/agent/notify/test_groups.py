@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.alerting.calendar import Span, TimeInterval
+from mqvitals_agent.alerting.calendar import TimeInterval, TimeSpan
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar
 from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.store.rows.action_client import ActionClient
 from mqvitals_config.matcher import parse_matcher
 from mqvitals_config.receivers.http import WebhookSettings
-from mqvitals_config.time_intervals import TimeRange
+from mqvitals_config.time_intervals import ClockRange
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName
@@ -218,7 +218,7 @@ async def test_maintenance_mutes_until_it_ends(
     """What then still fires is told at that moment, which nothing but the calendar announces; what has ended never."""
     site.receivers, site.tree = [webhook(hook.url)], BY_OWNER
     now = site.clock.now()
-    first, second = Span(now, now + HOUR), Span(now + 2 * HOUR, now + 3 * HOUR)
+    first, second = TimeSpan(now, now + HOUR), TimeSpan(now + 2 * HOUR, now + 3 * HOUR)
     pools = (ObjectPattern.parse("*/buffer_pool"),)
     site.calendar = SiteCalendar(
         windows=tuple(MaintenanceWindow("IPL", "as ever", UTC, each, objects=pools) for each in (first, second))
@@ -253,7 +253,7 @@ async def test_other_settings_bring_and_take_windows(
     """From the next look on: what a window that is gone has muted is told, and what a new one mutes is not."""
     site.receivers, site.tree = [webhook(hook.url)], BY_OWNER
     now = site.clock.now()
-    span = Span(now, now + 10 * HOUR)
+    span = TimeSpan(now, now + 10 * HOUR)
     pools, channels = ((ObjectPattern.parse(f"*/{kind}"),) for kind in ("buffer_pool", "channel"))
 
     def of(objects: tuple[ObjectPattern, ...]) -> SiteCalendar:
@@ -278,7 +278,7 @@ async def test_a_muted_route_notifies_when_its_time_interval_ends(
     """At that minute, with no cycle meanwhile."""
     site.receivers = [webhook(hook.url)]
     site.tree = Route("route", "ops", routes=(replace(BY_OWNER, path="route.routes[0]", muted=("noon",)),))
-    noon = TimeInterval(UTC, (TimeRange(12 * 60, 13 * 60),))
+    noon = TimeInterval(UTC, (ClockRange(12 * 60, 13 * 60),))
     site.calendar = SiteCalendar({"noon": (noon,)})
     site.change(pool("A-1", family=""))
     async with site.running():

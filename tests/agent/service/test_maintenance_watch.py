@@ -9,7 +9,7 @@ from datetime import UTC
 
 import pytest
 
-from mqvitals_agent.alerting.calendar import Span
+from mqvitals_agent.alerting.calendar import TimeSpan
 from mqvitals_agent.alerting.maintenance import NO_CALENDAR, MaintenanceWindow, SiteCalendar
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.service.maintenance_watch import MaintenanceWatch
@@ -23,7 +23,7 @@ QM03 = (ObjectPattern.parse("QM03/*"),)
 
 def window(name: str, start: int, end: int) -> MaintenanceWindow:
     """From and until so many hours after the start."""
-    span = Span(START + start * HOUR, START + end * HOUR)
+    span = TimeSpan(START + start * HOUR, START + end * HOUR)
     return MaintenanceWindow(name, "IPL of SYS3", UTC, span, queue_managers=QM03, planned_down=True)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.agent.service.test_incident_scenarios import MINUTE_MS, played
 
-from mqvitals_agent.alerting.calendar import Span
+from mqvitals_agent.alerting.calendar import TimeSpan
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar
 from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident
 from mqvitals_rules.ruleset.pattern import ObjectPattern
@@ -22,7 +22,7 @@ async def test_a_planned_outage_is_told_when_the_window_is_over(house: Any) -> N
     down = ScenarioIncident(MINUTE_MS, 50 * MINUTE_MS, IncidentKind.MEMBER_FAILED, "QM03")
     unplanned = ScenarioIncident(4 * MINUTE_MS, 3 * MINUTE_MS, IncidentKind.DB2_LOST, "QM02")
     began, qm03 = house.clock.now(), (ObjectPattern.parse("QM03/*"),)
-    span = Span(began, began + 10 * MINUTE_MS)
+    span = TimeSpan(began, began + 10 * MINUTE_MS)
     window = MaintenanceWindow("IPL", "IPL of SYS3", UTC, span, queue_managers=qm03, planned_down=True)
     scenario = Scenario("QM03 is down as planned", 60 * MINUTE_MS, (*arrivals, down, unplanned))
     found = await played(house, scenario, 12, calendar=SiteCalendar(windows=(window,)))

@@ -12,9 +12,9 @@ from mqvitals_agent.text.chart import Scale, TimeRange, scale_of_values
 from mqvitals_agent.text.document import (
     ChartBlock,
     Entry,
-    Fact,
     Heading,
     Items,
+    LabelledText,
     Listing,
     Paragraph,
     ReportTable,
@@ -80,7 +80,7 @@ def test_text_never_becomes_markup(text: str) -> None:
     """In no block of a page: the parser of Python's library sees our elements alone, and the text as it is."""
     blocks = (
         Heading(1, text), Paragraph(text), Items((text,)), Listing((text,)), ReportTable((text,), ((text,),)),
-        Entry(Health.CRITICAL, text, (Fact("word", text), Fact("MQSC", text, code=True))), chart(text),
+        Entry(Health.CRITICAL, text, (LabelledText("word", text), LabelledText("MQSC", text, code=True))), chart(text),
     )  # fmt: skip
     page = Page(html_page(blocks, text))
     assert page.tags <= OURS
@@ -92,7 +92,7 @@ def test_text_never_becomes_markup(text: str) -> None:
 @given(HOSTILE)
 def test_text_in_markdown_is_read_as_itself(text: str) -> None:
     """A renderer of Markdown makes one item of an entry, with one code span for a command, and no markup of the text."""
-    entry = Entry(Health.WARNING, text, (Fact("note", text), Fact("MQSC", text, code=True)))
+    entry = Entry(Health.WARNING, text, (LabelledText("note", text), LabelledText("MQSC", text, code=True)))
     rendered = MarkdownIt("commonmark", {"html": True}).enable("table").render("\n".join(markdown_lines([entry])))
     page = Page(rendered)
     assert page.tags <= {"ul", "li", "strong", "code"}

@@ -14,7 +14,7 @@ from mqvitals_agent.errors import ExitCode, Failure
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mqvitals_agent.alerting.pipeline import Disposition
+    from mqvitals_agent.alerting.disposition import Disposition
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.rows.alerts import StoredAlert
 

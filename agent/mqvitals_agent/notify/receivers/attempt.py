@@ -12,7 +12,7 @@ from typing import Final
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.text.terminal import cut, safe
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
-from mqvitals_config.receiver import ReceiverSettings, TlsSettings
+from mqvitals_config.receiver import ReceiverSettings, TlsReceiverSettings
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.secret import Secret, SecretError
 
@@ -63,7 +63,7 @@ class Credentials:
 
     def _read(self) -> tuple[Mapping[Secret, str], ssl.SSLContext | None]:
         texts = {secret: self._reveal(secret).strip() for secret in self._secrets}
-        return texts, tls_context(self._settings) if isinstance(self._settings, TlsSettings) else None
+        return texts, tls_context(self._settings) if isinstance(self._settings, TlsReceiverSettings) else None
 
 
 def secrets_of(settings: ReceiverSettings) -> tuple[Secret, ...]:
@@ -76,7 +76,7 @@ def secrets_of(settings: ReceiverSettings) -> tuple[Secret, ...]:
     return tuple(found)
 
 
-def tls_context(settings: TlsSettings) -> ssl.SSLContext | None:
+def tls_context(settings: TlsReceiverSettings) -> ssl.SSLContext | None:
     """How the receiver's certificate is checked; None: as the operating system does it. Raises AttemptError."""
     if settings.ca_file is None and settings.client_certificate is None:
         return None

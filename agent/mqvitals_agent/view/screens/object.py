@@ -41,7 +41,7 @@ from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
-    from mqvitals_agent.alerting.pipeline import Disposition
+    from mqvitals_agent.alerting.disposition import Disposition
     from mqvitals_agent.view.frame import Frame
 
 

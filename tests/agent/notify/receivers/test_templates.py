@@ -217,3 +217,19 @@ def test_a_webhook_takes_no_title_and_carries_the_link(told: Told, group: Group)
     shown = make_receiver(config(text).receivers[0], lambda: NOW).shown(group(told()))
     assert "Content-Type: text/plain" in shown
     assert shown.endswith(message_of(group(told()), NOW).title)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "type: servicenow, url: 'https://s.example/'",
+        "type: splunk, url: 'https://s.example/', hec_token_file: token",
+        "type: syslog",
+        "type: command, command: [/bin/true]",
+    ],
+)
+def test_a_title_is_refused_where_nothing_shows_it(keys: str) -> None:
+    """A receiver that gets one text for each alert, or one body, has no place for it; it is not silently left out."""
+    with pytest.raises(ConfigError, match="takes no title"):
+        config(f"receivers: [{{name: a, {keys}, template: {{title: x, text: y}}}}]")
+    assert config(f"receivers: [{{name: a, {keys}, template: {{text: y}}}}]").receivers[0].template is not None
