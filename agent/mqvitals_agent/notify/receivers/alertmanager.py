@@ -12,7 +12,7 @@ from typing import Any, Final
 from mqvitals_agent.notify.message import LinkOf, WriteMessage, message_of
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert, notification_of_one
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
-from mqvitals_agent.notify.receivers.attempt import Reveal
+from mqvitals_agent.notify.receivers.attempt import Credentials, Reveal
 from mqvitals_agent.notify.receivers.http import (
     HttpClient,
     HttpRequest,
@@ -46,7 +46,7 @@ class AlertmanagerMember:
         self._address = address
         self._now = now
         self._link_of = link_of
-        self._http = HttpClient(settings, now, reveal)
+        self._http = HttpClient(settings, now, Credentials(settings, reveal))
 
     async def push(self, alerts: Sequence[NotifiedAlert], /) -> DeliveryOutcome:
         """Make one attempt to send alerts."""

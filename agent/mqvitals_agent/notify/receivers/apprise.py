@@ -8,21 +8,20 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Final
 from urllib.parse import unquote
 
-from mqvitals_agent.notify.message import NotificationMessage, WriteMessage, message_of
+from mqvitals_agent.notify.message import NotificationMessage
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome
 from mqvitals_agent.notify.receivers.attempt import (
     HIDDEN,
     Addressees,
     AttemptError,
-    Credentials,
-    Reveal,
+    MessageReceiver,
     accepted,
     again,
     excerpt,
@@ -31,7 +30,6 @@ from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_config.receivers.services import APPRISE_MISSING, AppriseSettings
 from mqvitals_config.scalars import format_duration
-from mqvitals_config.secret import Secret
 from mqvitals_rules.lifecycle.alert import Severity
 
 _KINDS: Final = {Severity.CRITICAL: "failure", Severity.WARNING: "warning", Severity.INFO: "info"}
@@ -40,21 +38,10 @@ _LOG: Final = "apprise"
 _SECRET_PART = re.compile(r"[^/?&=#:@,]{4,}")
 
 
-class AppriseReceiver:
+class AppriseReceiver(MessageReceiver[AppriseSettings]):
     """Notifies each address of a file through apprise."""
 
-    def __init__(
-        self,
-        settings: AppriseSettings,
-        now: Callable[[], int],
-        *,
-        write: WriteMessage = message_of,
-        reveal: Reveal = Secret.reveal,
-    ) -> None:
-        self._settings = settings
-        self._now = now
-        self._write = write
-        self._credentials = Credentials(settings, reveal)
+    def _begin(self) -> None:
         self._notifying = BoundedCall()
         self._addresses: Sequence[str] = ()
         self._addressees = Addressees(())

@@ -7,8 +7,9 @@ import os
 import ssl
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Final
+from typing import Final, Generic, TypeVar
 
+from mqvitals_agent.notify.message import WriteMessage, message_of
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.text.terminal import cut, safe
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
@@ -64,6 +65,33 @@ class Credentials:
     def _read(self) -> tuple[Mapping[Secret, str], ssl.SSLContext | None]:
         texts = {secret: self._reveal(secret).strip() for secret in self._secrets}
         return texts, tls_context(self._settings) if isinstance(self._settings, TlsReceiverSettings) else None
+
+
+S = TypeVar("S", bound=ReceiverSettings)
+
+
+class MessageReceiver(Generic[S]):
+    """What receivers of messages are made with. A subclass makes in ``_begin`` what else it keeps.
+
+    ``now`` returns the time in ms UTC, ``write`` puts a notification into words, ``reveal`` returns the text of a secret.
+    """
+
+    def __init__(
+        self,
+        settings: S,
+        now: Callable[[], int],
+        *,
+        write: WriteMessage = message_of,
+        reveal: Reveal = Secret.reveal,
+    ) -> None:
+        self._settings = settings
+        self._now = now
+        self._write = write
+        self._credentials = Credentials(settings, reveal)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Called last when it is made."""
 
 
 def secrets_of(settings: ReceiverSettings) -> tuple[Secret, ...]:

@@ -17,14 +17,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from mqvitals_agent.notify.message import WriteMessage, message_of, posted_text
+from mqvitals_agent.notify.message import posted_text
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome
 from mqvitals_agent.notify.receivers.attempt import (
     HIDDEN,
     AttemptError,
-    Credentials,
-    Reveal,
+    MessageReceiver,
     accepted,
     again,
     excerpt,
@@ -138,21 +137,10 @@ class Program:
         return said
 
 
-class CommandReceiver:
+class CommandReceiver(MessageReceiver[CommandSettings]):
     """Starts a program for each notification."""
 
-    def __init__(
-        self,
-        settings: CommandSettings,
-        now: Callable[[], int],
-        *,
-        write: WriteMessage = message_of,
-        reveal: Reveal = Secret.reveal,
-    ) -> None:
-        self._settings = settings
-        self._now = now
-        self._write = write
-        self._credentials = Credentials(settings, reveal)
+    def _begin(self) -> None:
         self._running = BoundedCall()
         self._program: Program | None = None
 

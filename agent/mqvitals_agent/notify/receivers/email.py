@@ -11,7 +11,7 @@ import logging
 import socket
 import ssl
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from email.message import EmailMessage
@@ -20,14 +20,12 @@ from typing import Final
 import aiosmtplib
 
 from mqvitals_agent.log import as_change, forget
-from mqvitals_agent.notify.message import WriteMessage, message_of
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.attempt import (
     Addressees,
     AttemptError,
-    Credentials,
-    Reveal,
+    MessageReceiver,
     accepted,
     again,
     excerpt,
@@ -39,7 +37,6 @@ from mqvitals_agent.notify.receivers.mail import mail_of, report_mail
 from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_config.receivers.servers import MAIL_PORTS, EmailSettings, mail_parts
 from mqvitals_config.scalars import format_duration
-from mqvitals_config.secret import Secret
 
 _LOG = logging.getLogger(__name__)
 
@@ -48,24 +45,13 @@ _QUIT_S: Final = 1.0
 """How long the server may take to say goodbye once it has the mail."""
 
 
-class EmailReceiver:
+class EmailReceiver(MessageReceiver[EmailSettings]):
     """Hands mails over to a mail server, each over a connection of its own."""
 
-    def __init__(
-        self,
-        settings: EmailSettings,
-        now: Callable[[], int],
-        *,
-        write: WriteMessage = message_of,
-        reveal: Reveal = Secret.reveal,
-    ) -> None:
-        self._settings = settings
-        self._now = now
-        self._write = write
-        self._credentials = Credentials(settings, reveal)
+    def _begin(self) -> None:
         self._own_name = ""
         # One mailbox that stands there twice gets one mail.
-        self._addressees = Addressees(list(dict.fromkeys(mail_parts(each)[1] for each in settings.to)))
+        self._addressees = Addressees(list(dict.fromkeys(mail_parts(each)[1] for each in self._settings.to)))
 
     async def send(self, notification: Notification, /) -> DeliveryOutcome:
         """Hand over one mail, to the addresses that have not accepted it yet."""

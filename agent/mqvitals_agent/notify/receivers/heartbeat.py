@@ -7,7 +7,7 @@ from collections.abc import Callable
 from mqvitals_agent.notify.message import WriteMessage, message_of
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome
-from mqvitals_agent.notify.receivers.attempt import Reveal
+from mqvitals_agent.notify.receivers.attempt import Credentials, Reveal
 from mqvitals_agent.notify.receivers.http import HttpClient, HttpRequest, Revealed, revealed_address
 from mqvitals_config.receivers.services import HeartbeatSettings
 from mqvitals_config.secret import Secret
@@ -27,7 +27,7 @@ class HeartbeatReceiver:
         reveal: Reveal = Secret.reveal,
     ) -> None:
         self._settings = settings
-        self._http = HttpClient(settings, now, reveal)
+        self._http = HttpClient(settings, now, Credentials(settings, reveal))
         self.every_ms = settings.every
 
     async def beat(self, late: str, /) -> DeliveryOutcome | None:

@@ -19,14 +19,14 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from mqvitals_agent import __version__
-from mqvitals_agent.notify.message import NotificationMessage, WriteMessage, message_of, messages_of_each
+from mqvitals_agent.notify.message import NotificationMessage, messages_of_each
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.attempt import (
     HIDDEN,
     AttemptError,
     Credentials,
-    Reveal,
+    MessageReceiver,
     again,
     excerpt,
     os_error_text,
@@ -67,14 +67,13 @@ class HttpClient:
     """Makes single requests. Order, retries and pauses are not its business.
 
     Secrets and certificates are read for every attempt, so a changed file works without a restart. ``now`` returns the time
-    in ms UTC. No text of an outcome holds a secret. ``reveal`` returns the text of a secret and raises SecretError; it may
-    hang, so it runs in a thread.
+    in ms UTC. No text of an outcome holds a secret.
     """
 
-    def __init__(self, settings: HttpSettings, now: Callable[[], int], reveal: Reveal = Secret.reveal) -> None:
+    def __init__(self, settings: HttpSettings, now: Callable[[], int], credentials: Credentials) -> None:
         self._settings = settings
         self._now = now
-        self._credentials = Credentials(settings, reveal)
+        self._credentials = credentials
         self._session: aiohttp.ClientSession | None = None
 
     async def attempt(self, build: BuildRequest) -> DeliveryOutcome:
@@ -161,27 +160,14 @@ class HttpClient:
             return DeliveryOutcome(status, text, retry_after_ms(response.headers.get("Retry-After"), self._now()))
 
 
-S = TypeVar("S", bound=HttpSettings)
+H = TypeVar("H", bound=HttpSettings)
 
 
-class HttpReceiver(ABC, Generic[S]):
-    """A receiver that gets each notification in one request.
+class HttpReceiver(MessageReceiver[H], ABC, Generic[H]):
+    """A receiver that gets each notification in one request."""
 
-    ``now`` returns the time in ms UTC, ``write`` puts a notification into words, ``reveal`` returns the text of a secret.
-    """
-
-    def __init__(
-        self,
-        settings: S,
-        now: Callable[[], int],
-        *,
-        write: WriteMessage = message_of,
-        reveal: Reveal = Secret.reveal,
-    ) -> None:
-        self._settings = settings
-        self._now = now
-        self._write = write
-        self._http = HttpClient(settings, now, reveal)
+    def _begin(self) -> None:
+        self._http = HttpClient(self._settings, self._now, self._credentials)
 
     @abstractmethod
     def request(self, notification: Notification, revealed: Revealed) -> HttpRequest:
@@ -204,7 +190,7 @@ class HttpReceiver(ABC, Generic[S]):
         await self._http.aclose()
 
 
-class ReportingHttpReceiver(HttpReceiver[S]):
+class ReportingHttpReceiver(HttpReceiver[H]):
     """One that also gets each report in one request."""
 
     @abstractmethod

@@ -13,17 +13,16 @@ import select
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from mqvitals_agent.notify.message import NotificationMessage, WriteMessage, message_of, messages_of_each
+from mqvitals_agent.notify.message import NotificationMessage, messages_of_each
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert
 from mqvitals_agent.notify.receiver import DeliveryOutcome
 from mqvitals_agent.notify.receivers.attempt import (
     AttemptError,
-    Credentials,
-    Reveal,
+    MessageReceiver,
     accepted,
     again,
     os_error_text,
@@ -40,7 +39,6 @@ from mqvitals_config.receivers.servers import (
     SyslogSettings,
 )
 from mqvitals_config.scalars import format_duration
-from mqvitals_config.secret import Secret
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.timestamps import iso
 
@@ -70,24 +68,17 @@ class SyslogSource:
     max_length: int
 
 
-class SyslogReceiver:
+class SyslogReceiver(MessageReceiver[SyslogSettings]):
     """Sends a message for each alert of a notification."""
 
-    def __init__(
-        self,
-        settings: SyslogSettings,
-        now: Callable[[], int],
-        *,
-        write: WriteMessage = message_of,
-        reveal: Reveal = Secret.reveal,
-    ) -> None:
-        self._settings = settings
-        self._now = now
-        self._write = write
+    def _begin(self) -> None:
         self._source = SyslogSource(
-            settings.facility, settings.app_name, socket.gethostname(), os.getpid(), settings.max_length
+            self._settings.facility,
+            self._settings.app_name,
+            socket.gethostname(),
+            os.getpid(),
+            self._settings.max_length,
         )
-        self._credentials = Credentials(settings, reveal)
         self._sending = BoundedCall()
 
     async def send(self, notification: Notification, /) -> DeliveryOutcome:
