@@ -208,5 +208,5 @@ def _look(node: Condition, terms: Iterator[TermVerdict], values: Mapping[str, Re
         return _Part(term.truth, 1.0 if term.truth else 0.0)
     left, right = _number(node.left, values), _number(node.right, values)
     if left is None or right is None or min(left, right) <= 0 or left == right:
-        return _Part(False, 0.0)
-    return _Part(False, min(left, right) / max(left, right))
+        return _Part(term.truth, 0.0)
+    return _Part(term.truth, min(left, right) / max(left, right))

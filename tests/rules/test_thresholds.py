@@ -53,7 +53,7 @@ def test_a_pool_has_the_thresholds_of_its_stages() -> None:
 
 def test_a_share_of_another_figure_is_calculated() -> None:
     """A queue is nearly full at a share of its MAXDEPTH, whatever that is; without it there is no threshold."""
-    found = [each for each in thresholds_of([rule("queue", "Q-01")], "queue", {"max_depth": 5000})]
+    found = list(thresholds_of([rule("queue", "Q-01")], "queue", {"max_depth": 5000}))
     assert [(each.metric, each.value, each.low_is_bad) for each in found if each.metric == "depth"] == [
         ("depth", 4000, False),
         ("depth", 5000, False),
