@@ -51,6 +51,7 @@ docs: $(STAMP) ## write the generated pages
 	@$(BIN)/python -m mqvitals_config docs/configuration.md
 	@$(BIN)/python docs/manual_page.py > docs/mqvitals.1
 	@$(BIN)/python docs/console_tables.py docs/console.md
+	@$(BIN)/python docs/colour_tables.py docs/screen-design.md
 
 screenshots: $(STAMP) ## make the pictures of the README anew
 	@$(BIN)/python docs/screenshots.py

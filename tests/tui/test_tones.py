@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import runpy
+from collections.abc import Iterator, Sequence
 from itertools import combinations
+from math import dist
+from operator import mul
+from pathlib import Path
 
 import pytest
 from rich.color import Color as RichColor
@@ -13,9 +18,11 @@ from textual.color import Color
 from textual.theme import Theme
 
 from mqvitals_agent.text.styled import Line, Span, Tone
-from mqvitals_tui.themes import CONTRAST, DARK, GROUNDS, LIGHT, THEMES
+from mqvitals_tui.themes import COLOUR_BLIND, CONTRAST, DARK, GROUNDS, LIGHT, THEMES
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.painting import TONE_STYLES, fitted
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 LEAST = 4.5
 """The contrast that the web's accessibility guidelines ask of text."""
@@ -58,6 +65,74 @@ def test_high_contrast_theme_deserves_its_name() -> None:
     for theme, tone, ground, text, behind in pairs():
         if theme == CONTRAST.name and ground == "background":
             assert contrast(text, behind) >= 7, tone
+
+
+def test_the_page_of_the_design_has_these_colours() -> None:
+    """Each tone with its colour, and with its contrast rounded down: none below the least."""
+    page = (DOCS / "screen-design.md").read_text("utf-8")
+    assert runpy.run_path(str(DOCS / "colour_tables.py"))["with_tables"](page) == page
+    for theme in THEMES:
+        rows = re.findall(
+            r"^\| (\w+) \| `#\w+` \| ([\d.]+) \| ([\d.]+) \|$", page.partition(f"-- {theme.name} --")[2], re.MULTILINE
+        )
+        for (tone, plain, worst), expected in zip(rows[: len(Tone)], Tone, strict=True):
+            ratios = [
+                contrast(text, behind)
+                for name, each, _, text, behind in pairs()
+                if (name, each) == (theme.name, expected.value)
+            ]
+            assert tone == expected.value
+            assert 0 <= ratios[0] - float(plain) < 0.11
+            assert 0 <= min(ratios) - float(worst) < 0.11
+            assert float(worst) >= LEAST
+
+
+DEFICIENCIES = {
+    "no red cones": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "no green cones": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "no blue cones": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+"""What is left of linear red, green and blue, after Machado, Oliveira and Fernandes (2009)."""
+
+APART = 15
+"""A distance in CIE L*a*b* that nobody overlooks; 2.3 can just be told apart."""
+
+
+def seen_by(rows: Sequence[Sequence[float]], color: Color) -> tuple[float, float, float]:
+    """A colour as an eye without some cones sees it, in L*a*b* under D65."""
+
+    def linear(part: float) -> float:
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    def root(value: float) -> float:
+        return value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116
+
+    parts = [linear(part / 255) for part in color.rgb]
+    red, green, blue = (min(max(sum(map(mul, row, parts)), 0.0), 1.0) for row in rows)
+    x = root((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047)
+    y = root(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    z = root((0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_states_stay_apart_for_colour_blind_people(deficiency: str) -> None:
+    """In their theme OK, unknown, warning and critical are told apart by colour too, whichever cones are missing."""
+    looks = {
+        tone: seen_by(DEFICIENCIES[deficiency], text)
+        for theme, tone, ground, text, _ in pairs()
+        if (theme, ground) == (COLOUR_BLIND.name, "background")
+    }
+    for one, other in combinations((Tone.OK, Tone.UNKNOWN, Tone.WARNING, Tone.CRITICAL), 2):
+        assert dist(looks[one.value], looks[other.value]) >= APART, (one, other)
 
 
 class Toned(App[None]):
@@ -130,7 +205,7 @@ def test_themes_are_light_and_dark() -> None:
     assert DARK.dark
     assert CONTRAST.dark
     assert not LIGHT.dark
-    assert len({theme.name for theme in THEMES}) == 3
+    assert len({theme.name for theme in THEMES}) == len(THEMES)
 
 
 @pytest.mark.parametrize("text", ["", "abc", "abcdefgh", "漢" * 9, "❤️❤️❤️", "\x1b[2J", "가가가", "[/x]"])

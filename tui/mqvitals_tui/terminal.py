@@ -94,7 +94,7 @@ class ForcedExit:
         self._leave(code)
 
 
-THEME_NAMES = ("dark", "light", "contrast")
+THEME_NAMES = ("dark", "light", "contrast", "colour-blind")
 
 
 def add_theme_argument(parser: argparse.ArgumentParser) -> None:

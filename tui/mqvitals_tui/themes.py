@@ -1,4 +1,5 @@
-"""The themes: dark, light, and high contrast. Every tone is readable on every background a theme uses.
+"""The themes: dark, light, high contrast, and one for colour-blind people. Every tone is readable on every background a
+theme uses; docs/screen-design.md has the colours and their contrast.
 
 The names of the variables are Textual's, so the widgets also work, with less contrast, with any other theme.
 """
@@ -31,6 +32,9 @@ DARK = Theme(
         "text-disabled": "#919ba7",
         "primary-muted": "#1d3143",
         "block-cursor-blurred-background": "#1f262e",
+        "secondary-lighten-1": "#6f9fc4",
+        "primary-lighten-1": "#5fb6a4",
+        "warning-lighten-1": "#bcbf58",
     },
 )
 
@@ -58,6 +62,9 @@ LIGHT = Theme(
         "text-disabled": "#545e68",
         "primary-muted": "#cfe1f4",
         "block-cursor-blurred-background": "#e2e6ea",
+        "secondary-lighten-1": "#3a5c7c",
+        "primary-lighten-1": "#1c645c",
+        "warning-lighten-1": "#66590a",
     },
 )
 
@@ -85,10 +92,44 @@ CONTRAST = Theme(
         "text-disabled": "#c0c0c0",
         "primary-muted": "#003c7a",
         "block-cursor-blurred-background": "#2a2a2a",
+        "secondary-lighten-1": "#9fc8ea",
+        "primary-lighten-1": "#8fe3d2",
+        "warning-lighten-1": "#dce26a",
     },
 )
 
-THEMES = (DARK, LIGHT, CONTRAST)
+COLOUR_BLIND = Theme(
+    name="mqvitals-colour-blind",
+    dark=True,
+    primary="#9fd8ff",
+    secondary="#7d8ea6",
+    accent="#f0a6d8",
+    warning="#f5e04f",
+    error="#ff8f66",
+    success="#5cb8ff",
+    foreground="#e8ecf1",
+    background="#0e1116",
+    surface="#141920",
+    panel="#1b222b",
+    variables={
+        "text-error": "#ff8f66",
+        "text-warning": "#f5e04f",
+        "text-success": "#5cb8ff",
+        "text-primary": "#9fd8ff",
+        "text-accent": "#f0a6d8",
+        "text-muted": "#a9b4c0",
+        "text-secondary": "#b9ad97",
+        "text-disabled": "#919ba7",
+        "primary-muted": "#17304a",
+        "block-cursor-blurred-background": "#202830",
+        "secondary-lighten-1": "#7d9cc0",
+        "primary-lighten-1": "#86b3cf",
+        "warning-lighten-1": "#cbb87a",
+    },
+)
+"""Good is blue, a warning yellow, critical orange: no pair of states rests on red against green."""
+
+THEMES = (DARK, LIGHT, CONTRAST, COLOUR_BLIND)
 """All themes, the default first."""
 
 GROUNDS = ("background", "surface", "panel", "primary-muted", "block-cursor-blurred-background")

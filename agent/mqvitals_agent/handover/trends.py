@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from mqvitals_agent.handover.report import Forecast, WorstTrend
 from mqvitals_agent.text.chart import TimeRange, longest_distance
 from mqvitals_agent.text.figure import figure, quantity
+from mqvitals_agent.text.meter import progress as way_to
 from mqvitals_agent.view.values import GROWTH_POLLS, full_in, number_in
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.expression.node import All, Any, Comparison, Constant, MetricValue, Node
@@ -100,9 +101,7 @@ class _Approach:
 
 def progress(watched: WatchedFigure, value: float, limit: float) -> float:
     """How far a value is on its way to the limit: 0 at the harmless end, 1 at the limit, more beyond it."""
-    if watched.low:
-        return (100 - value) / (100 - limit) if limit < 100 else 1.0
-    return value / limit if limit > 0 else 0.0
+    return way_to(value, limit, low_is_bad=watched.low)
 
 
 def limit_for(watched: WatchedFigure, rules: RuleSet, name: ObjectName, whole: float = 100.0) -> float | None:

@@ -26,6 +26,9 @@ class Tone(Enum):
     INFO = "info"
     WARNING = "warning"
     CRITICAL = "critical"
+    CALM = "calm"  # of a meter: far from the value at which a rule fires,
+    RISING = "rising"  # on the way there,
+    NEAR = "near"  # close to it
 
 
 def tone_of(health: Health) -> Tone:

@@ -20,6 +20,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from mqvitals_agent.text.chart import BLOCKS
+from mqvitals_agent.text.meter import METER_GLYPHS
+from mqvitals_agent.text.strip import STRIP_GLYPHS
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cut, fit, safe
 
@@ -42,8 +44,12 @@ TONE_STYLES = {
     Tone.INFO: ToneStyle("text-primary", "none", "underline"),
     Tone.WARNING: ToneStyle("text-warning", "bold", "bold underline"),
     Tone.CRITICAL: ToneStyle("text-error", "bold", "bold reverse"),
+    Tone.CALM: ToneStyle("secondary-lighten-1", "none", "none"),
+    Tone.RISING: ToneStyle("primary-lighten-1", "none", "none"),
+    Tone.NEAR: ToneStyle("warning-lighten-1", "none", "none"),
 }
-"""Plain text has the style of its row. OK has no attributes: its glyph is unique."""
+"""Plain text has the style of its row. OK has no attributes: its glyph is unique; those of meters
+have none: their length says the same."""
 
 TONE_CLASSES = frozenset(f"tone--{tone.value}" for tone in TONE_STYLES)
 """The component classes of a widget that paints tones."""
@@ -82,7 +88,7 @@ def tone_style(widget: Widget, tone: Tone, ground: Style) -> Style:
     return ground + own.without_color + Style(color=own.color)
 
 
-_DRAWN = frozenset((*BLOCKS, *map(chr, range(0x2800, 0x2900))))
+_DRAWN = frozenset((*BLOCKS, *METER_GLYPHS, *STRIP_GLYPHS, *map(chr, range(0x2800, 0x2900))))
 _BARE = Style(bold=False, italic=False, underline=False, reverse=False)
 
 
