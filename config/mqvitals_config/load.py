@@ -17,6 +17,7 @@ flag              environment              key in the file
 ``--log-format``  MQVITALS_LOG_FORMAT      ``log.format``
 \\                MQVITALS_LOG_LEVEL       ``log.level``
 ``--smf``         MQVITALS_SMF_WATCH       ``smf.watch``
+``--symbols``     MQVITALS_SYMBOLS         ``tui.symbols``
 ================  =======================  ====================
 
 An empty variable counts as one that is not set. Without a named file it is looked for where ``search_path`` says.

@@ -40,6 +40,7 @@ from mqvitals_config.time_intervals import TimeIntervalSettings, TimeZone, inter
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
+SymbolSet = Literal["braille", "block", "ascii"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,15 @@ class TuiSettings:
             "Ring the terminal's bell once for each critical alert that begins and that nobody has acknowledged or silenced."
         ),
     ] = False
+    symbols: Annotated[
+        SymbolSet | None,
+        Doc(
+            "What charts, meters, frames and signs are drawn with: braille dots, blocks where a font has no braille, or ASCII alone.",
+            "MQVITALS_SYMBOLS",
+            "--symbols",
+            default="by the terminal's locale: braille where it is one of UTF-8, else ascii",
+        ),
+    ] = None
 
 
 KEEP_FORM = "a duration such as 30d, 12h or 90d, or forever"

@@ -110,11 +110,11 @@ async def test_header_stays_and_shows_the_sort(screen_text: Text) -> None:
         app.table.show(counting.columns, items(100), 1, ("c1", True))
         await pilot.press("end")
         lines = screen_text(app).splitlines()
-        assert lines[0].split() == ["Title", "0", "Title", "1▼", "Title", "2"]
+        assert lines[0].split() == ["Title", "0", "Title", "1↓", "Title", "2"]
         assert lines[9].startswith("Q00099 1")
         app.table.show(counting.columns, items(100), 1, ("c0", False))
         await pilot.pause()
-        assert screen_text(app).splitlines()[0].startswith("Title 0▲")
+        assert screen_text(app).splitlines()[0].startswith("Title 0↑")
 
 
 async def test_commands_about_event_queues_can_be_told_apart(screen_text: Text) -> None:

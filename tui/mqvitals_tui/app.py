@@ -13,6 +13,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.filter import LineFilter
 from textual.message import Message
 
 from mqvitals_agent.commandline.arguments import now_ms
@@ -20,6 +21,7 @@ from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.figure import object_words
+from mqvitals_agent.text.symbols import Symbols
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.frame import Frame
 from mqvitals_agent.view.handling import Incident
@@ -36,7 +38,7 @@ from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, keys_to, next_sibling
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
-from mqvitals_tui.widgets.painting import attribute_css
+from mqvitals_tui.widgets.painting import SymbolFilter, attribute_css
 
 
 class IndexedName(NamedTuple):
@@ -153,7 +155,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     ``now`` gives the time, ms since 1970 UTC; ``theme`` is the name of one of ``THEMES``. ``ended`` is a sentence once
     the child agent has ended, else empty. ``machine`` is the machine's clock, ms since 1970 UTC, by which requests to
     the agent are dated, and actions; ``author`` is who acts, None: the user of the operating system. ``settings`` give
-    alerts labels and routes, and say whether a new critical alert rings the bell.
+    alerts labels and routes, and say whether a new critical alert rings the bell. Everything is painted in ``symbols``.
     """
 
     TITLE = "mqvitals"
@@ -173,8 +175,10 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         machine: Callable[[], int] = now_ms,
         settings: Settings | None = None,
         author: str | None = None,
+        symbols: Symbols = Symbols.BRAILLE,
     ) -> None:
         super().__init__()
+        self._symbol_filter = SymbolFilter(symbols)
         self.store = store
         settings = settings or Settings()
         self._screen_context = ScreenContext(rule_config, now, ended, machine, settings, author)
@@ -184,6 +188,10 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._settled = False
         self._rings = settings.tui.bell
         self._known: frozenset[Incident] | None = None
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The toolkit's, and the one that paints in the terminal's symbols: of frames and scroll bars too."""
+        return [*super().get_line_filters(), *([self._symbol_filter] if self._symbol_filter.enabled else [])]
 
     def _post(self, message: Message) -> None:
         """Called from the feed's thread; messages after the end are dropped."""

@@ -19,7 +19,14 @@ from pathlib import Path
 from mqvitals_agent.commandline.simulation_arguments import speed, speed_word
 from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_tui.child_agent import PROGRAM, agent_clock, exit_message, log_tail, run_child_agent, wait_for_store
-from mqvitals_tui.terminal import ForcedExit, add_theme_argument, has_terminal, run_app
+from mqvitals_tui.terminal import (
+    ForcedExit,
+    add_symbols_argument,
+    add_theme_argument,
+    has_terminal,
+    run_app,
+    symbols_for,
+)
 
 SCENARIO = "busy-morning"
 INTERVAL = "2s"
@@ -59,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--keep", metavar="FOLDER", help="keep the store and the agent's log in this folder")
     add_theme_argument(parser)
+    add_symbols_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -113,7 +121,9 @@ def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Na
         wait_for_store(child, folder, (folder / STORE).exists, what=_WHAT)
         now = agent_clock(folder / STORE, 1.0 if arguments.speed == _AS_USUAL else arguments.speed)
         theme, ended = f"mqvitals-{arguments.theme}", exit_message(child, folder, what=_WHAT)
-        code = run_app(MqvitalsApp(folder / STORE, rule_config, now, theme=theme, ended=ended), forced)
+        symbols = symbols_for(arguments.symbols)
+        app = MqvitalsApp(folder / STORE, rule_config, now, theme=theme, ended=ended, symbols=symbols)
+        code = run_app(app, forced)
         if code < 128 and child.poll():
             raise Failure(f"the agent of the demonstration ended early: {log_tail(folder)}")
     return code

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from mqvitals_agent.errors import ExitCode
+from mqvitals_agent.text.symbols import SYMBOL_SETS, Symbols, symbols_of_locale
 from mqvitals_agent.threads import run_in_loop
 
 if TYPE_CHECKING:
@@ -102,6 +103,22 @@ def add_theme_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--theme", choices=THEME_NAMES, default=THEME_NAMES[0], help="the colours (default: %(default)s)"
     )
+
+
+def add_symbols_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--symbols``."""
+    parser.add_argument(
+        "--symbols",
+        choices=SYMBOL_SETS,
+        help="what charts, meters, frames and signs are drawn with (default: by the locale, ascii unless it is UTF-8)",
+    )
+
+
+def symbols_for(chosen: str | None) -> Symbols:
+    """The symbols of this terminal: those that flag, environment or settings choose, None: by its locale."""
+    if chosen is None:
+        return symbols_of_locale(os.environ, utf8_mode=bool(sys.flags.utf8_mode))
+    return Symbols(chosen)
 
 
 def has_terminal() -> bool:

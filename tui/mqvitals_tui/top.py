@@ -24,7 +24,14 @@ from mqvitals_agent.commandline.simulation_arguments import (
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.file.store_file import writer_of
 from mqvitals_tui.child_agent import PROGRAM, agent_clock, exit_message, log_tail, run_child_agent, wait_for_store
-from mqvitals_tui.terminal import ForcedExit, add_theme_argument, has_terminal, run_app
+from mqvitals_tui.terminal import (
+    ForcedExit,
+    add_symbols_argument,
+    add_theme_argument,
+    has_terminal,
+    run_app,
+    symbols_for,
+)
 
 if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings
@@ -46,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scenario_arguments(parser)
     parser.add_argument("--no-agent", action="store_true", help="only show the store; start no agent")
     add_theme_argument(parser)
+    add_symbols_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -195,4 +203,6 @@ def _show(
     from mqvitals_tui.app import MqvitalsApp
 
     theme = f"mqvitals-{arguments.theme}"
-    return run_app(MqvitalsApp(path, rule_config, now, theme=theme, ended=ended, settings=settings), forced)
+    symbols = symbols_for(settings.tui.symbols)
+    app = MqvitalsApp(path, rule_config, now, theme=theme, ended=ended, settings=settings, symbols=symbols)
+    return run_app(app, forced)

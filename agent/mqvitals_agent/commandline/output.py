@@ -21,7 +21,8 @@ _ERRORS = "mqvitals.ascii"
 
 
 def prepare_streams() -> None:
-    """Characters that stdout and stderr cannot encode are written in ASCII, and closed streams can be printed to.
+    """Characters that stdout and stderr cannot encode, or a terminal does not show by its locale, are written in ASCII,
+    and closed streams can be printed to.
 
     Printing to a closed stdout raises OSError when it is flushed, as on a full disk; output to a closed stderr is lost.
     """
@@ -29,7 +30,15 @@ def prepare_streams() -> None:
     codecs.register_error(_ERRORS, _in_ascii)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=_ERRORS)
+            # In the locale C the interpreter writes UTF-8 nevertheless.
+            encoding = "ascii" if stream.isatty() and _shows_ascii() else None
+            stream.reconfigure(encoding=encoding, errors=_ERRORS)
+
+
+def _shows_ascii() -> bool:
+    from mqvitals_agent.text.symbols import Symbols, symbols_of_locale
+
+    return symbols_of_locale(os.environ, utf8_mode=bool(sys.flags.utf8_mode)) is Symbols.ASCII
 
 
 def only_ascii() -> None:
@@ -91,7 +100,7 @@ def _nothing(flags: int) -> int:
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    from mqvitals_agent.text.terminal import in_ascii
+    from mqvitals_agent.text.symbols import in_ascii
 
     if not isinstance(error, UnicodeEncodeError):
         raise error

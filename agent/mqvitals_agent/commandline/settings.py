@@ -52,9 +52,10 @@ def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: 
 
 
 def loaded_settings(arguments: argparse.Namespace) -> LoadedSettings:
-    """The settings in force, with the flag ``--store`` alone. Raises Failure."""
+    """The settings in force, with the flags ``--store`` and, of a screen, ``--symbols`` alone. Raises Failure."""
     search = getattr(arguments, "scenario", None) is None
-    return settings_in_force(arguments.config, {"store": arguments.store}, search=search)
+    flags = {"store": arguments.store, "symbols": getattr(arguments, "symbols", None)}
+    return settings_in_force(arguments.config, flags, search=search)
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.text.chart import Scale, TimeRange, chart, sparkline
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.text.terminal import cells, cut, fit, safe, table, to_ascii, wrap
+from mqvitals_agent.text.symbols import to_ascii
+from mqvitals_agent.text.terminal import cells, cut, fit, safe, table, wrap
 
 
 @dataclass(frozen=True, slots=True)

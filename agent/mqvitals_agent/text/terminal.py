@@ -201,35 +201,6 @@ def table(
     return lines
 
 
-SIGNS = {"●": "*", "▲": "!", "◆": "i", "✓": "+"}
-"""CRITICAL, WARNING, INFO and OK; UNKNOWN is ``?`` everywhere."""
-
-_ASCII_RULES = {"│": "|", "┤": "+", "└": "+", "─": "-"}
-_ASCII_LETTERS = {"µ": "u", "μ": "u", "…": "...", "–": "-", "—": "-", "−": "-", "‘": "'", "’": "'", "“": '"', "”": '"'}
-_ASCII = SIGNS | _ASCII_RULES | _ASCII_LETTERS
-
-_BRAILLE = range(0x2800, 0x2900)
-_ASCII_PICTURES = {chr(0x2400 + code): f"\\x{code:02x}" for code in range(0x20)} | {"␡": "\\x7f"}
-
-
-def to_ascii(text: str) -> str:
-    """``text`` with every character beyond ASCII as ``in_ascii`` writes it."""
-    return text if text.isascii() else "".join(char if char.isascii() else in_ascii(char) for char in text)
-
-
-def in_ascii(char: str) -> str:
-    """One character in ASCII: known signs by a similar one, a cell of a chart as ``*``, others as their number."""
-    known = _ASCII.get(char) or _ASCII_PICTURES.get(char)
-    if known is not None:
-        return known
-    code = ord(char)
-    if code in _BRAILLE:
-        return " " if code == _BRAILLE.start else "*"
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
 _FORMULA: Final = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
 _NUMBER: Final = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 

@@ -216,7 +216,7 @@ def metric_column(kind: str, name: str, title: str, width: int, main: bool = Fal
 
 
 def least_column(kind: str, name: str, least: str, title: str, width: int) -> Column:
-    """A column of a number; where that is not known but another metric has what it is at least: ``≥4``."""
+    """A column of a number; where that is not known but another metric has what it is at least: ``4+``."""
     column = metric_column(kind, name, title, width)
     metric = metric_of(kind, least)
 
@@ -224,7 +224,7 @@ def least_column(kind: str, name: str, least: str, title: str, width: int) -> Co
         at_least = item.values.get(least)
         if at_least is None or isinstance(at_least.value, Absence):
             return column.cell(item, now)
-        return value_cell(at_least, lambda latest: f"≥{short_figure(latest.value, metric)}", item, main=False)
+        return value_cell(at_least, lambda latest: f"{short_figure(latest.value, metric)}+", item, main=False)
 
     return replace(column, cell=cell, metrics=((kind, name), (kind, least)))
 

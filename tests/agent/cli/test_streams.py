@@ -15,7 +15,7 @@ from mqvitals_agent.commandline import runner as main_module
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.text.terminal import SIGNS, in_ascii
+from mqvitals_agent.text.symbols import SIGNS, in_ascii
 
 MakeStore = Callable[..., Path]
 PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.commandline.runner")
@@ -115,12 +115,15 @@ def test_a_terminal_without_our_signs(make_store: MakeStore, soak: bool, environ
     assert b"?" not in chart
     whole = run("trend", "free_pct", POOL, "--store", store, PYTHONIOENCODING="utf-8").stdout.decode()
     assert [len(line) for line in chart.decode("latin-1").splitlines()] == [len(line) for line in whole.splitlines()]
-    braille = {(y, x) for y, line in enumerate(whole.splitlines()) for x, c in enumerate(line) if "⠀" < c <= "⣿"}
-    drawn = {
-        (y, x) for y, line in enumerate(chart.decode("latin-1").splitlines()) for x, c in enumerate(line) if c == "*"
-    }
-    assert drawn == braille
-    assert len(drawn) > 10
+    # Each cell of the curve stays where it is, as the character that resembles it.
+    cells = [
+        (shown, in_ascii(dots))
+        for line, of in zip(chart.decode("latin-1").splitlines(), whole.splitlines(), strict=True)
+        for shown, dots in zip(line, of, strict=True)
+        if "⠀" < dots <= "⣿"
+    ]
+    assert len(cells) > 10
+    assert all(shown == wanted for shown, wanted in cells)
     absent = run("config", "check", "/nowhere/\u00fc\u2713.yaml", **environment)
     assert absent.returncode == 2
     assert b"cannot be read" in absent.stderr

@@ -15,6 +15,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -23,6 +25,7 @@ from mqvitals_agent.text.chart import BLOCKS
 from mqvitals_agent.text.meter import METER_GLYPHS
 from mqvitals_agent.text.strip import STRIP_GLYPHS
 from mqvitals_agent.text.styled import Line, Tone, line
+from mqvitals_agent.text.symbols import Symbols, drawn
 from mqvitals_agent.text.terminal import cut, fit, safe
 
 
@@ -131,6 +134,26 @@ def paint(widget: Widget, line: Line, width: int, ground: Style) -> Strip:
     if left > 0:
         segments.append(Segment(" " * left, ground))
     return Strip(segments, width)
+
+
+class SymbolFilter(LineFilter):
+    """Translates all that is painted into a set of symbols, cell for cell."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        super().__init__(enabled=symbols is not Symbols.BRAILLE)
+        self._symbols = symbols
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - the toolkit's signature
+        """The segments with their texts in these symbols."""
+        return [
+            segment if segment.control or segment.text.isascii() else segment._replace(text=self._drawn(segment.text))
+            for segment in segments
+        ]
+
+    def _drawn(self, text: str) -> str:
+        shown, size = drawn(text, self._symbols), cell_len(text)
+        # The toolkit measures some characters otherwise.
+        return shown if cell_len(shown) == size else set_cell_size(shown, size)
 
 
 class Banner(Widget):

@@ -26,7 +26,7 @@ from mqvitals_tui.widgets.painting import TONE_CLASSES, fitted, paint, span_styl
 _KEPT = 1024
 """The most lines in the cache; several screenfuls."""
 
-ASCENDING, DESCENDING = "▲", "▼"
+ASCENDING, DESCENDING = "↑", "↓"
 
 
 class VirtualTable(CursorView, can_focus=True):

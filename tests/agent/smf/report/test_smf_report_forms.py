@@ -27,7 +27,8 @@ from mqvitals_agent.text.document import (
     markdown_lines,
     plain_lines,
 )
-from mqvitals_agent.text.terminal import ELLIPSIS, cells, safe, to_ascii
+from mqvitals_agent.text.symbols import to_ascii
+from mqvitals_agent.text.terminal import ELLIPSIS, cells, safe
 from mqvitals_config.load import load_settings
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 
