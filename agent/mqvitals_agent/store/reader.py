@@ -110,6 +110,12 @@ class StoreReader:
         with closed_on_error(open_reader(path)) as connection:
             return cls(path, connection, kinds, limit_s)
 
+    def as_of(self, at: int) -> StoreReader:
+        """A view of the store as of ``at`` (ms UTC), with the same methods; it uses the connection of this reader."""
+        from mqvitals_agent.store.moment_reader import MomentReader
+
+        return MomentReader(self, at)
+
     def close(self) -> None:
         """Close the store; a second call does nothing."""
         self._connection.close()

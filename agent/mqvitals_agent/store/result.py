@@ -40,11 +40,13 @@ class StoreMeta:
     refused: str = ""
     kept_from: int | None = None
     alerts_kept_from: int | None = None
+    as_of: int | None = None
+    """The past moment as of which it is read, ms UTC; None: as it is now."""
 
     @property
     def past(self) -> bool:
-        """True when no agent goes on with it, so that its last time is "now"."""
-        return self.mode in (REPLAY, RECORDS)
+        """True when nothing goes on: no agent fills it, or it is read as of a past moment."""
+        return self.mode in (REPLAY, RECORDS) or self.as_of is not None
 
     @property
     def holds(self) -> str:

@@ -80,6 +80,7 @@ _SHORT = {
     Absence.FIRST_READING: "first",
     Absence.RESET: "reset",
     Absence.RESTARTED: "restarted",
+    Absence.NOT_KEPT: "not kept",
     Absence.SATURATED: "saturated",
     Absence.OUT_OF_RANGE: "range",
     Absence.INACTIVE: "inactive",

@@ -74,6 +74,7 @@ _REASONS: Mapping[Absence, str] = {
     Absence.NOT_IN_USE: "the page set has no pages, or the buffer pool no buffers",
     Absence.NOTHING_TO_TELL: "it has not happened yet, or there is nothing it applies to",
     Absence.WINDOW: "the history does not reach back far enough",
+    Absence.NOT_KEPT: "as of a past moment: it has changed since, and of texts and reasons only the newest is kept",
 }
 
 

@@ -49,6 +49,7 @@ class Absence(Enum):
     NOT_IN_USE = "not in use"  # a page set or buffer pool without pages or buffers
     NOTHING_TO_TELL = "none"  # a blank date, an empty queue's oldest message
     WINDOW = "not enough history"  # a window function's window is not covered
+    NOT_KEPT = "not kept"  # as of a past moment: the store keeps no text and no reason that has changed since
 
     # Each member is one object. Enum's own hash is a Python function, called for every look-up among special values.
     __hash__ = object.__hash__

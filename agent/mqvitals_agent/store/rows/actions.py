@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -47,6 +47,20 @@ class Actions:
     notes: Mapping[int, tuple[Note, ...]] = field(default_factory=lambda: MappingProxyType({}))
     silences: tuple[Silence, ...] = ()
     last: int = 0
+
+    def until(self, at: int) -> Actions:
+        """What people had done by ``at``, ms UTC."""
+        acknowledgements = {
+            number: tuple(
+                replace(each, undone=None) if each.undone is not None and each.undone > at else each
+                for each in made
+                if each.made <= at
+            )
+            for number, made in self.acknowledgements.items()
+        }
+        notes = {number: tuple(each for each in made if each.made <= at) for number, made in self.notes.items()}
+        silences = tuple(each for each in self.silences if each.made <= at)
+        return Actions(acknowledgements, notes, silences, self.last)
 
     def acknowledgements_of(self, alert: int) -> tuple[Acknowledgement, ...]:
         """The acknowledgements of an alert, oldest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -174,6 +175,58 @@ def read_alerts(connection: sqlite3.Connection, where: str, parameters: tuple[An
     """The alerts that fulfil ``where`` (a text of ours), in the order they arose. Raises sqlite3.Error."""
     for row in connection.execute(f"{_SELECT} WHERE ({where}) AND {_POSSIBLE} ORDER BY id", parameters):
         yield StoredAlert(integer(row[0]), _alert(row[1:]))
+
+
+def read_alerts_as_of(
+    connection: sqlite3.Connection, at: int, *, ended: bool, number: int | None = None
+) -> list[StoredAlert]:
+    """The alerts that had been stored by ``at`` (ms UTC) as they were then; those that had ended only with ``ended``.
+
+    With ``number`` only that one. Of an alert that has changed since, state, severity and reason are those of its last
+    transition by then; its words and figures are not kept: those that it has are of ``updated``. Raises sqlite3.Error.
+    """
+    where, parameters = "since <= ?", [at]
+    if not ended:
+        where += " AND (ended IS NULL OR ended > ?)"
+        parameters.append(at)
+    if number is not None:
+        where += " AND id = ?"
+        parameters.append(number)
+    found = []
+    for stored in read_alerts(connection, where, tuple(parameters)):
+        if stored.alert.updated <= at:
+            found.append(stored)
+        elif before := [each for each in read_transitions(connection, stored.id) if each.ts <= at]:
+            found.append(StoredAlert(stored.id, _as_of(stored.alert, before)))
+    firing = {each.alert.key for each in found if each.alert.state is AlertState.FIRING}
+    return [
+        each
+        if each.alert.cause is None or each.alert.cause in firing
+        else StoredAlert(each.id, replace(each.alert, cause=None))
+        for each in found
+    ]
+
+
+def _as_of(alert: Alert, before: list[StoredTransition]) -> Alert:
+    """The alert as the transitions ``before`` left it."""
+    last = before[-1]
+    fired = [each.severity for each in before if each.state is AlertState.FIRING]
+    began = next((each.ts for each in before if each.state is AlertState.FIRING), None)
+    return replace(
+        alert,
+        state=last.state,
+        severity=last.severity,
+        worst=max(fired, default=last.severity),
+        started=None if began is None else min(alert.started or began, began),
+        ended=alert.ended if last.state is AlertState.RESOLVED else None,
+        why=last.why,
+        good_polls=0,
+        unknown_polls=0,
+        good_since=None,
+        value_now="",
+        worst_value="",
+        worst_number=None,
+    )
 
 
 def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[StoredTransition]:

@@ -10,7 +10,7 @@ from re import compile as compile_pattern
 
 from mqvitals_agent.store.result import Owner, StoredObject, UnknownRow
 from mqvitals_agent.store.rows.history import FIRST, LAST
-from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, text
+from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, numbered, text
 from mqvitals_rules.snapshot import Instance, ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -36,6 +36,43 @@ def read_owners(connection: sqlite3.Connection) -> tuple[Owner, ...]:
         for name, group, first, last, cycle, clock, unwatched in rows
         if first is not None and last is not None
     )
+
+
+def read_owners_as_of(connection: sqlite3.Connection, at: int) -> tuple[Owner, ...]:
+    """Every queue manager that had a snapshot or a record by ``at`` (ms UTC), by name, the group last."""
+    found = []
+    for name, group, first, cycle in connection.execute(
+        f"SELECT name, is_group, {_owner_time('first_ts', 'min')}, last_cycle FROM owner AS o ORDER BY is_group, name"  # noqa: S608 - all text is ours
+    ).fetchall():
+        if first is None or first > at:
+            continue
+        row = connection.execute(
+            "SELECT ts, cycle, (SELECT clock_ms FROM snapshot WHERE owner = ?1 AND ts BETWEEN ?2 AND ?3"
+            " AND clock_ms IS NOT NULL ORDER BY ts DESC LIMIT 1)"
+            " FROM snapshot WHERE owner = ?1 AND ts BETWEEN ?2 AND ?3 ORDER BY ts DESC LIMIT 1",
+            numbered(name, FIRST, at),
+        ).fetchone()
+        if row is None:
+            # Of records alone, or all its snapshots by then are deleted.
+            row = (*_last_record(connection, name, at, first), cycle and 1, None)
+        there = connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM object WHERE owner = ?1 AND first_ts <= ?2), EXISTS (SELECT 1 FROM object"
+            " WHERE owner = ?1 AND first_ts <= ?2 AND (gone_ts IS NULL OR gone_ts > ?2))",
+            numbered(name, at),
+        ).fetchone()
+        last, count, clock = moment(row[0]), integer(row[1]), integer_or_none(row[2])
+        found.append(Owner(text(name), bool(group), moment(first), last, count, clock, there == (1, 0)))
+    return tuple(found)
+
+
+def _last_record(connection: sqlite3.Connection, owner: str, at: int, first: int) -> tuple[int]:
+    """When the newest record of an owner by ``at`` ended, one seek an object; ``first`` where there is none."""
+    (ts,) = connection.execute(
+        "SELECT max((SELECT max(ts) FROM record AS r WHERE r.object_id = o.id AND r.source = s.source AND r.ts <= ?))"
+        " FROM object AS o CROSS JOIN (SELECT DISTINCT source FROM record LIMIT 8) AS s WHERE o.owner = ? AND o.first_ts <= ?",
+        (at, owner, at),
+    ).fetchone()
+    return (first if ts is None else integer(ts),)
 
 
 def _owner_time(column: str, which: str) -> str:

@@ -1,0 +1,267 @@
+"""Reads a store as it was at a past moment, with the same queries that read it as it is now."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mqvitals_agent.alerting.decision import LastNotification
+from mqvitals_agent.alerting.grouping import AlertGroup
+from mqvitals_agent.store.reader import OPERATIONAL, StoreReader
+from mqvitals_agent.store.result import CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
+from mqvitals_agent.store.rows.actions import Actions, AuditEntry
+from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts_as_of
+from mqvitals_agent.store.rows.changes import Change
+from mqvitals_agent.store.rows.history import FIRST, LAST, HourMean, Poll, Sample
+from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
+from mqvitals_agent.store.rows.moment import MomentQuery
+from mqvitals_agent.store.rows.objects import read_owners_as_of
+from mqvitals_agent.store.rows.receivers import ReceiverRow
+from mqvitals_agent.store.rows.tables import integer, text
+from mqvitals_rules.history import HOUR_MS
+from mqvitals_rules.snapshot import Instance, ObjectName, Snapshot, Source
+
+_THERE = "first_ts <= ? AND (gone_ts IS NULL OR gone_ts > ?)"
+
+
+class MomentReader(StoreReader):
+    """A view of a store as of ``at`` (ms UTC): what was stored later is not there.
+
+    It shares the connection of the reader that made it, which closes it. What the store keeps only as it is now
+    (instances of channels, counts of unknown verdicts, the state of receivers) is empty.
+    """
+
+    def __init__(self, reader: StoreReader, at: int) -> None:
+        """For ``StoreReader.as_of``."""
+        super().__init__(reader.path, reader._connection, reader._kinds, reader._limit_s)
+        self.at = at
+
+    def close(self) -> None:
+        """Do nothing: the connection belongs to the reader that made this one."""
+
+    def as_of(self, at: int) -> StoreReader:
+        """A view of the same store as of another moment."""
+        return MomentReader(self, at)
+
+    def meta(self) -> StoreMeta:
+        """The store's own facts, with the moment."""
+        return replace(super().meta(), as_of=self.at)
+
+    def owners(self) -> tuple[Owner, ...]:
+        """Every queue manager that had a snapshot by then, by name, the group last."""
+        with self._query() as connection:
+            return read_owners_as_of(connection, self.at)
+
+    def objects(self, pattern: str = "*", *, gone: bool = False) -> tuple[StoredObject, ...]:
+        """The objects that were there, or with ``gone`` had been there."""
+        found = (
+            each._replace(gone=None if each.gone is not None and each.gone > self.at else each.gone)
+            for each in super().objects(pattern, gone=True)
+            if each.first_ts <= self.at
+        )
+        return tuple(each for each in found if gone or each.gone is None)
+
+    def has(self, name: ObjectName) -> bool:
+        """Whether the object was known by then, also one that no longer existed."""
+        with self._query() as connection:
+            row = connection.execute(
+                "SELECT 1 FROM object WHERE owner = ? AND kind = ? AND name = ? AND first_ts <= ?", (*name, self.at)
+            ).fetchone()
+            return row is not None
+
+    def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
+        """A number or state over time, until the moment at the latest."""
+        return super().trend(name, metric, since, self._until(until))
+
+    def samples(
+        self,
+        name: ObjectName,
+        metric: str,
+        source: Source = Source.POLL,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+        newest: int | None = None,
+    ) -> list[Sample]:
+        """The polls of an object until the moment at the latest."""
+        return super().samples(name, metric, source, first=first, last=self._until(last), newest=newest)
+
+    def covering_samples(
+        self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest_of: int | None = None
+    ) -> tuple[Source, Sequence[Sample]]:
+        """``samples`` of the source that covers this time best, and which it is."""
+        return super().covering_samples(name, metric, first=first, last=self._until(last), newest_of=newest_of)
+
+    def hour_means(
+        self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
+    ) -> dict[ObjectName, list[float]]:
+        """The means of hours that had ended by then."""
+        return super().hour_means(kind, metric, self._ended(hours), name)
+
+    def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
+        """The means of hours that had ended by then."""
+        return super().hours(kind, metric, self._ended(begun))
+
+    def snapshot_times(self, owner: str, newest: int) -> list[int]:
+        """When the ``newest`` snapshots of an owner until then were taken, oldest first."""
+        with self._query() as connection:
+            rows = connection.execute(
+                "SELECT ts FROM snapshot WHERE owner = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT ?",
+                (owner, FIRST, self.at, newest),
+            ).fetchall()
+        return [integer(ts) for (ts,) in reversed(rows)]
+
+    def snapshot_span(self, owner: str, since: int, until: int) -> list[int]:
+        """When the snapshots of an owner from ``since`` to ``until``, or then, were taken, oldest first."""
+        return super().snapshot_span(owner, since, self._until(until))
+
+    def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every poll of every object of a kind from ``first`` until then, in time order."""
+        for poll in super().polls(kind, metrics, first):
+            if poll.ts > self.at:
+                return
+            yield poll
+
+    def polls_near(self, kind: str, metrics: Sequence[str], moments: Sequence[int]) -> Iterator[Poll]:
+        """As of a store, until then."""
+        return (poll for poll in super().polls_near(kind, metrics, moments) if poll.ts <= self.at)
+
+    def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every record that ended from ``first`` until then."""
+        return (poll for poll in super().records(kind, metrics, first) if poll.ts <= self.at)
+
+    def newest_records(self) -> tuple[Snapshot, ...]:
+        """Not kept."""
+        return ()
+
+    def current(self, name: ObjectName) -> dict[str, CurrentValue]:
+        """The value, or the reason of its absence, that every metric of an object had."""
+        self._kind(name.kind)
+        with self._query() as connection:
+            number = self._number(connection, name)
+            last = self._last_of(connection, name.owner)
+            found = self._moment(name.kind, None).of(connection, name.owner, last, "object_id = ?", (number,))
+            return found.get(number, {})
+
+    def current_by_kind(
+        self, owner: str, kind: str, metrics: Collection[str] | None = None
+    ) -> dict[ObjectName, dict[str, CurrentValue]]:
+        """``current`` of all objects of a kind of an owner that were there."""
+        self._kind(kind)
+        about = (owner, kind, self.at, self.at)
+        there = f"FROM object WHERE owner = ? AND kind = ? AND {_THERE}"
+        with self._query() as connection:
+            numbers = connection.execute(f"SELECT id, name {there} ORDER BY name", about).fetchall()
+            last = self._last_of(connection, owner)
+            values = self._moment(kind, metrics).of(connection, owner, last, f"object_id IN (SELECT id {there})", about)
+            return {ObjectName(owner, kind, text(name)): values.get(number, {}) for number, name in numbers}
+
+    def instances(self, name: ObjectName) -> tuple[Instance, ...]:  # noqa: ARG002 - as of a store
+        """Not kept."""
+        return ()
+
+    def alerts(
+        self, *, include_ended: bool = False, include_pending: bool = False, review: bool | None = None
+    ) -> tuple[StoredAlert, ...]:
+        """The alerts as they were then, as far as they were stored by then."""
+        with self._query() as connection:
+            found = read_alerts_as_of(connection, self.at, ended=include_ended)
+        return tuple(
+            each
+            for each in found
+            if (include_pending or each.alert.started is not None)
+            and (review is None or (each.alert.kind_of_rule != OPERATIONAL) is review)
+        )
+
+    def alerts_within(self, since: int, until: int) -> tuple[StoredAlert, ...]:
+        """The alerts of operational rules that fired at some time from ``since`` to ``until``, or then."""
+        return tuple(
+            each
+            for each in self.alerts(include_ended=True, review=False)
+            if (each.alert.started or 0) <= until and (each.alert.ended is None or each.alert.ended >= since)
+        )
+
+    def alert(self, number: int) -> StoredAlert | None:
+        """The alert with this number as it was then; None: there was none."""
+        with self._query() as connection:
+            return next(iter(read_alerts_as_of(connection, self.at, ended=True, number=number)), None)
+
+    def actions(self) -> Actions:
+        """What people had done about alerts."""
+        return super().actions().until(self.at)
+
+    def count_unseen(self, since: int) -> int:  # noqa: ARG002 - as of a store
+        """0: who looks at the past has seen what ended before."""
+        return 0
+
+    def audit(self, *, since: int = 0, until: int = LAST, limit: int) -> tuple[AuditEntry, ...]:
+        """The actions of people until then."""
+        return super().audit(since=since, until=self._until(until), limit=limit)
+
+    def transitions(self, number: int) -> tuple[StoredTransition, ...]:
+        """How an alert came to be what it was, oldest first."""
+        return tuple(each for each in super().transitions(number) if each.ts <= self.at)
+
+    def receivers(self) -> tuple[ReceiverRow, ...]:
+        """Not kept."""
+        return ()
+
+    def last_notifications(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], LastNotification]:  # noqa: ARG002
+        """Not kept."""
+        return {}
+
+    def alert_groups(self) -> Mapping[tuple[str, str], AlertGroup]:
+        """Not kept."""
+        return {}
+
+    def mutes(self) -> tuple[frozenset[int], Mapping[int, int]]:
+        """Not kept."""
+        return frozenset(), {}
+
+    def event_queues(self) -> tuple[EventQueueRow, ...]:
+        """Not kept."""
+        return ()
+
+    def consoles_failing(self) -> tuple[tuple[str, str], ...]:
+        """Not kept."""
+        return ()
+
+    def messages(self, **selection: Any) -> tuple[StoredMessage, ...]:
+        """Console messages until then."""
+        return super().messages(**{**selection, "until": self._until(selection.get("until"))})
+
+    def changes(self, **selection: Any) -> tuple[Change, ...]:
+        """Changes of definitions seen until then."""
+        return super().changes(**{**selection, "until": self._until(selection.get("until"))})
+
+    def new_messages(self, number: int, since: int) -> NewMessages:
+        """Console messages until then."""
+        found = super().new_messages(number, since)
+        return found._replace(rows=tuple(each for each in found.rows if each.ts <= self.at))
+
+    def newest_messages(self, owner: str, code: str) -> tuple[StoredMessage, ...]:
+        """Console messages until then, those that no later one about the same object replaced."""
+        return tuple(each for each in super().newest_messages(owner, code) if each.ts <= self.at)
+
+    def unknown_counts(self) -> tuple[UnknownRow, ...]:
+        """Not kept."""
+        return ()
+
+    def _until(self, until: int | None) -> int:
+        return self.at if until is None else min(until, self.at)
+
+    def _ended(self, begun: Sequence[int]) -> list[int]:
+        return [hour for hour in begun if hour + HOUR_MS <= self.at]
+
+    def _last_of(self, connection: sqlite3.Connection, owner: str) -> int:
+        """The newest snapshot of an owner by then, else of its records; the moment itself where there is none."""
+        found = (each.last_ts for each in read_owners_as_of(connection, self.at) if each.name == owner)
+        return next(found, self.at)
+
+    def _moment(self, kind: str, metrics: Collection[str] | None) -> MomentQuery:
+        self._look_at_columns()
+        tables = self._tables[kind]
+        present, kept = (self._columns.get(name, frozenset()) for name in (tables.current, tables.history))
+        return MomentQuery(self._kind(kind), tables, present, kept, self.at, metrics)
