@@ -227,9 +227,9 @@ class MomentQuery:
             found.update(self._samples_at(connection, newest, rest, condition, metrics))
             rest.difference_update(found, (each for each, ts in led.items() if ts is None or ts == newest))
         for number in rest:
-            ts = self._newest_ts(connection, owner, number, condition)
-            if ts is not None:
-                found.update(self._samples_at(connection, ts, (number,), condition, metrics))
+            last = self._newest_ts(connection, owner, number, condition)
+            if last is not None:
+                found.update(self._samples_at(connection, last, (number,), condition, metrics))
         return found
 
     def _newest_snapshots(self, connection: sqlite3.Connection, owner: str) -> list[int]:
