@@ -21,3 +21,13 @@ def parse_iso(text: str) -> int:
         raise ValueError(f"{text!r} names no offset from UTC; end it with Z")
     whole = datetime(when.year, when.month, when.day, when.hour, when.minute, when.second, tzinfo=when.tzinfo)
     return int(whole.timestamp()) * 1000 + when.microsecond // 1000
+
+
+_ZONE_STEP_MS = 900_000
+_MOST_ZONE_MS = 7_200_000
+"""Zones differ by quarters of an hour; clocks are set forward or back by two hours at most."""
+
+
+def moved_by_zone(ms: int) -> bool:
+    """Whether a local time that is told ``ms`` later (negative: earlier) than before may be the same moment in another zone."""
+    return abs(ms) <= _MOST_ZONE_MS and ms % _ZONE_STEP_MS == 0

@@ -20,6 +20,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore, StoreIncident, StoreState
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, RetentionStep, never
+from mqvitals_agent.store.rows.journal import RELOADED, STARTED, JournalEntry
 from mqvitals_agent.store.rows.notifications import UpdateOutbox
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.scalars import time_zone
@@ -28,6 +29,7 @@ from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.agent import RECEIVER_KIND
+from mqvitals_rules.vocabulary.journal import EntryKind
 
 _OURS = frozenset({"agent", "queue_manager", "store", "receiver"})
 """Kinds that the agent itself reports: they exist as long as their queue manager is monitored."""
@@ -163,6 +165,7 @@ class CycleWriter:
             with StoreReader.open(self._path) as reader:
                 self._settle(reader)
             self._ingest_in_use()
+            self._note_agent(STARTED)
             progress = self._store.file.progress().values()
             last = max((each.cycle for each in progress), default=0)
             # An owner whose last snapshot is of an earlier cycle may have a date of a clock that was set back since.
@@ -284,11 +287,17 @@ class CycleWriter:
         self._settings, self._rule_config, self._queue_managers = settings, rule_config, tuple(queue_managers)
         self._ingest = None
         self._retention = None
+        self._note_agent(RELOADED)
         if anew:
             self._collector = self._new_collector()
             with StoreReader.open(self._path) as reader:
                 self._settle(reader)
         self._ingest_in_use()
+
+    def _note_agent(self, what: str) -> None:
+        """Note in the journal what the agent has done, as of its last cycle."""
+        about = ObjectName(self._settings.name or next(iter(self._queue_managers), "-"), "agent")
+        self.resilient_store.note_entry(JournalEntry(self._now, EntryKind.AGENT, about, what))
 
     def close(self) -> StoreState:
         """Close the store; returns its state. A second call does nothing."""

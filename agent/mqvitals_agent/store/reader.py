@@ -38,6 +38,7 @@ from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read
 from mqvitals_agent.store.rows.changes import Change, read_changes
 from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import FIRST, LAST, HistoryQuery, HourMean, Poll, Sample, read_hours, read_means
+from mqvitals_agent.store.rows.journal import JournalEntry, JournalQuery, read_journal
 from mqvitals_agent.store.rows.messages import (
     EventQueueRow,
     NewMessages,
@@ -66,6 +67,7 @@ from mqvitals_agent.store.rows.tables import moment, tables_of, text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.event import CONSOLE, categories_of
+from mqvitals_rules.vocabulary.journal import EntryKind
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -483,6 +485,24 @@ class StoreReader:
                 objects=objects,
                 limit=limit,
             )
+
+    def journal(
+        self,
+        since: int,
+        until: int = LAST,
+        *,
+        owners: Collection[str] | None = None,
+        objects: Collection[ObjectName] | None = None,
+        kinds: Collection[EntryKind] | None = None,
+        pattern: str | None = None,
+        limit: int,
+    ) -> tuple[JournalEntry, ...]:
+        """The newest ``limit`` entries of the journal from ``since`` to ``until`` (ms UTC), oldest first.
+
+        ``owners``, ``objects`` and ``kinds`` are those wanted; ``pattern`` is as of ``objects()``.
+        """
+        with self._query() as connection:
+            return read_journal(connection, JournalQuery(since, until, owners, objects, kinds, pattern, limit))
 
     def new_messages(self, number: int, since: int) -> NewMessages:
         """The console messages in rows with a higher number than ``number``, and those that came last after ``since``

@@ -22,6 +22,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.actions import Actions
 from mqvitals_agent.store.rows.alert_memory import AlertMemory
 from mqvitals_agent.store.rows.history import HourMean
+from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.notifications import UpdateOutbox
 from mqvitals_agent.store.writer import Store, check_snapshot_time
 from mqvitals_rules.engine import Evaluation, UnknownCount
@@ -34,6 +35,9 @@ MAX_WAITING_READINGS = 60_000
 
 MAX_WAITING_MEANS = 50_000
 """The most means of hours that wait."""
+
+MAX_WAITING_ENTRIES = 100
+"""The most entries of the agent's own for the journal that wait."""
 
 RETRY_AFTER_S = 1.0
 """The time after a failure until a change of a notification tries to write the file again."""
@@ -129,6 +133,7 @@ class ResilientStore:
         self._failed = 0.0
         self._settings_refused = ""
         self._settings_written = True
+        self._entries: list[JournalEntry] = []
         self.written_snapshots = self.written_readings = 0
         """What the file has taken since the agent began."""
         self._incidents: list[StoreIncident] = []
@@ -275,7 +280,13 @@ class ResilientStore:
         if self._file is None:
             return
         self._trouble = None
-        for step in (self._write_alerts, self._write_settings_refused, self._write_waiting, self._write_means):
+        for step in (
+            self._write_alerts,
+            self._write_settings_refused,
+            self._write_entries,
+            self._write_waiting,
+            self._write_means,
+        ):
             step()
             if self._trouble is not None:
                 return
@@ -316,6 +327,12 @@ class ResilientStore:
         self._settings_refused, self._settings_written = text, False
         if self._trouble is None:
             self._write_settings_refused()
+
+    def note_entry(self, entry: JournalEntry) -> None:
+        """Keep an entry of the journal that is of no snapshot, as soon as the file can be written; the newest of many."""
+        self._entries = [*self._entries, entry][-MAX_WAITING_ENTRIES:]
+        if self._trouble is None:
+            self._write_entries()
 
     def close(self) -> None:
         """Write what can be written, and close; a second call does nothing. ``state`` has what could not be written."""
@@ -408,6 +425,11 @@ class ResilientStore:
         text = self._settings_refused
         if not self._settings_written:
             self._settings_written = self._attempt(lambda file: file.note_refused(text))
+
+    def _write_entries(self) -> None:
+        entries = self._entries
+        if entries and self._attempt(lambda file: file.note_entries(entries)):
+            self._entries = []
 
     def _fail(self, error: StoreError) -> None:
         self._failed = self._steady()

@@ -2,10 +2,10 @@
 
 Deleted pages go to SQLite's list of free pages and are used again: the file stops growing, and never shrinks.
 
-Two bounds hold. By age: samples, snapshots, SMF bookkeeping, console messages, ended alerts with what people did about
+Two bounds hold. By age: samples, snapshots, SMF bookkeeping, console messages, the journal, ended alerts with what people did about
 them and ended silences that are older than ``keep`` (the audit also a year), and objects that have been gone for longer and that nothing refers to. By size: while the store holds more
 than its limit, the oldest samples with their snapshots and SMF bookkeeping; once only the last hour of them is left,
-the oldest messages; then the oldest ended alerts. Never deleted are current state, open alerts, alerts with
+the oldest messages and entries of the journal; then the oldest ended alerts. Never deleted are current state, open alerts, alerts with
 a pending notification, the hourly means of baselines (kept for their own time), and the last hour.
 
 Every step is a transaction with all that must agree with it: after a crash at any moment the next step goes on from
@@ -28,6 +28,7 @@ from mqvitals_agent.store.file.schema import ALERTS_FROM, KEPT_FROM, write_meta
 from mqvitals_agent.store.forgotten_objects import forget_objects
 from mqvitals_agent.store.rows.actions import AUDIT_KEPT_MS, MOST_AUDIT
 from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS, MOST_CHANGES
+from mqvitals_agent.store.rows.journal import MOST_ENTRIES
 from mqvitals_agent.store.rows.tables import integer, moment, numbered, text
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import SHORTEST_KEEP_MS
@@ -254,6 +255,7 @@ class Retention:
         yield from self._alerts(cut)
         yield from self._actions(cut, now)
         yield from self._changes(now - KEEP_CHANGES_MS)
+        yield from self._journal(cut)
         yield from self._records(bound)
         bound = min(cut, self._facts.get(KEPT_FROM, 0))
         yield from forget_objects(self._connection, self._store.snapshots, bound, now)
@@ -264,6 +266,7 @@ class Retention:
         yield from self._snapshots(self._facts.get(KEPT_FROM, 0))
         for query, delete in (
             ("SELECT min(last_ts) FROM message", self._messages),
+            ("SELECT min(ts) FROM journal", self._journal),
             ("SELECT min(ended) FROM alert WHERE state = 'resolved'", self._alerts),
         ):
             while self._over():
@@ -335,6 +338,16 @@ class Retention:
         yield from self._in_pieces(
             "DELETE FROM change WHERE id IN (SELECT id FROM change ORDER BY ts DESC, id DESC LIMIT ?2 OFFSET ?1)",
             MOST_CHANGES,
+        )
+
+    def _journal(self, bound: int) -> Iterator[int]:
+        """Entries of the journal from before ``bound``, and the oldest of too many."""
+        yield from self._in_pieces(
+            "DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE ts < ?1 ORDER BY ts LIMIT ?2)", bound
+        )
+        yield from self._in_pieces(
+            "DELETE FROM journal WHERE id IN (SELECT id FROM journal ORDER BY ts DESC, id DESC LIMIT ?2 OFFSET ?1)",
+            MOST_ENTRIES,
         )
 
     def _alerts(self, bound: int) -> Iterator[int]:

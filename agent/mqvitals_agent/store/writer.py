@@ -34,6 +34,7 @@ from mqvitals_agent.store.rows.actions import NO_ACTIONS, ActionRepository, Acti
 from mqvitals_agent.store.rows.alerts import AlertRepository
 from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import HourMean, write_means
+from mqvitals_agent.store.rows.journal import JournalEntry, insert_entries
 from mqvitals_agent.store.rows.messages import MessageRepository
 from mqvitals_agent.store.rows.notifications import NotificationRepository, UpdateOutbox
 from mqvitals_agent.store.rows.reports import ReportRepository
@@ -329,6 +330,11 @@ class Store:
                 write_meta(self._connection, {REFUSED: text})
             else:
                 self._connection.execute("DELETE FROM meta WHERE key = ?", (REFUSED,))
+
+    def note_entries(self, entries: Iterable[JournalEntry]) -> None:
+        """Store entries of the journal that are of no snapshot. Raises StoreError."""
+        with self.database.writing():
+            insert_entries(self._connection, entries)
 
     def progress(self) -> dict[str, OwnerProgress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""

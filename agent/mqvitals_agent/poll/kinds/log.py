@@ -12,6 +12,7 @@ from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.message import Value
 from mqvitals_agent.poll.columns import LocalTime, MetricColumns, MetricValues
 from mqvitals_agent.poll.probe import CycleRows, MemberReport, Probe, probe_part, wanted_parameters
+from mqvitals_rules.timestamps import moved_by_zone
 from mqvitals_rules.vocabulary import log, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -70,11 +71,6 @@ def read_log(answer: MemberReport, rows: CycleRows) -> None:
     rows.put(START, answer.queue_manager, "", answer.row(start, local))
 
 
-_ZONE_STEP_MS = 900_000
-_MOST_ZONE_MS = 7_200_000
-"""Zones differ by quarters of an hour; clocks are set forward or back by two hours at most."""
-
-
 class RestartCounter:
     """When each queue manager was started, as its last answer told: another time is a restart."""
 
@@ -92,8 +88,7 @@ class RestartCounter:
         if before is None:
             return Absence.FIRST_READING
         # The same start is told in local time, which another zone moves.
-        moved = abs(started - before)
-        return int(moved > _MOST_ZONE_MS or moved % _ZONE_STEP_MS != 0)
+        return int(not moved_by_zone(started - before))
 
 
 def position(rba: Reported) -> Reported:

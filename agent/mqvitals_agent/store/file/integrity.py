@@ -45,6 +45,7 @@ _TIMES = {
     "audit": ("ts",),
     "message": ("ts", "last_ts"),
     "change": ("ts", "before_ts"),
+    "journal": ("ts", "before_ts"),
     "smf_part": ("ts",),
     "record": ("ts",),
 }
@@ -62,7 +63,8 @@ OF_ALERTS = ("notice", "alert_transition", "acknowledgement", "note")
 _OF_PEOPLE = ("acknowledgement", "note", "silence", "audit")
 
 _DROPPED = (
-    *("reading", "alert", "alert_transition", "resent", "request", "message", "change", "smf_part", "record"),
+    *("reading", "alert", "alert_transition", "resent", "request", "message", "change", "journal", "smf_part"),
+    "record",
     *_OF_PEOPLE,
 )
 """Tables whose rows are worth nothing without their times."""
@@ -211,9 +213,11 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
         )
     run(f"UPDATE reading SET asked = :ts - 1 WHERE asked >= :ts AND ts IS NULL AND object_id IN ({objects})", bounds)
     run(f"UPDATE instance SET ts = :ts WHERE ts > :ts AND object_id IN ({objects})", bounds)
-    run(
-        "UPDATE change SET ts = min(ts, :ts), before_ts = min(before_ts, :ts) WHERE owner = :owner AND ts > :ts", bounds
-    )
+    for table in ("change", "journal"):
+        run(
+            f"UPDATE {table} SET ts = min(ts, :ts), before_ts = min(before_ts, :ts) WHERE owner = :owner AND ts > :ts",
+            bounds,
+        )
     run("UPDATE object SET first_ts = min(first_ts, :ts), gone_ts = min(gone_ts, :ts) WHERE owner = :owner", bounds)
     # Open ones are dated anew by the engine.
     _date_alerts(connection, "scope_owner = :owner AND state = 'resolved'", bounds)

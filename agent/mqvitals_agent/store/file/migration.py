@@ -185,6 +185,14 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
             sent_ts INTEGER, attempts INTEGER NOT NULL, next_ts INTEGER NOT NULL, error TEXT NOT NULL,
             PRIMARY KEY(name, receiver)) STRICT, WITHOUT ROWID""",
     ),
+    # The journal: what no other table keeps of what happened. Transitions of alerts are found by their time too.
+    (
+        """CREATE TABLE journal(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, before_ts INTEGER, entry TEXT NOT NULL,
+            owner TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, metric TEXT NOT NULL, old ANY, new ANY) STRICT""",
+        "CREATE INDEX journal_ts ON journal(ts)",
+        "CREATE INDEX journal_object ON journal(owner, kind, name, ts)",
+        "CREATE INDEX alert_transition_ts ON alert_transition(ts)",
+    ),
 )
 """The statements of each structure."""
 

@@ -20,7 +20,8 @@ KEEP_CHANGES_MS: Final = 400 * 86_400_000
 MOST_CHANGES: Final = 200_000
 """More changes than that are not kept, however young."""
 
-_TEMPORARY_DYNAMIC: Final = 3
+TEMPORARY_DYNAMIC: Final = 3
+"""The DEFTYPE of a queue that an application has made for itself."""
 _OFF, _ON_DEPTH = 0, 3
 
 CONTEXT: Final = frozenset({ALTERED, "definition_type", "trigger_type"})
@@ -61,7 +62,7 @@ def differences(
     What is absent on either side is no difference. Without any other one, a time of alteration that has moved is the
     difference. A temporary dynamic queue has none; a trigger that fired on depth, and is off by that, is none.
     """
-    if kind == QUEUE_KIND.name and new.get("definition_type") == _TEMPORARY_DYNAMIC:
+    if kind == QUEUE_KIND.name and new.get("definition_type") == TEMPORARY_DYNAMIC:
         return ()
     was, now = old.get(ALTERED), new.get(ALTERED)
     known = isinstance(was, str) and isinstance(now, str)

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.file.integrity import valid_time
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.changes import CONTEXT, Change, differences, insert_changes
+from mqvitals_agent.store.rows.changes import CONTEXT, TEMPORARY_DYNAMIC, Change, differences, insert_changes
+from mqvitals_agent.store.rows.journal import BACK, FIRST_SEEN, GONE, JournalEntry, followed_change, insert_entries
 from mqvitals_agent.store.rows.tables import (
     NULL,
     POLL,
@@ -37,9 +39,22 @@ from mqvitals_agent.store.rows.tables import (
 )
 from mqvitals_rules.snapshot import ObjectName, Reading, Source, fresh_until
 from mqvitals_rules.vocabulary.changes import ALTERED, RECORDED
+from mqvitals_rules.vocabulary.journal import DEFINING, FOLLOWED, EntryKind
 from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.queue import QUEUE_KIND
+from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND
 
 _POLL = Source.POLL
+_COMPARED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
+    kind: {
+        command: RECORDED.get(kind, {}).get(command, frozenset()) | FOLLOWED.get(kind, {}).get(command, {}).keys()
+        for command in {**RECORDED.get(kind, {}), **FOLLOWED.get(kind, {})}
+    }
+    for kind in {**RECORDED, **FOLLOWED}
+}
+"""Kind -> command -> the metrics whose other value is a change of a definition or an entry of the journal."""
+_MOST_OBJECTS: Final = 100
+"""Of more objects of a kind that come or go at once there is one entry, with their number."""
 _UNKNOWN = -1
 """The interval of a record that does not have it."""
 
@@ -194,6 +209,16 @@ class CurrentWriter:
             (object_id, probe): _LastStored(ts)
             for object_id, probe, ts in self._connection.execute("SELECT object_id, probe, ts FROM reading")
         }
+        self._defined: set[tuple[str, str]] = {
+            (owner, kind)
+            for kind, probe in DEFINING.items()
+            for (owner,) in self._connection.execute(
+                "SELECT DISTINCT o.owner FROM object AS o JOIN reading AS r ON r.object_id = o.id"
+                " WHERE o.kind = ? AND r.probe = ? AND r.ts IS NOT NULL",
+                (kind, probe),
+            )
+        }
+        """Owners and kinds of which definitions were seen in earlier snapshots."""
         self._clear()
 
     def take(self, object_id: int, reading: Reading) -> ReadingCells:
@@ -225,8 +250,12 @@ class CurrentWriter:
             # The last values stay as they were; that the object is gone is written at the object.
             last.values = None
             return spread
-        if before is not None and probe in RECORDED.get(reading.object.kind, ()):
-            self._compare(object_id, spread, values, last, before)
+        kind = reading.object.kind
+        if before is not None:
+            if probe in _COMPARED.get(kind, ()):
+                self._compare(object_id, spread, values, last, before)
+        elif probe == DEFINING.get(kind) and reading.answered:
+            self._first_sight(reading)
         # Several records of a probe may come at once, each of another shape: each is written whole, in their order.
         self._change(object_id, spread, values, known=last.shape == shape and reading.source is _POLL)
         if reading.answered:
@@ -251,12 +280,46 @@ class CurrentWriter:
             if last.values is None or last.shape is None
             else dict(zip(last.shape, last.values, strict=True))
         )
-        altered = reading.values.get(ALTERED)
-        told = altered if isinstance(altered, str) else ""
-        self._changes += [
-            Change(name, each.metric, each.old, each.new, reading.ts, before, told, each.moved)
-            for each in differences(name.kind, RECORDED[name.kind][probe], old, reading.values)
-        ]
+        recorded = RECORDED.get(name.kind, {}).get(probe)
+        if recorded is not None:
+            altered = reading.values.get(ALTERED)
+            told = altered if isinstance(altered, str) else ""
+            self._changes += [
+                Change(name, each.metric, each.old, each.new, reading.ts, before, told, each.moved)
+                for each in differences(name.kind, recorded, old, reading.values)
+            ]
+        for metric in FOLLOWED.get(name.kind, {}).get(probe, ()):
+            new = reading.values.get(metric)
+            if new is not None:
+                entry = followed_change(name, probe, metric, old.get(metric), new, reading.ts, before)
+                if entry is not None:
+                    self._entries.append(entry)
+
+    def _first_sight(self, reading: Reading) -> None:
+        """Note that an object was not there before; the first of an owner's kind say nothing."""
+        name = reading.object
+        self._defined_now.add((name.owner, name.kind))
+        if (name.owner, name.kind) not in self._defined or reading.source is not _POLL:
+            return
+        if reading.values.get("definition_type") != TEMPORARY_DYNAMIC or name.kind != QUEUE_KIND.name:
+            self._entries.append(JournalEntry(reading.ts, EntryKind.OBJECT, name, FIRST_SEEN))
+
+    def note_existence(self, object_id: int, reading: Reading) -> None:
+        """Note that an object is gone, or back."""
+        name = reading.object
+        if name.kind not in DEFINING and name.kind != QUEUE_MANAGER_KIND.name:
+            return
+        if name.kind == QUEUE_KIND.name:
+            probe = DEFINING[name.kind]
+            known = self._last.get((object_id, probe))
+            old: Mapping[str, Reported] = (
+                self._stored(object_id, name.kind, probe)
+                if known is None or known.values is None or known.shape is None
+                else dict(zip(known.shape, known.values, strict=True))
+            )
+            if old.get("definition_type") == TEMPORARY_DYNAMIC:
+                return
+        self._entries.append(JournalEntry(reading.ts, EntryKind.OBJECT, name, GONE if reading.gone else BACK))
 
     def _definition(self, kind: str, probe: str, shape: MetricNames) -> Columns:
         """What takes the attributes of a definition out of the values of a reading of this shape."""
@@ -265,7 +328,7 @@ class CurrentWriter:
         if found is None:
             if len(self._definitions) >= _ABSENCES:
                 self._definitions.clear()
-            wanted = RECORDED[kind][probe] | CONTEXT
+            wanted = _COMPARED[kind][probe] | CONTEXT
             places = [place for place, metric in enumerate(shape) if metric in wanted]
             found = self._definitions[key] = itemgetter(*places) if places else _nothing
         return found
@@ -283,7 +346,7 @@ class CurrentWriter:
         found = self._definition_queries.get((kind, probe))
         if found is None:
             tables = self._tables[kind]
-            wanted = RECORDED[kind][probe] | CONTEXT
+            wanted = _COMPARED[kind].get(probe, frozenset()) | CONTEXT
             names = tuple(name for name in tables.metrics if name in wanted)
             columns = ", ".join(f'"{name}"' for name in names)
             query = f"SELECT {columns} FROM {tables.current} WHERE probe = ? AND object_id = ?"  # noqa: S608
@@ -342,6 +405,10 @@ class CurrentWriter:
             execute(self._tables[kind].update_current(shape), rows)
         if self._changes:
             insert_changes(self._connection, self._changes)
+        if self._entries:
+            insert_entries(self._connection, together(self._entries))
+        if self._defined_now:
+            self._defined |= self._defined_now
         for statement, parameters in (
             ("INSERT INTO reading(object_id, probe, ts, asked, unanswered) VALUES(?, ?, ?, ?, ?)", self._new),
             (
@@ -359,11 +426,32 @@ class CurrentWriter:
 
     def _clear(self) -> None:
         self._changes: list[Change] = []
+        self._entries: list[JournalEntry] = []
+        self._defined_now: set[tuple[str, str]] = set()
         self._inserted: dict[str, list[tuple[Any, ...]]] = {}
         self._updated: dict[tuple[str, MetricNames], list[tuple[Any, ...]]] = {}
         self._new: list[tuple[Any, ...]] = []
         self._answered: list[tuple[int, int, int, str]] = []
         self._unanswered: list[tuple[int, str, int, str, int]] = []
+
+
+def together(entries: Sequence[JournalEntry]) -> Iterator[JournalEntry]:
+    """The entries of a snapshot as they are kept: of a queue manager that is gone nothing else is told as gone, and of
+    very many objects of a kind that come or go only their number."""
+    left = any(each.metric == GONE and each.name.kind == QUEUE_MANAGER_KIND.name for each in entries)
+    counts = Counter((each.name.kind, each.metric) for each in entries if each.kind is EntryKind.OBJECT)
+    told: set[tuple[str, str]] = set()
+    for each in entries:
+        key = each.name.kind, each.metric
+        if each.kind is not EntryKind.OBJECT:
+            yield each
+        elif left and each.metric == GONE and each.name.kind != QUEUE_MANAGER_KIND.name:
+            continue
+        elif counts[key] <= _MOST_OBJECTS:
+            yield each
+        elif key not in told:
+            told.add(key)
+            yield each._replace(name=each.name._replace(name=""), new=counts[key])
 
 
 def _nothing(_: object) -> tuple[Any, ...]:

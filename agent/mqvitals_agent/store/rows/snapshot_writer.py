@@ -173,8 +173,10 @@ class SnapshotWriter:
         if reading.gone and number not in self.gone:
             self.gone[number] = reading.ts
             self._moved[number] = reading.ts
+            self._current.note_existence(number, reading)
         elif reading.answered and not reading.gone:
-            self.gone.pop(number, None)
+            if self.gone.pop(number, None) is not None:
+                self._current.note_existence(number, reading)
             self._moved[number] = None
 
     def _write_objects(self) -> None:
