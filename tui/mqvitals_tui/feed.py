@@ -158,7 +158,7 @@ class Feed:
             if self._reader is None:
                 self._reader = StoreReader.open(self._store)
                 self._file = (stat.st_dev, stat.st_ino)
-            seq = store_position(self._reader)
+            seq = store_position(self._reader, request.at)
             if not forced and self._done == (request, seq):
                 return
             read = self._read(self._reader, request)

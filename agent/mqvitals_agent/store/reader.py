@@ -63,6 +63,7 @@ from mqvitals_agent.store.rows.objects import (
     read_unknown_counts,
 )
 from mqvitals_agent.store.rows.receivers import ReceiverRow, read_receivers
+from mqvitals_agent.store.rows.steps import Step, end_of_cycle, step_back, step_on
 from mqvitals_agent.store.rows.tables import moment, tables_of, text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
@@ -117,6 +118,21 @@ class StoreReader:
         from mqvitals_agent.store.moment_reader import MomentReader
 
         return MomentReader(self, at)
+
+    def step(self, at: int | None, step: Step, *, on: bool) -> int | None:
+        """The moment (ms UTC) one step before ``at``, or with ``on`` after it; ``at`` None: before the newest cycle.
+
+        None: there is no such step.
+        """
+        with self._query() as connection:
+            if at is None:
+                return None if on else step_back(connection, LAST, step)
+            return step_on(connection, at, step) if on else step_back(connection, at, step)
+
+    def end_of_cycle(self, ts: int) -> int:
+        """When the cycle was over in which a snapshot was taken at ``ts``, ms UTC."""
+        with self._query() as connection:
+            return end_of_cycle(connection, ts)
 
     def close(self) -> None:
         """Close the store; a second call does nothing."""

@@ -57,7 +57,8 @@ class FrameRequest(NamedTuple):
     """What a screen needs.
 
     ``kind`` for a list (``storage`` means buffer pools and page sets), ``name`` for the detail of an object; ``metric``
-    is what its chart shows (empty: the main one of its kind), ``span_ms`` the length of the chart.
+    is what its chart shows (empty: the main one of its kind), ``span_ms`` the length of the chart. ``at`` is the past
+    moment as of which it is read, ms UTC; None: now.
     """
 
     screen: str = OVERVIEW
@@ -65,6 +66,7 @@ class FrameRequest(NamedTuple):
     name: ObjectName | None = None
     metric: str = ""
     span_ms: int = HOUR_MS
+    at: int | None = None
 
 
 class StorePosition(NamedTuple):
@@ -130,11 +132,13 @@ class Frame:
 _NO_SETTINGS = Settings()
 
 
-def store_position(reader: StoreReader) -> StorePosition:
+def store_position(reader: StoreReader, at: int | None = None) -> StorePosition:
     """The newest position in the store; cheap to read. A frame with the same ``seq`` shows nothing new but ages.
 
-    Raises StoreError.
+    As of a past moment ``at`` nothing is ever new. Raises StoreError.
     """
+    if at is not None:
+        return StorePosition(at)
     owners = reader.owners()
     newest = max((owner.last_ts for owner in owners), default=0)
     return StorePosition(newest, sum(owner.last_cycle for owner in owners), reader.last_action())
@@ -153,7 +157,9 @@ def read_frame(
     ``settings`` give labels, routes and receivers; ``machine`` is the time by which people act, None: ``clock_ms``.
     """
     settings = _NO_SETTINGS if settings is None else settings
-    seq = store_position(reader)
+    seq = store_position(reader, request.at)
+    if request.at is not None:
+        reader = reader.as_of(request.at)
     figures = FIGURES if request.screen == OVERVIEW else _HEADER_FIGURES
 
     data = read_status_data(reader, clock_ms, figures, site_of=partial(AlertSite.of, settings), machine=machine)

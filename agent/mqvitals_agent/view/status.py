@@ -87,6 +87,8 @@ class StatusData:
     refused: str = ""
     unstored: str = ""
     handled: Handlings = field(default_factory=Handlings)
+    as_of: int | None = None
+    """The past moment as of which a store was read, ms UTC; then ``now`` is that. None: as it is now."""
 
 
 def _no_site(groups: Collection[str]) -> AlertSite:
@@ -127,6 +129,8 @@ def read_status_data(
     stored = reader.alerts()
     site = site_of([member.name for member in members if member.is_group])
     now = max((member.last_ts for member in members), default=clock) if meta.past else clock
+    if meta.as_of is not None:
+        now = machine = meta.as_of
     muted = mutings(reader, site.calendar, site.labeller, now)
     actions = read_alert_actions(stored, reader.actions(), site.labeller, machine, muted)
     return StatusData(
@@ -141,6 +145,7 @@ def read_status_data(
         refused=meta.refused,
         unstored="" if meta.past else trouble_of(reader.path),
         handled=Handlings(actions, machine, meta.past),
+        as_of=meta.as_of,
     )
 
 

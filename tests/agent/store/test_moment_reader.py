@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,11 @@ from mqvitals_agent.poll.replay import ReplayCycle, ReplayPace, ReplaySummary, r
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, Owner
 from mqvitals_agent.store.rows.alerts import StoredAlert
+from mqvitals_agent.store.rows.steps import Step
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, SILENCES, FrameRequest, read_frame
 from mqvitals_config.settings import Settings
+from mqvitals_rules.lifecycle.alert import AlertState
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
@@ -162,3 +166,59 @@ def test_random_figures_equal_those_of_plain_sql(watched: tuple[StoreReader, lis
         assert rows[name][metric].value == value, (at, name, metric)
         checked += 1
     plain.close()
+
+
+def test_steps_lead_over_every_cycle_and_back(watched: tuple[StoreReader, list[Seen]]) -> None:
+    """From now back to the first cycle and on again: the same moments, each the end of a cycle."""
+    reader, seen = watched
+    back: list[int] = []
+    at = reader.step(None, Step.CYCLE, on=False)
+    while at is not None:
+        back.append(at)
+        at = reader.step(at, Step.CYCLE, on=False)
+    on = [back[-1]]
+    while (following := reader.step(on[-1], Step.CYCLE, on=True)) is not None:
+        on.append(following)
+    newest = max(each.last_ts for each in reader.owners())
+    assert on == [*reversed(back), newest]
+    assert {then.at for then in seen} <= set(on)
+    assert all(after - before > 2_000 for before, after in pairwise(on))
+    assert reader.step(None, Step.CYCLE, on=True) is None
+
+
+def test_steps_lead_over_transitions_of_alerts(watched: tuple[StoreReader, list[Seen]]) -> None:
+    """At each such moment an alert begins, changes or ends; between two of them none does."""
+    reader, _ = watched
+    times = sorted(
+        {
+            each.ts
+            for alert in reader.alerts(include_ended=True)
+            for each in reader.transitions(alert.id)
+            if each.state is not AlertState.PENDING
+        }
+    )
+    found: list[int] = []
+    at = reader.step(0, Step.TRANSITION, on=True)
+    while at is not None:
+        found.append(at)
+        at = reader.step(at, Step.TRANSITION, on=True)
+    assert found == sorted({reader.end_of_cycle(ts) for ts in times})
+    back = [found[-1]]
+    while (before := reader.step(back[-1], Step.TRANSITION, on=False)) is not None:
+        back.append(before)
+    assert back == found[::-1]
+
+
+@pytest.mark.parametrize("screen", [OVERVIEW, ALERTS, AGENT, SILENCES])
+def test_every_screen_is_read_as_of_then(watched: tuple[StoreReader, list[Seen]], screen: str) -> None:
+    """A frame of a past moment has that moment as its now, and is the same whenever it is read."""
+    reader, seen = watched
+    rules = load_rule_config(Settings())
+    then = seen[len(seen) // 2]
+    request = FrameRequest(screen, at=then.at)
+    frame = read_frame(reader, then.at + 86_400_000, request, rules)
+    assert (frame.now, frame.data.as_of) == (then.at, then.at)
+    later = read_frame(reader, then.at + 3_600_000, request, rules)
+    assert replace(frame, read_at=0, site=later.site) == replace(later, read_at=0)
+    assert {each.key for each in frame.data.alerts} == {each.alert.key for each in then.alerts}
+    assert [each.name for each in frame.data.members] == [each.name for each in then.owners]
