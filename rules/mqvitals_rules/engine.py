@@ -17,9 +17,9 @@ from mqvitals_rules.explanation import severity_of
 from mqvitals_rules.history import MetricHistory
 from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.latest_state import LatestState
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.lifecycle.causes import Partners, explained
-from mqvitals_rules.lifecycle.step import HoldPolicy, Measured, Verdict, begin, end, shifted, step
+from mqvitals_rules.lifecycle.step import HoldPolicy, Measured, Verdict, begin, end, restated, shifted, step
 from mqvitals_rules.rule_state import AT_ONCE, REVIEW_MS, RuleGroup, RuleState
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.quantity import format_value
@@ -305,6 +305,36 @@ class Engine:
             elif holds:
                 self._begin(compiled, policy, state, now, alerts, changes)
             rule_state.settle(place, compiled.id)
+        if alerts and not by_records and rules is not rule_state.group.rules:
+            self._restate(rules, state, rule_state, now, changes)
+
+    def _restate(
+        self,
+        evaluated: Sequence[CompiledRule],
+        state: LatestState,
+        rule_state: RuleState,
+        now: int,
+        changes: list[Transition],
+    ) -> None:
+        """Let firing alerts whose rules this poll did not evaluate say what is now, where a value they show changed."""
+        group, context, alerts = rule_state.group, self._context, rule_state.alerts
+        for rule, alert in list(alerts.items()):
+            place = group.places.get(rule)
+            if alert.state is not AlertState.FIRING or place is None:
+                continue
+            compiled = group.rules[place]
+            if any(each is compiled for each in evaluated):
+                continue
+            shown = tuple(context.value(kind, metric.name) for kind, metric in compiled.summary.metrics)
+            if shown == rule_state.shown.get(rule, ()) and not compiled.summary.shows_members:
+                continue
+            rule_state.shown[rule] = shown
+            holds = compiled.when.truth(context, state.values)
+            verdict = self._verdict(compiled, state, alert, holds=holds, clear=None, severity=None)
+            transition = restated(alert, verdict, now)
+            if transition is not None:
+                alerts[rule] = transition.after
+                changes.append(transition)
 
     def _note_unknown(
         self,
@@ -369,9 +399,8 @@ class Engine:
         if holds is not None:
             clear = not holds if compiled.clear is None else compiled.clear.truth(self._context)
         severity = None if holds is None else severity_of(compiled, self._context)
-        summary = compiled.describe(state.name, self._context) if holds else alert.summary
-        measured = None if holds is None else self._measured(compiled)
-        transition = step(alert, policy, Verdict(holds, clear, severity, summary, measured), now)
+        verdict = self._verdict(compiled, state, alert, holds=holds, clear=clear, severity=severity)
+        transition = step(alert, policy, verdict, now)
         if transition is None:
             return
         changes.append(transition)
@@ -379,6 +408,21 @@ class Engine:
             del alerts[alert.key.rule]
         else:
             alerts[alert.key.rule] = transition.after
+
+    def _verdict(
+        self,
+        compiled: CompiledRule,
+        state: LatestState,
+        alert: Alert,
+        *,
+        holds: bool | None,
+        clear: bool | None,
+        severity: Severity | None,
+    ) -> Verdict:
+        """What a poll says about an open alert; its summary is written anew only while the condition holds."""
+        summary = compiled.describe(state.name, self._context) if holds else alert.summary
+        measured = None if holds is None else self._measured(compiled)
+        return Verdict(holds, clear, severity, summary, measured)
 
     def _measured(self, compiled: CompiledRule) -> Measured | None:
         figure = compiled.figure

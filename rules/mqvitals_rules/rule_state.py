@@ -164,6 +164,7 @@ class RuleState:
         "record_ends",
         "reviewed",
         "settled",
+        "shown",
         "unknown",
     )
 
@@ -176,6 +177,8 @@ class RuleState:
         """Rule id -> the first absence met, and the one that makes the verdict unknown."""
         self.settled: list[object] = [_NEWS if compiled.id in alerts else False for compiled in group.rules]
         self.polled = -1
+        self.shown: dict[str, tuple[Reported, ...]] = {}
+        """Rule id -> the values in the summary of its open alert, at the last poll that it did not count."""
         self.record_ends: dict[str, int] = {}
         """Rule id -> the end of the last record with which it was evaluated."""
         self._for_turn = (-1, -1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import age, clock, day
 from mqvitals_rules.instant_context import InstantContext
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Standing, Why
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from mqvitals_rules.ruleset.ruleset import RuleSet
 
 _NO_LABELS: Labels = MappingProxyType({})
+
+UNKNOWN_NOW = "unknown"
+"""What stands for the figure of an alert that has none now."""
 
 
 def worst_first(alerts: Iterable[Alert]) -> list[Alert]:
@@ -88,7 +91,7 @@ def full_json(alert: Alert, labels: Labels = _NO_LABELS) -> dict[str, Any]:
 
 
 def alert_json(alert: Alert, labels: Labels = _NO_LABELS) -> dict[str, Any]:
-    """An alert in ``mqvitals status --json`` and ``alerts list --json``.
+    """An alert in ``mqvitals status --json`` and ``alerts list --json``; its summary is the one that people read.
 
     Severity is the worst while it was open, times ISO 8601 in UTC. ``labels`` are those that routes and silences match,
     with the severity as it is now.
@@ -103,7 +106,7 @@ def alert_json(alert: Alert, labels: Labels = _NO_LABELS) -> dict[str, Any]:
         "object": str(name),
         "started": iso(began_ts(alert)),
         "ended": None if alert.ended is None else iso(alert.ended),
-        "summary": summary(alert),
+        "summary": open_summary(alert),
         "labels": dict(labels),
     }
 
@@ -137,22 +140,32 @@ def short_summary(alert: Alert) -> str:
     """The summary for use beside the object's name, without that name: ``queue X: depth 7`` is ``depth 7``."""
     text, name = summary(alert), alert.key.object.name
     subject, colon, rest = text.partition(": ")
-    return _with_current_state(alert, rest if colon and rest and name and subject.endswith(f" {name}") else text)
+    return _as_it_stands(alert, rest if colon and rest and name and subject.endswith(f" {name}") else text)
 
 
 def open_summary(alert: Alert) -> str:
-    """The summary of an open alert; when its condition no longer holds, it begins with the change."""
-    return _with_current_state(alert, summary(alert))
+    """The summary of an open alert; when its condition does not hold now, or is unknown, it begins with that."""
+    return _as_it_stands(alert, summary(alert))
 
 
-def _with_current_state(alert: Alert, text: str) -> str:
-    """The summary is that of the last poll at which the condition held; changes since then come first, as its end
-    may be cut off."""
-    if alert.ended is not None:
+def _as_it_stands(alert: Alert, text: str) -> str:
+    """The summary is that of the last poll at which the condition held; what is now comes first, as its end may be
+    cut off."""
+    if alert.ended is not None or alert.standing is Standing.HOLDS:
         return text
-    now = f"now {alert.value_now}" if alert.value_now else ""
-    changes = ", ".join(part for part in ("clearing" if alert.good_polls else "", now) if part)
-    return f"{changes}, was: {text}" if changes else text
+    now = f"now {alert.value_now or UNKNOWN_NOW}"
+    match alert.standing:
+        case Standing.UNKNOWN:
+            words = now
+        case Standing.CLEARING:
+            words = f"clearing, {now}" if _has_figure(alert) else "clearing"
+        case _:
+            words = now if _has_figure(alert) else "no longer so"
+    return f"{words}, was: {text}"
+
+
+def _has_figure(alert: Alert) -> bool:
+    return bool(alert.value_now or alert.worst_value)
 
 
 @dataclass(frozen=True, slots=True)

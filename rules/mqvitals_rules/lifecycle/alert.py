@@ -41,6 +41,15 @@ class Why(Enum):
     TURNED_OFF = "turned off by the settings"
 
 
+class Standing(Enum):
+    """How an open alert stands as of the last poll; only while its condition holds is its summary about now."""
+
+    HOLDS = "the condition holds"
+    EASED = "the condition no longer holds, and the clear condition does not hold yet"
+    CLEARING = "the clear condition holds, not yet for long enough"
+    UNKNOWN = "the condition is unknown"
+
+
 class AlertKey(NamedTuple):
     """The identity of an alert.
 
@@ -61,11 +70,12 @@ class Alert:
     object). ``severity`` is now, ``worst`` the worst while it was firing (pending: as if). ``true_polls`` counts the
     polls on which the condition held until it fired, ``good_polls`` those in a row on the clear side since,
     ``unknown_polls`` those in a row that could not be evaluated. ``recent_polls`` has a bit for each of the last known
-    polls while it waited, the newest lowest: 1 where the condition held. ``good_since`` is the time of the first of
+    polls while it waited, the newest lowest: 1 where the condition held; once it fires only that of the last known
+    poll. ``good_since`` is the time of the first of
     ``good_polls``. ``cause`` is the firing alert that explains this one, while it is firing. ``started`` is when it
     began firing, ``since`` when the condition first held. ``value_now`` is its rule's figure
-    (``CompiledRule.figure``) in words as of the last poll on which the condition did not hold; empty while it holds,
-    since ``summary`` then shows the figure. ``worst_value`` is the figure at its worst while it was firing,
+    (``CompiledRule.figure``) in words as of the last poll, when the condition did not hold; empty while it holds,
+    since ``summary`` then shows the figure, and while it is unknown. ``worst_value`` is the figure at its worst while it was firing,
     ``worst_number`` the same as a number in the metric's own unit; empty and None where the rule has no figure.
     ``identity`` is when it began firing by the clock of then, where that clock has been corrected since; None:
     ``started`` is that. ``off_reason`` is the site's reason where its settings turned the rule off for the object.
@@ -95,6 +105,15 @@ class Alert:
     worst_number: float | None = None
     identity: int | None = None
     off_reason: str = ""
+
+    @property
+    def standing(self) -> Standing:
+        """How it stands as of the last poll. Only with ``HOLDS`` does ``summary`` state values of that poll."""
+        if self.unknown_polls:
+            return Standing.UNKNOWN
+        if self.good_polls:
+            return Standing.CLEARING
+        return Standing.HOLDS if self.recent_polls & 1 else Standing.EASED
 
     @property
     def why_text(self) -> str:

@@ -108,6 +108,31 @@ def step(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Transi
     return None if after is alert else Transition(after, alert, after.why)
 
 
+def restated(alert: Alert, verdict: Verdict, now: int) -> Transition | None:
+    """What a firing alert says at a poll that its rule does not count; None when nothing about it changed.
+
+    The alert states the values of now, or that its condition no longer holds or is unknown. It neither ends nor
+    changes its severity; no poll is counted, but one on which the condition holds ends a row of good polls, and
+    one with a verdict a row of unknown ones.
+    """
+    if verdict.holds is None:
+        after = _changed(alert, now, unknown_polls=max(alert.unknown_polls, 1), value_now="")
+    elif verdict.holds:
+        after = _changed(
+            alert,
+            now,
+            good_polls=0,
+            good_since=None,
+            unknown_polls=0,
+            recent_polls=1,
+            summary=verdict.summary,
+            value_now="",
+        )
+    else:
+        after = _changed(alert, now, unknown_polls=0, recent_polls=0, value_now=_now(verdict))
+    return None if after is alert else Transition(after, alert, after.why)
+
+
 def end(alert: Alert, why: Why, now: int, off_reason: str = "") -> Transition:
     """End an open alert for a reason outside its conditions: the object is gone, the rule is no longer in force."""
     return Transition(replace(_ended(alert, why, now), off_reason=off_reason), alert, why)
@@ -165,7 +190,7 @@ def _changed(alert: Alert, now: int, **changes: Any) -> Alert:
 
 
 def _unknown(alert: Alert, now: int) -> Alert:
-    after = _changed(alert, now, unknown_polls=alert.unknown_polls + 1)
+    after = _changed(alert, now, unknown_polls=alert.unknown_polls + 1, value_now="")
     return _ended(after, Why.UNKNOWN, now) if after.unknown_polls >= UNKNOWN_POLLS else after
 
 
@@ -201,7 +226,9 @@ def _firing(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Ale
     if not verdict.holds and verdict.clear:
         good = alert.good_polls + 1
         since = now if alert.good_since is None else alert.good_since
-        after = _changed(alert, now, good_polls=good, good_since=since, unknown_polls=0, value_now=_now(alert, verdict))
+        after = _changed(
+            alert, now, good_polls=good, good_since=since, unknown_polls=0, recent_polls=0, value_now=_now(verdict)
+        )
         return _ended(after, Why.CLEARED, now) if _cleared(after, policy, now) else after
     severity = alert.severity if verdict.severity is None else verdict.severity
     # A clear condition that cannot be evaluated is unknown: the good polls before it still count.
@@ -213,19 +240,20 @@ def _firing(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Ale
         good_polls=alert.good_polls if unclear else 0,
         good_since=alert.good_since if unclear else None,
         unknown_polls=0,
+        recent_polls=int(verdict.holds is True),
         severity=severity,
         worst=max(alert.worst, severity),
         # The summary stays that of the last poll on which the condition held: once it is over it shows how bad it was.
         summary=verdict.summary if verdict.holds else alert.summary,
         why=alert.why if severity is alert.severity else Why.SEVERITY_CHANGED,
-        value_now="" if verdict.holds else _now(alert, verdict),
+        value_now="" if verdict.holds else _now(verdict),
         worst_value=worst_value,
         worst_number=worst_number,
     )
 
 
-def _now(alert: Alert, verdict: Verdict) -> str:
-    return alert.value_now if verdict.measured is None else verdict.measured.words
+def _now(verdict: Verdict) -> str:
+    return "" if verdict.measured is None else verdict.measured.words
 
 
 def _worst(alert: Alert, severity: Severity, verdict: Verdict) -> tuple[str, float | None]:

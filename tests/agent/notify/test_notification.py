@@ -178,7 +178,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
 
 def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
     """Its condition no longer holds, and what clears it does not yet."""
-    between = replace(pool(started=STARTED, summary="buffer pool 3: 1 % free"), value_now="10 %")
+    between = replace(pool(started=STARTED, summary="buffer pool 3: 1 % free"), recent_polls=0, value_now="10 %")
     said = notified(between, RuleText())
     assert said.annotations["summary"] == "QM01: now 10 %, was: buffer pool 3: 1 % free"
 

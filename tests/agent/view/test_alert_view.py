@@ -175,16 +175,30 @@ def test_a_summary_does_not_repeat_the_name_beside_it() -> None:
 
 
 def test_what_no_longer_holds_says_so() -> None:
-    """The words of an open alert whose condition ceased to hold are told as something that was; JSON keeps them."""
+    """The words of an open alert whose condition does not hold, or is unknown, are told as something that was.
+
+    JSON has the same; of an ended alert they stand alone.
+    """
     clearing = replace(alert(), good_polls=1)
-    assert printed(alert_list_lines([clearing], 1795176590000, 80))[1] == "    clearing, was: 4 % free"
-    assert alert_json(clearing)["summary"] == "4 % free"
-    assert printed(alert_list_lines([replace(clearing, ended=1795176590000)], 1795176590000, 80))[1] == "    4 % free"
+    eased = replace(alert(), recent_polls=0)
+    unknown = replace(alert(), unknown_polls=1)
+    for standing, words in (
+        (clearing, "clearing, was: 4 % free"),
+        (eased, "no longer so, was: 4 % free"),
+        (unknown, "now unknown, was: 4 % free"),
+        (replace(unknown, good_polls=1), "now unknown, was: 4 % free"),
+        (replace(eased, worst_value="1 %"), "now unknown, was: 4 % free"),
+    ):
+        assert printed(alert_list_lines([standing], 1795176590000, 80))[1] == f"    {words}"
+        assert alert_json(standing)["summary"] == words
+        ended = replace(standing, ended=1795176590000)
+        assert printed(alert_list_lines([ended], 1795176590000, 80))[-1].strip() == "4 % free"
+        assert alert_json(ended)["summary"] == "4 % free"
 
 
 def test_between_its_bounds_an_alert_says_what_was_and_what_is() -> None:
     """The words are of the last poll on which the condition held, the figure in front of them of now."""
-    eased = replace(alert(), value_now="7 %", worst_value="1 %")
+    eased = replace(alert(), recent_polls=0, value_now="7 %", worst_value="1 %")
     assert printed(alert_list_lines([eased], 1795176590000, 80))[1] == "    now 7 %, was: 4 % free"
     clearing = replace(eased, good_polls=1, value_now="34 %")
     assert printed(alert_list_lines([clearing], 1795176590000, 80))[1] == "    clearing, now 34 %, was: 4 % free"

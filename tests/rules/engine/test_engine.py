@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Transition, Why, overshadowed
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Standing, Transition, Why, overshadowed
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.facts import Fact, Facts
 from mqvitals_rules.ruleset.pattern import ObjectPattern
@@ -292,6 +292,9 @@ def test_a_refused_form_of_a_command_is_an_alert_of_its_own() -> None:
     }
     ended = desk.poll(desk.tell(plain, outcome=Outcome.OK.value, reason=0))
     assert [change.after.key.instance for change in ended.transitions] == ["INQUIRE_CHANNEL_STATUS"]
+    # It is neither refused nor answered: the alert goes on, as of something that was.
+    (eased,) = desk.poll(desk.tell(scoped, outcome=Outcome.UNREACHABLE.value, reason=2009)).transitions
+    assert (eased.after.state, eased.after.standing) == (AlertState.FIRING, Standing.EASED)
     assert desk.poll(desk.tell(scoped, outcome=Outcome.UNREACHABLE.value, reason=2009)).transitions == ()
 
 

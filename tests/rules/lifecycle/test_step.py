@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why, overshadowed
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Standing, Why, overshadowed
 from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy, Measured, Verdict, begin, end, step
 from mqvitals_rules.snapshot import ObjectName
 
@@ -152,14 +152,19 @@ def test_a_figure_without_sides_is_that_of_the_worst_severity() -> None:
 
 
 def test_the_figure_of_now_stands_beside_words_of_before() -> None:
-    """While the condition holds the words have it; between the bounds, on good polls and at the end it is kept apart."""
+    """While the condition holds the words have it; between the bounds, on good polls and at the end it is kept apart.
+
+    While it is unknown there is none.
+    """
     held = course(Verdict(True, False, Severity.WARNING, "1 % free", low(1)))
     assert held.value_now == ""
     between = after(held, Verdict(False, False, Severity.WARNING, "", low(7)), 3000)
     assert (between.summary, between.value_now) == ("1 % free", "7 %")
     assert after(between, Verdict(True, False, Severity.WARNING, "2 % free", low(2)), 4000).value_now == ""
     unknown = after(between, Verdict(None, None, None, ""), 4000)
-    assert unknown.value_now == "7 %"
+    assert (unknown.value_now, unknown.standing) == ("", Standing.UNKNOWN)
+    unmeasured = after(between, Verdict(False, False, Severity.WARNING, ""), 4000)
+    assert (unmeasured.value_now, unmeasured.standing) == ("", Standing.EASED)
     for poll, free in enumerate((30, 32, 34)):
         between = after(between, Verdict(False, True, Severity.WARNING, "", low(free)), 4000 + poll)
     assert between.state is AlertState.RESOLVED

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
-from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy, Verdict, begin, step
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Standing, Transition, Why
+from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy, Measured, Verdict, begin, restated, step
 from mqvitals_rules.snapshot import ObjectName
 
 POOL = ObjectName("QM01", "buffer_pool", "3")
@@ -152,3 +152,38 @@ def test_people_see_each_firing_alert_begin_and_end_once(
     visible = [change for change in changes if change.visible]
     fired = [alert for alert in alerts if alert.started is not None]
     assert len(visible) == len(fired) + sum(alert.ended is not None for alert in fired)
+
+
+@settings(max_examples=2 * settings().max_examples)
+@given(polls, policies, st.data())
+def test_the_words_are_of_now_only_while_the_condition_holds(
+    sequence: list[tuple[bool | None, bool | None]], policy: HoldPolicy, data: st.DataObject
+) -> None:
+    """Whether a poll counts or is only looked at: how a firing alert stands is what the last poll found, and so its words."""
+    alert = begin(IDENTITY, policy, Severity.WARNING, "poll -1", 0).after
+    for at, (holds, clear) in enumerate(sequence):
+        now = (at + 1) * INTERVAL
+        firing = alert.state is AlertState.FIRING
+        verdict = Verdict(holds, clear, Severity.WARNING, f"poll {at}", Measured(f"{at} %", at))
+        looked = firing and data.draw(st.booleans())
+        transition = (
+            restated(alert, verdict, now)
+            if looked
+            else step(alert, policy, verdict._replace(clear=None if holds else clear), now)
+        )
+        before, alert = alert, alert if transition is None else transition.after
+        if alert.state is AlertState.RESOLVED:
+            assert not looked
+            return
+        if not firing:
+            continue
+        if looked:
+            assert (alert.state, alert.severity, alert.started) == (before.state, before.severity, before.started)
+            assert alert.good_polls <= before.good_polls
+        assert (alert.standing is Standing.HOLDS) is (holds is True)
+        assert (alert.standing is Standing.UNKNOWN) is (holds is None)
+        if holds:
+            assert (alert.summary, alert.value_now) == (f"poll {at}", "")
+        else:
+            assert alert.summary == before.summary
+            assert alert.value_now == ("" if holds is None else f"{at} %")

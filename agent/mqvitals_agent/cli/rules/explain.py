@@ -219,6 +219,7 @@ def _verdict_lines(
 ) -> Iterator[str]:
     """The rule's verdict about one object; ``alert`` is the newest about it."""
     from mqvitals_agent.text.figure import stamp
+    from mqvitals_agent.view.alerts import open_summary
     from mqvitals_agent.view.explanation import explain_object
     from mqvitals_rules.ruleset.facts import facts_as_yaml
     from mqvitals_rules.ruleset.markdown import one_line
@@ -238,7 +239,7 @@ def _verdict_lines(
         yield from _labelled("Says", found.summary)
     elif alert is not None and alert.ended is None:
         yield from _labelled("Severity", alert.severity.name.lower())
-        yield from _labelled("Says", alert.summary)
+        yield from _labelled("Says", open_summary(alert))
     yield from _term_lines(found)
     yield from _labelled("Missing", *found.remedies)
     yield from _verbatim("Declare" if found.when.truth is None else "Optional", facts_as_yaml(found.declarations))
