@@ -85,12 +85,13 @@ class CompiledRule:
         return self.advice.fill(name, context.value)
 
     def command(self, name: ObjectName, context: Context) -> str:
-        """The MQSC command that shows an object: of the first case that holds, else the usual one; empty
-        without any.
+        """The MQSC command that shows an object: of the first case that holds, else the usual one.
+
+        Empty without any, and where all lack a value.
         """
         fitting = (template for condition, template in self.mqsc_if if condition.truth(context))
-        template = next(fitting, self.mqsc)
-        return "" if template is None else template.fill(name, context.value)
+        usual = () if self.mqsc is None else (self.mqsc,)
+        return next(filter(None, (template.fill(name, context.value) for template in (*fitting, *usual))), "")
 
     def identity(self, scope: ObjectName) -> AlertIdentity:
         """The identity of an alert of this rule for the object ``scope``."""

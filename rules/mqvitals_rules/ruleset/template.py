@@ -7,7 +7,8 @@ has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the par
 ...}`` only those that fulfil a condition on their values now. ``{one depth: waits|wait}`` is the first word where the
 number is 1, else the second. ``{CSQJ110E.pct}`` is what a console message names,
 ``{CSQJ032E.rba|CSQI047E.rba}`` what the first of several names. The result is plain text without control characters; in
-an MQSC command names are quoted where MQSC needs it.
+an MQSC command names, and texts that stand for one, are quoted where MQSC needs it. A command that needs a value which
+is absent is no command, and so empty; in advice ``<metric>`` stands for the value, which a person fills in.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from mqvitals_rules.members import has_members
 from mqvitals_rules.ruleset.quantity import digits, format_quantity, format_value
 from mqvitals_rules.ruleset.rule import RuleParameter
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 
@@ -68,6 +69,8 @@ class _MetricField(NamedTuple):
     metric: Metric
     others: tuple[Metric, ...] = ()
     """Metrics of the object to show instead, where the first has no value."""
+    is_name: bool = False
+    """It stands alone in the brackets of a command: ``DISPLAY QLOCAL({stream_queue})``."""
 
 
 class _MembersField(NamedTuple):
@@ -118,7 +121,7 @@ class _Aside(NamedTuple):
 class Template:
     """A compiled text. Build it with ``compile_template``."""
 
-    __slots__ = ("_advice", "_mqsc", "_parts", "_places")
+    __slots__ = ("_advice", "_mqsc", "_parts", "_places", "shows_members")
 
     def __init__(self, parts: tuple[_Part | _Aside, ...], *, mqsc: bool = False, advice: bool = False) -> None:
         self._parts = parts
@@ -127,6 +130,7 @@ class Template:
         every = [inner for part in parts for inner in (part.parts if isinstance(part, _Aside) else (part,))]
         shown = [part.of if isinstance(part, _NumberField) else part for part in every]
         self._places = tuple(part for part in shown if isinstance(part, _MetricField))
+        self.shows_members = any(isinstance(part, _MembersField) for part in every)
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -152,7 +156,9 @@ class Template:
         members: Members = lambda _: Absence.NOT_ASKED,
         inserts: Inserts = lambda *_: None,
     ) -> str:
-        """The text for one object."""
+        """The text for one object; empty for a command that lacks a value."""
+        if self._mqsc and not self._advice and any(_lacks(part, lookup) for part in self._parts):
+            return ""
         words: list[str] = []
         seen: set[str] = set()
         for part in self._parts:
@@ -170,9 +176,11 @@ class Template:
         if isinstance(part, _NumberField):
             return part.word(lookup, inserts)
         if isinstance(part, _MetricField):
-            if self._advice and isinstance(lookup(part.kind, part.metric.name), Absence):
-                return part.metric.name
+            if self._advice and _lacks(part, lookup):
+                return f"<{part.metric.name}>"
             word = _field_text(part, lookup)
+            if part.is_name and part.metric.type is MetricType.TEXT:
+                word = mqsc_name(word)
             seen.add(word)
             return word
         assert isinstance(part, str), "members stand in no aside"
@@ -183,6 +191,8 @@ class Template:
 
     def _aside(self, aside: _Aside, name: ObjectName, lookup: Lookup, inserts: Inserts, seen: set[str]) -> list[str]:
         new = False
+        if self._mqsc and any(_lacks(part, lookup) for part in aside.parts):
+            return []
         for part in aside.parts:
             if isinstance(part, _InsertField):
                 new = new or part.text(inserts) is not None
@@ -252,7 +262,8 @@ def compile_template(
     parts.append(str(text[end:]))
     if begun is not None:
         problems.append(Problem(text.at(begun), "", "an aside begins here and does not end: add ]]"))
-    return Template(tuple(part for part in whole if part), mqsc=mqsc), [*problems, *_single_braces(text)]
+    whole = [part for part in whole if part]
+    return Template(_with_names(whole) if mqsc else tuple(whole), mqsc=mqsc), [*problems, *_single_braces(text)]
 
 
 def compile_advice(
@@ -264,7 +275,7 @@ def compile_advice(
 ) -> Template:
     """Compile the advice of a rule, whose commands name the object: ``START CHANNEL({name})``.
 
-    Names are quoted as in a command, and an absent value is shown by the name of its metric. Braces with anything else
+    Names are quoted as in a command, and for an absent value stands the name of its metric: ``<xmitq>``. Braces with anything else
     stay as they are: a site's own advice may hold some.
     """
     parts: list[_Part | _Aside] = []
@@ -282,7 +293,18 @@ def compile_advice(
             parts.append(match[0])
         else:
             parts.append(format_quantity(values[field], parameters[field].unit))
-    return Template((*parts, str(text[end:])), mqsc=True, advice=True)
+    return Template(_with_names((*parts, str(text[end:]))), mqsc=True, advice=True)
+
+
+def _with_names(parts: Sequence[_Part | _Aside]) -> tuple[_Part | _Aside, ...]:
+    """The parts of a text with commands; which of its fields stand for a name is known by the brackets around them."""
+    around = ["", *(part if isinstance(part, str) else "" for part in parts), ""]
+    return tuple(
+        part._replace(is_name=before.endswith("(") and after.startswith(")"))
+        if isinstance(part, _MetricField)
+        else part
+        for before, part, after in zip(around, parts, around[2:], strict=False)
+    )
 
 
 def _insert_field(field: str) -> _InsertField | None:
@@ -378,6 +400,14 @@ def _member_text(place: _MembersField, of: ObjectName, name: ObjectName, values:
         else named.get(part, part)
         for part in place.parts
     )
+
+
+def _lacks(part: _Part | _Aside, lookup: Lookup) -> bool:
+    """Whether a part shows a metric that has no value now, or only blanks."""
+    if not isinstance(part, _MetricField):
+        return False
+    value = _shown_value(part, lookup)[1]
+    return isinstance(value, Absence) or (isinstance(value, str) and not value.strip())
 
 
 def _field_text(place: _MetricField, lookup: Lookup) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_rules.compiled_rule import compile_rule
+from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
+from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.ruleset.pack import load_rules
 from mqvitals_rules.ruleset.quantity import format_quantity, with_unit
 from mqvitals_rules.ruleset.rule import Origin, RuleParameter
-from mqvitals_rules.ruleset.template import compile_advice, compile_template, mqsc_name
+from mqvitals_rules.ruleset.template import Template, compile_advice, compile_template, mqsc_name
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import CHANNEL_STATUS, Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -52,11 +55,12 @@ def advised(name: str, xmitq: Reported) -> str:
 
 
 def test_advice_names_the_object_and_leaves_other_braces() -> None:
-    """Its commands can be typed as they stand; where a value is absent, the word for it stays; a site's braces too."""
+    """Its commands can be typed as they stand; where a value is absent, one sees what to fill in; a site's braces stay."""
     assert advised("To.qm02", "QM02") == (
         "END on QM01: START CHANNEL('To.qm02') after RESET of QM02; wait 10 min; keep {this} and { }"
     )
-    assert "RESET of xmitq;" in advised("TO.QM02", Absence.NOT_ASKED)
+    for value in (Absence.NOT_ASKED, "", "  "):
+        assert "RESET of <xmitq>;" in advised("TO.QM02", value)
 
 
 def test_no_braces_are_left_in_the_advice_of_a_shipped_rule() -> None:
@@ -65,6 +69,57 @@ def test_no_braces_are_left_in_the_advice_of_a_shipped_rule() -> None:
         compiled = compile_rule(rule, KINDS)
         text = compiled.advice.fill(ObjectName("QM01", rule.scope, "X"), lambda _kind, _metric: Absence.NOT_ASKED)
         assert not {"{", "}"} & set(text), (rule.id, text)
+
+
+def commands_of(compiled: CompiledRule) -> list[Template]:
+    return [*([] if compiled.mqsc is None else [compiled.mqsc]), *(template for _, template in compiled.mqsc_if)]
+
+
+@given(st.data())
+def test_no_command_of_a_shipped_rule_has_an_absent_value_in_it(data: st.DataObject) -> None:
+    """Whichever of its operands are absent, and why: a command is whole or left out, and advice has no word of an absence."""
+    for rule in load_rules(KINDS):
+        compiled = compile_rule(rule, KINDS)
+        fields = sorted({pair for each in (*commands_of(compiled), compiled.advice) for pair in names_of(each)})
+        if not fields:
+            continue
+        lacking = data.draw(st.sets(st.sampled_from(fields), min_size=1))
+        absence = data.draw(st.sampled_from([*Absence, "", " "]))
+        name = ObjectName("QM01", rule.scope, "X")
+
+        def lookup(
+            kind: str, metric: str, lacking: set[tuple[str, str]] = lacking, absence: Reported = absence
+        ) -> Reported:
+            return absence if (kind, metric) in lacking else "Some.value"
+
+        for template in commands_of(compiled):
+            text = template.fill(name, lookup)
+            for mark in ("unknown (", "()", "( )", "<"):
+                assert mark not in text, (rule.id, text)
+            if names_of(template) and set(names_of(template)) <= lacking:
+                assert text == "", rule.id
+        advice = compiled.advice.fill(name, lookup)
+        assert "unknown (" not in advice, (rule.id, advice)
+        for _, metric in lacking & set(names_of(compiled.advice)):
+            assert f"<{metric}>" in advice, (rule.id, advice)
+
+
+def names_of(template: Template) -> list[tuple[str, str]]:
+    return [(kind, metric.name) for kind, metric in template.metrics]
+
+
+def test_a_rule_without_a_whole_command_has_none() -> None:
+    """The case that fits is left out for the usual command when only that one is whole."""
+    rule = next(each for each in load_rules(KINDS) if each.id == "OPS-261")
+    compiled = compile_rule(rule, KINDS)
+    name = ObjectName("QM01", "queue", "ORDERS")
+
+    def command(copies: Reported) -> str:
+        return compiled.command(name, InstantContext(lambda _kind, _metric: copies, 0, name.name))
+
+    assert command("COPIES") == "DISPLAY QLOCAL(COPIES) CURDEPTH MAXDEPTH PUT"
+    assert command("Copies.of") == "DISPLAY QLOCAL('Copies.of') CURDEPTH MAXDEPTH PUT"
+    assert command(Absence.STALE) == command("") == ""
 
 
 def test_quotes_around_a_name_in_a_command_are_refused() -> None:
