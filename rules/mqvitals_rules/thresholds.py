@@ -73,12 +73,13 @@ def low_is_bad(rules: Iterable[CompiledRule], kind: str) -> dict[str, bool]:
     for rule in rules:
         figure = rule.figure
         if figure is not None and figure.kind == kind and figure.low_is_bad is not None:
-            for name in _named(kind, figure.metric.name):
+            for name in bounded_with(kind, figure.metric.name):
                 found.setdefault(name, figure.low_is_bad)
     return found
 
 
-def _named(kind: str, metric: str) -> tuple[str, ...]:
+def bounded_with(kind: str, metric: str) -> tuple[str, ...]:
+    """The metrics that a bound of a metric is about: itself, and those whose worst value it is."""
     return (metric, *_SAME.get((kind, metric), ()))
 
 
@@ -90,7 +91,7 @@ def _of_rule(rule: CompiledRule, kind: str, values: Mapping[str, Reported]) -> I
             value = None if metric.metric.name not in told else _number(bound, values)
             guard = value == 0 and not low and metric.metric.type is MetricType.GAUGE
             if value is not None and not guard:
-                for name in _named(kind, metric.metric.name):
+                for name in bounded_with(kind, metric.metric.name):
                     yield Threshold(name, value, low, severity, rule.id)
 
 

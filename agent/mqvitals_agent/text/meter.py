@@ -1,7 +1,7 @@
 """A share drawn as a meter, with the values at which rules fire as ticks: ``▕██████▌ ▏ ▏``.
 
-Its colour goes from calm to the tone of the worst value that is reached. Without colours, and in ASCII, its length and
-the ticks say the same.
+Its colour goes from calm to the tone of the worst value that is reached. Without colours its length and the ticks say
+the same.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ LEAST_WIDTH: Final = 4
 _FULL, _NOTCHED, _TICK, _ABSENT = "█", "▉", "▏", "╌"
 _PARTS = "▏▎▍▌▋▊▉"
 _ENDS = ("▕", "▏")
-_ASCII_FULL, _ASCII_PART, _ASCII_NOTCHED, _ASCII_TICK, _ASCII_ABSENT = "#=+|."
-_ASCII_ENDS = ("[", "]")
 _EIGHTHS = 8
 
 METER_GLYPHS: Final = frozenset((_FULL, _ABSENT, *_PARTS, *_ENDS))
@@ -36,6 +34,19 @@ class Bound(NamedTuple):
 
     value: float
     severity: Severity
+
+
+class Fill(NamedTuple):
+    """What a meter is to show: a share, per cent (None: absent), its bounds, and a ``tone`` instead of that of its value."""
+
+    share: float | None
+    bounds: tuple[Bound, ...] = ()
+    low_is_bad: bool = False
+    tone: Tone | None = None
+
+    def spans(self, width: int) -> tuple[Span, ...]:
+        """It as ``meter`` draws it."""
+        return meter(self.share, width, self.bounds, low_is_bad=self.low_is_bad, tone=self.tone)
 
 
 def progress(share: float, bound: float, *, low_is_bad: bool = False) -> float:
@@ -65,7 +76,6 @@ def meter(
     *,
     low_is_bad: bool = False,
     tone: Tone | None = None,
-    ascii_only: bool = False,
 ) -> tuple[Span, ...]:
     """A share, per cent, in exactly ``width`` cells, its ends included; None is drawn as absent.
 
@@ -74,14 +84,13 @@ def meter(
     """
     if width < LEAST_WIDTH:
         return (Span(" " * max(width, 0)),)
-    begin, end = _ASCII_ENDS if ascii_only else _ENDS
+    begin, end = _ENDS
     inner = width - 2
     if share is None or math.isnan(share):
-        inside = (_ASCII_ABSENT if ascii_only else _ABSENT) * inner
-        return (Span(begin, Tone.FAINT), Span(inside, Tone.ABSENT), Span(end, Tone.FAINT))
+        return (Span(begin, Tone.FAINT), Span(_ABSENT * inner, Tone.ABSENT), Span(end, Tone.FAINT))
     share = min(max(share, 0.0), 100.0)
     ticks = {round(min(max(each.value, 0.0), 100.0) * inner / 100) for each in bounds} - {0, inner}
-    filled, empty = (_ascii_body if ascii_only else _body)(share, inner, ticks)
+    filled, empty = _body(share, inner, ticks)
     shown = meter_tone(share, bounds, low_is_bad=low_is_bad) if tone is None else tone
     return (Span(begin, Tone.FAINT), Span(filled, shown), Span(f"{empty}{end}", Tone.FAINT))
 
@@ -103,16 +112,4 @@ def _body(share: float, inner: int, ticks: Iterable[int]) -> tuple[str, str]:
             body[tick - 1] = _NOTCHED
         else:
             rest[tick - len(body)] = _TICK
-    return "".join(body), "".join(rest)
-
-
-def _ascii_body(share: float, inner: int, ticks: Iterable[int]) -> tuple[str, str]:
-    full, part = divmod(_steps(share, inner * 2), 2)
-    body = [_ASCII_FULL] * full + [_ASCII_PART] * part
-    rest = [" "] * (inner - len(body))
-    for tick in ticks:
-        if tick < len(body):
-            body[tick - 1] = _ASCII_NOTCHED
-        else:
-            rest[tick - len(body)] = _ASCII_TICK
     return "".join(body), "".join(rest)

@@ -18,27 +18,19 @@ _HEIGHTS: Final = {
     Health.WARNING: "▅",
     Health.CRITICAL: "█",
 }
-_ASCII_HEIGHTS: Final = {
-    Health.OK: "_",
-    Health.INFO: "-",
-    Health.UNKNOWN: "?",
-    Health.WARNING: "!",
-    Health.CRITICAL: "#",
-}
 
 STRIP_GLYPHS: Final = frozenset(_HEIGHTS.values())
 """What a strip is drawn with, beside blanks."""
 
 
-def strip(states: Iterable[Health | None], *, ascii_only: bool = False) -> tuple[Span, ...]:
+def strip(states: Iterable[Health | None]) -> tuple[Span, ...]:
     """A row of cells, one a stretch of time: the worse the state, the higher and the warmer; None (no data) is a hole.
 
     Cells of one state that follow each other are one span.
     """
-    glyphs = _ASCII_HEIGHTS if ascii_only else _HEIGHTS
     spans: list[Span] = []
     for state in states:
-        glyph, tone = (" ", Tone.PLAIN) if state is None else (glyphs[state], _strip_tone(state))
+        glyph, tone = (" ", Tone.PLAIN) if state is None else (_HEIGHTS[state], _strip_tone(state))
         if spans and spans[-1].tone is tone:
             spans[-1] = spans[-1]._replace(text=spans[-1].text + glyph)
         else:

@@ -176,8 +176,8 @@ def _with_overview(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Sett
     return replace(frame, history=history, advice=advice, further=tuple(further), unseen=unseen)
 
 
-def _with_list(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Settings) -> Frame:
-    items = read_items(reader, frame.status, frame.request.kind)
+def _with_list(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settings) -> Frame:
+    items = read_items(reader, frame.status, frame.request.kind, rules.rules)
     if frame.request.kind != "channel_initiator":
         return replace(frame, items=items)
     tasks = read_tasks(reader, frame.status, [item.name.owner for item in items])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import figure
 from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.view.meter_columns import with_meter
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_agent.view.table import (
     AGE,
@@ -38,6 +39,7 @@ from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.ruleset.ruleset import RuleSet
 
 
 STORAGE = "storage"
@@ -49,8 +51,11 @@ def kinds_of(kind: str) -> tuple[str, ...]:
     return ("buffer_pool", "page_set") if kind == STORAGE else (kind,)
 
 
-def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Item, ...]:
-    """The objects of a list, worst first, then by name; clients with the most instances first. Raises StoreError."""
+def read_items(reader: StoreReader, status: GroupStatus, kind: str, rules: RuleSet | None = None) -> tuple[Item, ...]:
+    """The objects of a list, worst first, then by name; clients with the most instances first. Raises StoreError.
+
+    ``rules`` give the meters of the list their ticks.
+    """
     data = status.data
     by_object = health_by_object(status.firing)
     stale = status.stale
@@ -73,6 +78,7 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Ite
                     values,
                     is_stale,
                     _channels(name, values, serving),
+                    () if rules is None else rules.rules_for(name),
                 )
                 for name, values in found.items()
             ]
@@ -224,7 +230,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         AGE,
         ("xmitq_msgs", "Xmitq, msgs", 11, MAIN),
         ("nettime_us_short", "Net time", 9),
-        ("xbatchsz_short", "Batch, msgs", 11),
+        with_meter(metric_column("channel", "xbatchsz_short", "Batch, msgs", 11), 6, "batchsz"),
         ("batchsz", "BATCHSZ, msgs", 13),
         ("type", "Type", 8),
         ("substate", "Substate", 11),
@@ -286,10 +292,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         "buffer_pool",
         STORAGE_NAME,
         replace(OWNER, title="Queue mgr", width=9),
-        metric_column("buffer_pool", "free_pct", "Free %", 8, MAIN),
-        record_column("buffer_pool", "low_pct", "Lowest", 11),
-        replace(metric_column("page_set", "used_pct", "Used %", 8, MAIN), id="used"),
+        with_meter(metric_column("buffer_pool", "free_pct", "Free", 8, MAIN), 6, low_is_bad=True),
+        replace(with_meter(metric_column("page_set", "used_pct", "Used", 8, MAIN), 6), id="used"),
         AGE,
+        record_column("buffer_pool", "low_pct", "Lowest", 11),
         size_column(),
         metric_column("buffer_pool", "free", "Free buffers", 12),
         metric_column("page_set", "buffer_pool", "In pool", 7),
@@ -301,10 +307,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     ),
     "cf_structure": _list(
         "cf_structure",
-        name_column("Structure", 16),
-        ("status", "Status", 12),
-        ("entries_pct", "Entries %", 9, MAIN),
-        ("size_used_pct", "Size %", 8),
+        name_column("Structure", 12),
+        ("status", "Status", 11),
+        with_meter(metric_column("cf_structure", "entries_pct", "Entries", 9, MAIN), 6),
+        with_meter(metric_column("cf_structure", "size_used_pct", "Size used", 8), 6),
         AGE,
         ("entries_used", "Entries used", 12),
         ("entries_max", "of", 8),
@@ -317,7 +323,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         "smds",
         name_column("Data set of", 20),
         OWNER,
-        ("used_pct", "Used %", 9, MAIN),
+        with_meter(metric_column("smds", "used_pct", "Used", 9, MAIN), 6),
         AGE,
         ("offload_msgs", "Msgs", 10),
         ("waits_pct", "Waits %", 8),
@@ -334,7 +340,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         record_column("channel_initiator", "adapters_unused", "Unused", 9),
         pair_column("channel_initiator", "dispatchers_started", "dispatchers_max", "Dispatchers", 11),
         AGE,
-        pair_column("channel_initiator", "current", "current_max", "Instances", 11),
+        with_meter(pair_column("channel_initiator", "current", "current_max", "Instances", 11), 10, "current_max"),
         pair_column("channel_initiator", "active", "active_max", "Active", 11),
         ("retrying", "Retrying", 9),
         ("stopped", "Stopped", 9),
@@ -345,8 +351,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "log": _list(
         "log",
         name_column("Queue manager", 13),
-        pair_column("log", "full_logs", "total_logs", "Full logs", 9, main=True),
-        ("used_pct", "Current %", 9),
+        with_meter(pair_column("log", "full_logs", "total_logs", "Full logs", 9, main=True), 5, "total_logs"),
+        with_meter(metric_column("log", "used_pct", "Current", 9), 6),
         rate_column("log", "Logged/s", 10, "bytes"),
         AGE,
         ("suspend", "Suspended", 9, MAIN),
@@ -399,12 +405,18 @@ _WIDEST_NAME = 48
 def fitted(columns: Sequence[Column], width: int) -> tuple[Column, ...]:
     """The columns that fit into ``width`` cells, ``GAP`` between two: the last ones are left out first.
 
-    The remaining room goes to the name column, up to the longest name of MQ.
+    The remaining room goes to meters, and then to the name column, up to the longest name of MQ.
     """
     kept = list(columns)
     while len(kept) > 2 and _total(kept) > width:
         kept.pop()
     room = width - _total(kept)
+    growing = [position for position, each in enumerate(kept) if each.widest > each.width]
+    for left, position in zip(range(len(growing), 0, -1), growing, strict=True):
+        each = kept[position]
+        more = min(each.widest - each.width, max(room, 0) // left)
+        kept[position] = replace(each, width=each.width + more)
+        room -= more
     return tuple(
         replace(each, width=max(min(each.width + room, max(_WIDEST_NAME, each.width)), 8))
         if each.id == "name"

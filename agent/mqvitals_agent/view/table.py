@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import figure, number, quantity, rough_age, short_age, whole
+from mqvitals_agent.text.meter import LEAST_WIDTH, Fill
 from mqvitals_agent.text.severity import WIDEST, Health
-from mqvitals_agent.text.styled import Tone, tone_of
-from mqvitals_agent.text.terminal import cells, safe
+from mqvitals_agent.text.styled import Span, Tone, tone_of
+from mqvitals_agent.text.terminal import cells, cut_middle, fit, safe
 from mqvitals_agent.view.values import MAIN_METRIC, PER_SECOND, RATE, natural_order, number_in, plain_number
+from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 
 class Cell(NamedTuple):
-    """One cell's text (safe for a terminal) and its tone."""
+    """One cell's text (safe for a terminal) and its tone; ``fill``: the meter before it, as wide as there is room."""
 
     text: str
     tone: Tone = Tone.PLAIN
+    fill: Fill | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One object of a list: its name, its health and its latest values. ``stale``: its owner is stale. ``channels``: of a
-    transmission queue the channels that send from it, each with its status.
+    transmission queue the channels that send from it, each with its status. ``rules``: those in force for the object,
+    of which meters take their ticks.
     """
 
     name: ObjectName
@@ -35,6 +39,7 @@ class Item:
     values: Mapping[str, CurrentValue]
     stale: bool = False
     channels: CurrentValue | None = None
+    rules: tuple[CompiledRule, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def key(self) -> str:
@@ -48,6 +53,8 @@ class Column:
 
     ``order`` gives a key to sort by, the smallest first; absent values come last either way (None). ``metrics`` are
     those that it needs: kind and name. ``both_ends``: a text that is too long loses its middle, not its end.
+    ``widest``: the cells that it takes where there is room, for a longer meter; 0: no more than ``width``. ``figure``: the
+    cells of its text beside a meter.
     """
 
     id: str
@@ -58,6 +65,8 @@ class Column:
     right: bool = False
     metrics: tuple[tuple[str, str], ...] = ()
     both_ends: bool = False
+    widest: int = 0
+    figure: int = 0
 
 
 _SHORT = {
@@ -214,6 +223,17 @@ def metric_column(kind: str, name: str, title: str, width: int, main: bool = Fal
         return figure(latest.value, metric) if words else latest.value
 
     return Column(name, title, width, cell, order, right=not words, metrics=((kind, name),))
+
+
+def cell_spans(cell: Cell, column: Column) -> tuple[Span, ...]:
+    """A cell as it is shown, in exactly the column's width: its text, after a meter where it has one and there is room."""
+    fill = cell.fill
+    room = column.width - max(column.figure, cells(cell.text)) - 1
+    if fill is None or room < LEAST_WIDTH:
+        words = cut_middle(cell.text, column.width) if column.both_ends else cell.text
+        return (Span(fit(words, column.width, right=column.right), cell.tone),)
+    figure_span = Span(f" {fit(cell.text, column.width - room - 1, right=True)}", cell.tone)
+    return (*fill.spans(room), figure_span)
 
 
 def least_column(kind: str, name: str, least: str, title: str, width: int) -> Column:

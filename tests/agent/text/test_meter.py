@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.text.meter import LEAST_WIDTH, METER_GLYPHS, Bound, meter, meter_tone, progress
 from mqvitals_agent.text.styled import Span, Tone
+from mqvitals_agent.text.symbols import Symbols, drawn
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.lifecycle.alert import Severity
 
@@ -22,53 +23,56 @@ def text(spans: tuple[Span, ...]) -> str:
     return "".join(span.text for span in spans)
 
 
-def ink(spans: tuple[Span, ...], *, ascii_only: bool) -> float:
+IN_ASCII = dict(zip("|=+#", (0.25, 0.5, 0.75, 1.0), strict=True))
+IN_BLOCKS = dict(zip("▏▎▍▌▋▊▉█", (n / 8 for n in range(1, 9)), strict=True))
+
+
+def ink(spans: tuple[Span, ...], symbols: Symbols) -> float:
     """How many cells of a meter without ticks are filled."""
-    _, filled, _ = spans
-    weights = {"#": 1.0, "=": 0.5} if ascii_only else dict(zip("▏▎▍▌▋▊▉█", (n / 8 for n in range(1, 9)), strict=True))
-    return sum(weights[glyph] for glyph in filled.text)
+    weights = IN_ASCII if symbols is Symbols.ASCII else IN_BLOCKS
+    return sum(weights[glyph] for glyph in drawn(spans[1].text, symbols))
 
 
-@given(SHARES | st.none(), st.integers(0, 60), BOUNDS, st.booleans(), st.booleans())
-def test_takes_the_cells_that_it_is_given(
-    share: float | None, width: int, bounds: list[Bound], low: bool, ascii_only: bool
-) -> None:
-    """Whatever is drawn, at every width; and with the glyphs of its form alone."""
-    shown = text(meter(share, width, bounds, low_is_bad=low, ascii_only=ascii_only))
+@given(SHARES | st.none(), st.integers(0, 60), BOUNDS, st.booleans())
+def test_takes_the_cells_that_it_is_given(share: float | None, width: int, bounds: list[Bound], low: bool) -> None:
+    """Whatever is drawn, at every width; in ASCII too, with no glyph that has no likeness there."""
+    shown = text(meter(share, width, bounds, low_is_bad=low))
     assert cells(shown) == width
-    assert shown.isascii() if ascii_only else set(shown) <= METER_GLYPHS | {" "}
+    assert set(shown) <= METER_GLYPHS | {" "}
+    plain = drawn(shown, Symbols.ASCII)
+    assert len(plain) == width
+    assert plain.isascii()
+    assert "?" not in plain
 
 
-@given(SHARES, SHARES, WIDTHS, st.booleans())
-def test_more_is_never_drawn_as_less(one: float, other: float, width: int, ascii_only: bool) -> None:
+@given(SHARES, SHARES, WIDTHS, st.sampled_from(Symbols))
+def test_more_is_never_drawn_as_less(one: float, other: float, width: int, symbols: Symbols) -> None:
     """Of two shares the greater one fills at least as much."""
     low, high = sorted((one, other))
-    less, more = (ink(meter(each, width, ascii_only=ascii_only), ascii_only=ascii_only) for each in (low, high))
+    less, more = (ink(meter(each, width), symbols) for each in (low, high))
     assert less <= more
 
 
-@given(SHARES, WIDTHS, BOUNDS, st.booleans())
-def test_empty_only_at_nothing_and_full_only_at_all(
-    share: float, width: int, bounds: list[Bound], ascii_only: bool
-) -> None:
+@given(SHARES, WIDTHS, BOUNDS)
+def test_empty_only_at_nothing_and_full_only_at_all(share: float, width: int, bounds: list[Bound]) -> None:
     """A little is seen, and so is a little that is left; ticks hide neither."""
-    _, filled, rest = meter(share, width, bounds, ascii_only=ascii_only)
+    _, filled, rest = meter(share, width, bounds)
     assert (filled.text == "") == (share <= 0)
-    full = "#" if ascii_only else "█"
-    plain = meter(share, width, ascii_only=ascii_only)[1].text
-    assert (plain == full * (width - 2)) == (share >= 100)
+    plain = meter(share, width)[1].text
+    assert (plain == "█" * (width - 2)) == (share >= 100)
+    assert (drawn(plain, Symbols.ASCII) == "#" * (width - 2)) == (share >= 100)
     assert cells(filled.text) == cells(plain)
     assert cells(rest.text) == width - 1 - cells(filled.text)
 
 
-@given(WIDTHS, BOUNDS, st.booleans())
-def test_absent_looks_like_no_share(width: int, bounds: list[Bound], ascii_only: bool) -> None:
+@given(WIDTHS, BOUNDS, st.sampled_from(Symbols))
+def test_absent_looks_like_no_share(width: int, bounds: list[Bound], symbols: Symbols) -> None:
     """What is not known is neither empty nor full nor in between."""
-    absent = meter(None, width, bounds, ascii_only=ascii_only)
+    absent = meter(None, width, bounds)
     assert absent[1].tone is Tone.ABSENT
-    assert meter(float("nan"), width, bounds, ascii_only=ascii_only) == absent
+    assert meter(float("nan"), width, bounds) == absent
     for share in range(101):
-        assert text(meter(share, width, bounds, ascii_only=ascii_only)) != text(absent)
+        assert drawn(text(meter(share, width, bounds)), symbols) != drawn(text(absent), symbols)
 
 
 @given(SHARES, SHARES, BOUNDS, st.booleans())
@@ -103,7 +107,7 @@ def test_as_it_looks() -> None:
     bounds = (Bound(80, Severity.WARNING), Bound(90, Severity.CRITICAL))
     assert text(meter(62, 12, bounds)) == "▕██████▏ ▏▏▏"
     assert text(meter(95, 12, bounds)) == "▕███████▉▉▌▏"
-    assert text(meter(62, 12, bounds, ascii_only=True)) == "[######  ||]"
-    assert text(meter(85, 12, bounds, ascii_only=True)) == "[#######+=|]"
+    assert drawn(text(meter(62, 12, bounds)), Symbols.ASCII) == "|######| |||"
+    assert drawn(text(meter(85, 12, bounds)), Symbols.ASCII) == "|#######+=||"
     assert text(meter(None, 12, bounds)) == "▕╌╌╌╌╌╌╌╌╌╌▏"
     assert meter(62, 12, bounds, tone=Tone.STALE)[1].tone is Tone.STALE

@@ -13,6 +13,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.chart import BLOCKS
+from mqvitals_agent.text.meter import METER_GLYPHS
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import cells, safe
@@ -339,11 +340,11 @@ def _signs(lines: Sequence[Line]) -> list[tuple[str, str]]:
 
 
 def _words(lines: Sequence[Line]) -> set[str]:
-    """The words, but for the title, which has shorter forms, those that were cut, rules, and trends."""
+    """The words, but for the title, which has shorter forms, those that were cut, rules, trends and meters."""
     words = {
         word.strip(",;")
         for line in lines
         if not line.text.startswith(("mqvitals", "PRDQSG  "))
         for word in line.text.split()
     }
-    return {word for word in words if "…" not in word and not set(word) & {"─", *BLOCKS}}
+    return {word for word in words if "…" not in word and not set(word) & {"─", *BLOCKS, *METER_GLYPHS}}

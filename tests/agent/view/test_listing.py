@@ -16,7 +16,7 @@ from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cells, fit
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.lists import COLUMNS, GAP, fitted, matching, metrics_of, ordered
-from mqvitals_agent.view.table import Column, Item, short_absence
+from mqvitals_agent.view.table import Column, Item, cell_spans, short_absence
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Reported
@@ -41,7 +41,10 @@ def drawn(items: Sequence[Item], kind: str, width: int) -> list[Line]:
     shown = fitted(COLUMNS[kind], width)
     gap = " " * GAP
     titles = gap.join(fit(each.title, each.width, right=each.right) for each in shown)
-    rows = [gap.join(fit(each.cell(item, NOW).text, each.width, right=each.right) for each in shown) for item in items]
+    rows = [
+        gap.join("".join(span.text for span in cell_spans(each.cell(item, NOW), each)) for each in shown)
+        for item in items
+    ]
     return [line(titles), *(line(row, key=item.key) for row, item in zip(rows, items, strict=True))]
 
 
@@ -216,7 +219,7 @@ def test_the_worst_stands_first(stored: StoreReader, judging: RuleConfig) -> Non
 def test_columns_say_what_people_say(stored: StoreReader, judging: RuleConfig) -> None:
     """Pools are told by what is free, page sets by what is used; a limit stands in full, and instances of how many."""
     titles = [column.title for column in fitted(COLUMNS["storage"], 78)]
-    assert titles[2:7] == ["Queue mgr", "Free %", "Lowest", "Used %", "Age"]
+    assert titles[2:6] == ["Queue mgr", "Free", "Used", "Age"]
     depth = next(column for column in COLUMNS["queue"] if column.id == "max_depth")
     told = CurrentValue(999_999_999, 1, "PROBE", 1, None)
     item = Item(ObjectName("QM01", "queue", "X"), Health.OK, {"max_depth": told})

@@ -126,7 +126,7 @@ def test_without_records_it_says_how_to_get_them(told: Take) -> None:
         assert "  needs SMF: START TRACE(STAT) CLASS(4), smf import; see mqvitals help smf\n" in text
         assert "unused" not in text
     unused = next(column for column in COLUMNS["channel_initiator"] if column.id == "adapters_unused")
-    assert unused.cell(frame.items[0], frame.now) == ("needs SMF", Tone.ABSENT)
+    assert unused.cell(frame.items[0], frame.now)[:2] == ("needs SMF", Tone.ABSENT)
 
 
 def test_the_lowest_stands_beside_what_is_free_now(told: Take) -> None:

@@ -17,11 +17,12 @@ from textual.message import Message
 from textual.strip import Strip
 
 from mqvitals_agent.text.styled import Tone, line
-from mqvitals_agent.text.terminal import cut, cut_middle
-from mqvitals_agent.view.table import Cell, Column, Item
+from mqvitals_agent.text.terminal import cells as measured
+from mqvitals_agent.text.terminal import cut
+from mqvitals_agent.view.table import Cell, Column, Item, cell_spans
 from mqvitals_tui.keys import ACROSS
 from mqvitals_tui.widgets.cursor_view import CursorView
-from mqvitals_tui.widgets.painting import TONE_CLASSES, fitted, paint, span_style, tone_css, tone_style
+from mqvitals_tui.widgets.painting import TONE_CLASSES, fitted, paint, span_style, tone_css
 
 _KEPT = 1024
 """The most lines in the cache; several screenfuls."""
@@ -157,24 +158,21 @@ class VirtualTable(CursorView, can_focus=True):
     def _line(self, cells: tuple[Cell, ...], ground: Style) -> Strip:
         segments: list[Segment] = []
         run: list[str] = []
-        tone = Tone.PLAIN
         for column, cell in zip(self._columns, cells, strict=True):
-            if cell.tone is not tone:
+            for text, tone, _ in cell_spans(cell, column):
+                # As the toolkit measures them: columns line up whatever the text is.
+                shown = fitted(text, measured(text))
+                if tone is Tone.PLAIN:
+                    run.append(shown)
+                    continue
                 if run:
-                    segments.append(Segment("".join(run), tone_style(self, tone, ground)))
+                    segments.append(Segment("".join(run), ground))
                     run = []
-                tone = cell.tone
-            words = cut_middle(cell.text, column.width) if column.both_ends else cell.text
-            text = fitted(words, column.width, right=column.right)
-            run.append(text)
-            if tone is Tone.PLAIN:
-                run.append(" ")
-            else:
-                # The gap has the style of the row: an underlined or reversed cell ends with its column.
-                segments.append(Segment(text, span_style(self, tone, ground, text)))
-                run, tone = [" "], Tone.PLAIN
+                segments.append(Segment(shown, span_style(self, tone, ground, shown)))
+            # The gap has the style of the row: an underlined or reversed cell ends with its column.
+            run.append(" ")
         if run:
-            segments.append(Segment("".join(run), tone_style(self, tone, ground)))
+            segments.append(Segment("".join(run), ground))
         return Strip(segments)
 
     def _edges(self) -> list[int]:
