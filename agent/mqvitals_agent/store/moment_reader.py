@@ -14,7 +14,7 @@ from mqvitals_agent.store.result import CurrentValue, Owner, Series, StoredObjec
 from mqvitals_agent.store.rows.actions import Actions, AuditEntry
 from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts_as_of
 from mqvitals_agent.store.rows.changes import Change
-from mqvitals_agent.store.rows.history import FIRST, LAST, HourMean, Poll, Sample
+from mqvitals_agent.store.rows.history import FIRST, LAST, HourMean, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
 from mqvitals_agent.store.rows.moment import MomentQuery
 from mqvitals_agent.store.rows.objects import read_owners_as_of
@@ -93,6 +93,12 @@ class MomentReader(StoreReader):
     ) -> tuple[Source, Sequence[Sample]]:
         """``samples`` of the source that covers this time best, and which it is."""
         return super().covering_samples(name, metric, first=first, last=self._until(last), newest_of=newest_of)
+
+    def poll_columns(
+        self, name: ObjectName, metrics: Sequence[str], *, first: int, until: int = LAST, before: int = FIRST
+    ) -> PollColumns:
+        """The polls of an object until the moment at the latest, several metrics in one go."""
+        return super().poll_columns(name, metrics, first=first, until=self._until(until), before=before)
 
     def hour_means(
         self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
@@ -174,6 +180,11 @@ class MomentReader(StoreReader):
             if (include_pending or each.alert.started is not None)
             and (review is None or (each.alert.kind_of_rule != OPERATIONAL) is review)
         )
+
+    def alerts_about(self, name: ObjectName) -> tuple[StoredAlert, ...]:
+        """The alerts of an object as they were then."""
+        found = self.alerts(include_ended=True, include_pending=True)
+        return tuple(each for each in found if name in (each.alert.key.object, each.alert.scope))
 
     def alerts_within(self, since: int, until: int) -> tuple[StoredAlert, ...]:
         """The alerts of operational rules that fired at some time from ``since`` to ``until``, or then."""

@@ -37,7 +37,17 @@ from mqvitals_agent.store.rows.actions import (
 from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
 from mqvitals_agent.store.rows.changes import Change, read_changes
 from mqvitals_agent.store.rows.current import CurrentQuery
-from mqvitals_agent.store.rows.history import FIRST, LAST, HistoryQuery, HourMean, Poll, Sample, read_hours, read_means
+from mqvitals_agent.store.rows.history import (
+    FIRST,
+    LAST,
+    HistoryQuery,
+    HourMean,
+    Poll,
+    PollColumns,
+    Sample,
+    read_hours,
+    read_means,
+)
 from mqvitals_agent.store.rows.journal import JournalEntry, JournalQuery, read_journal
 from mqvitals_agent.store.rows.messages import (
     EventQueueRow,
@@ -246,6 +256,24 @@ class StoreReader:
             )
         return covering(found, first - 1) if newest_of is None else newest(found)
 
+    def poll_columns(
+        self, name: ObjectName, metrics: Sequence[str], *, first: int, until: int = LAST, before: int = FIRST
+    ) -> PollColumns:
+        """The polls of an object with ``first`` <= ts <= ``until`` (ms UTC), several metrics in one go: far cheaper than one by
+        one. The poll before the first of them is looked for no earlier than ``before``.
+
+        None for an object that the store does not know. Raises UnknownNameError for an unknown metric.
+        """
+        for metric in metrics:
+            self._metric(name.kind, metric)
+        with self._query() as connection:
+            return self._history(name.kind).columns(connection, name, metrics, first=first, last=until, before=before)
+
+    def record_sources(self, name: ObjectName) -> tuple[Source, ...]:
+        """The sources, other than polls, that have samples of an object."""
+        with self._query() as connection:
+            return self._history(name.kind).sources(connection, name)
+
     def _by_source(
         self, connection: sqlite3.Connection, name: ObjectName, metric: str, **selection: Any
     ) -> dict[Source, list[Sample]]:
@@ -371,6 +399,14 @@ class StoreReader:
         with self._query() as connection:
             found = tuple(read_alerts(connection, f"state IN ({', '.join('?' * len(states))})", tuple(states)))
         return tuple(each for each in found if review is None or (each.alert.kind_of_rule != OPERATIONAL) is review)
+
+    def alerts_about(self, name: ObjectName) -> tuple[StoredAlert, ...]:
+        """The alerts of an object, in the order they arose: of itself, or as the object to which they belong; also those
+        that have ended, or wait for their hold.
+        """
+        where = "(owner = ? AND kind = ? AND name = ?) OR (scope_owner = ? AND scope_kind = ? AND scope_name = ?)"
+        with self._query() as connection:
+            return tuple(read_alerts(connection, where, (*name, *name)))
 
     def alerts_within(self, since: int, until: int) -> tuple[StoredAlert, ...]:
         """The alerts of operational rules that fired at some time from ``since`` to ``until`` (ms UTC), in the order

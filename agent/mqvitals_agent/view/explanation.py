@@ -3,20 +3,20 @@ screen."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from mqvitals_agent.ingest.messages import MessageWindow
 from mqvitals_agent.store.result import CurrentValue, Owner
+from mqvitals_agent.view.stored_past import StoredPast
 from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.explanation import RuleExplanation, explain_rule
-from mqvitals_rules.history import ObjectMessage, Point, ZoneOf, hours, middle, no_zone
+from mqvitals_rules.history import ZoneOf, no_zone
 from mqvitals_rules.latest import Declared, LatestValues
 from mqvitals_rules.latest_state import LINKS, RELATIONS
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.vocabulary.metric import MetricType, Reported
+from mqvitals_rules.vocabulary.metric import Reported
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -85,9 +85,6 @@ def load_values(
     latest.learn(Snapshot(name.owner, name.owner in latest.groups, 0, 0, (*polls, *records)))
 
 
-_HOUR_MS = 3_600_000
-
-
 class ObjectExplanations(NamedTuple):
     """What each rule finds for an object, as of ``now``: the last snapshot of its owner, ms UTC."""
 
@@ -113,17 +110,18 @@ def explain_object(
     state = latest.state(name)
     assert state is not None, "an object of the store has a state"
     now = owners[name.owner].last_ts
-    past = StoredPast(reader, now, zone_of)
-    loaded = {name.kind}
     rules = tuple(rules)
+    windows = [use for rule in rules for expression in rule.expressions for use in expression.windows]
+    past = StoredPast(reader, now, zone_of, windows)
     _load_members(reader, latest, name, rules, owners, lasting)
-    findings = []
-    for rule in rules:
-        kinds = {kind for expression in rule.expressions for kind, _ in expression.names} | rule.summary.kinds
-        for kind in sorted(kinds - loaded):
-            _load_related(reader, latest, name, kind, lasting)
-        loaded |= kinds
-        findings.append(explain_rule(rule, KINDS, latest, past, state, now))
+    kinds = {kind for rule in rules for each in rule.expressions for kind, _ in each.names}
+    kinds |= {kind for rule in rules for kind in rule.summary.kinds}
+    for kind in sorted(kinds - {name.kind}):
+        _load_related(reader, latest, name, kind, lasting)
+    # One context for all rules: it knows the members, and what rules have in common about them is evaluated once.
+    context = EvalContext(KINDS, latest, past)
+    context.enter(state, now)
+    findings = [explain_rule(rule, KINDS, latest, past, state, now, context) for rule in rules]
     return ObjectExplanations(now, tuple(findings))
 
 
@@ -184,46 +182,3 @@ def _load_related(
             if reader.has(related):
                 _load(reader, latest, related, lasting)
                 return
-
-
-class StoredPast:
-    """The history in a store, read metric by metric on demand."""
-
-    def __init__(self, reader: StoreReader, now: int, zone_of: ZoneOf = no_zone) -> None:
-        self._zone_of = zone_of
-        self._reader = reader
-        self._messages = MessageWindow(reader)
-        self._now = now
-
-    def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
-        """Every poll with ts > ``since``, oldest first. The store has no past of a text."""
-        if not metric_of(object_name.kind, metric).in_history:
-            return ()
-        # From further back, so that the first point has one before it, from which its interval is measured.
-        begin = since - max(self._now - since, _HOUR_MS)
-        return [point for point in self._samples(object_name, metric, first=begin) if point.ts > since]
-
-    def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
-        """The newest ``count`` polls, oldest first."""
-        return self._samples(object_name, metric, newest_of=count)
-
-    def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
-        """The usual value of the metric at this weekday and hour."""
-        means = self._reader.hour_means(
-            object_name.kind, metric, hours(now, self._zone_of(object_name.owner)), object_name
-        )
-        return middle(means.get(object_name, ()))
-
-    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
-        """The console messages of an owner with ts > ``since``, oldest first; None: no console of it is followed."""
-        return self._messages.messages(owner, ids, since)
-
-    def _samples(self, name: ObjectName, metric: str, **selection: int) -> list[Point]:
-        counter = metric_of(name.kind, metric).type is MetricType.COUNTER
-        points: list[Point] = []
-        source, samples = self._reader.covering_samples(name, metric, **selection)
-        own = counter or source is not Source.POLL
-        for sample in samples:
-            interval = sample.interval_ms if own else sample.ts - points[-1].ts if points else None
-            points.append(Point(sample.ts, sample.value, interval))
-        return points

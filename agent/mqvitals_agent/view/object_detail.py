@@ -125,11 +125,7 @@ def read_object_detail(
     values = reader.current(name)
     row = next((row for row in reader.objects(str(name), gone=True) if row.name == name), None)
     stale = name.owner in status.stale
-    alerts = [
-        stored.alert
-        for stored in reader.alerts(include_ended=True, include_pending=True)
-        if name in (stored.alert.scope, stored.alert.key.object)
-    ]
+    alerts = [stored.alert for stored in reader.alerts_about(name)]
     firing = tuple(alert for alert in status.firing if name in (alert.scope, alert.key.object))
     health = health_of_item(name, values, health_by_object(firing), stale=stale)
     related = read_related(reader, status, name, values)

@@ -262,7 +262,7 @@ def _cell(value: object) -> object:
     return value
 
 
-@lru_cache(1024)
+@lru_cache(4096)
 def _alert(row: tuple[Any, ...]) -> Alert:
     # All that fire are read whenever one of them changes.
     rule, owner, kind, name, instance, *scope = map(text, row[: len(_NAMES)])

@@ -6,8 +6,10 @@ The means are of the metrics whose baseline rules ask for, so that a look eight 
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import nan
 from typing import Any, NamedTuple
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
@@ -88,11 +90,12 @@ def read_means(
 ) -> dict[ObjectName, list[float]]:
     """The means of ``hours`` of a metric, of all objects of a kind or of one, by object. Raises sqlite3.Error."""
     marks = ", ".join("?" * len(hours))
-    only = "" if name is None else " AND o.owner = ? AND o.name = ?"
+    # Of one object each hour is one seek.
+    only = "" if name is None else f" AND h.object_id = ({_OBJECT})"
     rows = connection.execute(
         "SELECT o.owner, o.name, h.mean FROM hour_mean AS h CROSS JOIN object AS o"  # noqa: S608
         f" WHERE h.hour IN ({marks}) AND h.kind = ? AND h.metric = ? AND o.id = h.object_id{only}",
-        (*hours, kind, metric, *(() if name is None else (name.owner, name.name))),
+        (*hours, kind, metric, *(() if name is None else name)),
     )
     found: dict[ObjectName, list[float]] = {}
     for owner, rest, mean in rows:
@@ -169,6 +172,17 @@ class Poll(NamedTuple):
     source: Source = Source.POLL
 
 
+class PollColumns(NamedTuple):
+    """The polls of one object as columns, oldest first: times (ms UTC), the ms that counters cover (-1: unknown), and the
+    values of each metric asked for (NaN: absent). ``before`` is the time of the poll before the first, None: unknown.
+    """
+
+    ts: array[int]
+    intervals: array[int]
+    values: Mapping[str, array[float]]
+    before: int | None
+
+
 class HistoryQuery:
     """Reads the history of one kind.
 
@@ -231,6 +245,48 @@ class HistoryQuery:
         if newest is not None:
             samples.reverse()
         return samples
+
+    def columns(
+        self,
+        connection: sqlite3.Connection,
+        name: ObjectName,
+        metrics: Sequence[str],
+        *,
+        first: int,
+        last: int,
+        before: int,
+    ) -> PollColumns:
+        """The polls of an object with ``first`` <= ts <= ``last``, several metrics in one go, and when it was polled
+        before, where that was at or after ``before``. Raises sqlite3.Error.
+        """
+        cells = "".join(f", {self._column(metric)}" for metric in metrics)
+        # As in ``samples``: the snapshots of the owner lead to the rows.
+        where = (
+            f" FROM snapshot AS t CROSS JOIN {self._tables.history} AS s WHERE t.owner = ? AND t.ts BETWEEN ? AND ?"
+            f" AND s.ts = t.ts AND s.object_id = ({_OBJECT}) AND s.source = {POLL} AND s.polled"
+        )
+        rows: list[tuple[Any, ...]] = []
+        earlier: tuple[Any, ...] | None = None
+        if self._columns:
+            rows = connection.execute(
+                f"SELECT s.ts, s.interval_ms{cells}{where} ORDER BY t.ts",
+                (name.owner, max(first, FIRST), min(last, LAST), *name),
+            ).fetchall()
+            earlier = connection.execute(
+                f"SELECT s.ts{where} ORDER BY t.ts DESC LIMIT 1",
+                (name.owner, max(before, FIRST), min(first - 1, LAST), *name),
+            ).fetchone()
+        times, intervals, *columns = zip(*rows, strict=True) if rows else ((), (), *(() for _ in metrics))
+        # An array refuses what is no number, as a damaged file may hold.
+        return PollColumns(
+            array("q", times),
+            array("q", [-1 if ms is None else ms for ms in intervals]),
+            {
+                metric: array("d", [nan if value is None else value for value in column])
+                for metric, column in zip(metrics, columns, strict=True)
+            },
+            None if earlier is None else moment(earlier[0]),
+        )
 
     def sources(self, connection: sqlite3.Connection, name: ObjectName) -> tuple[Source, ...]:
         """The sources, other than polls, that have samples of an object. Raises sqlite3.Error."""

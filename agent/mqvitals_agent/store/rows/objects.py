@@ -14,6 +14,9 @@ from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, n
 from mqvitals_rules.snapshot import Instance, ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
+_WILD = compile_pattern(r"[*?\[]")
+"""What makes a pattern of a name."""
+
 
 def read_owners(connection: sqlite3.Connection) -> tuple[Owner, ...]:
     """Every queue manager that has a snapshot, by name, the group last."""
@@ -89,8 +92,15 @@ def read_objects(connection: sqlite3.Connection, pattern: str, *, gone: bool) ->
     """
     match = compile_pattern(translate(pattern)).match
     found = []
+    only = ""
+    parameters: tuple[str, ...] = ()
+    if not _WILD.search(pattern):
+        # A whole name, which no other one matches: one seek.
+        owner, kind, rest = (*pattern.split("/", 2), "", "")[:3]
+        only, parameters = " WHERE owner = ? AND kind = ? AND name = ?", (owner, kind, rest)
     for owner, kind, rest, first_ts, gone_ts in connection.execute(
-        "SELECT owner, kind, name, first_ts, gone_ts FROM object ORDER BY owner, kind, name"
+        f"SELECT owner, kind, name, first_ts, gone_ts FROM object{only} ORDER BY owner, kind, name",  # noqa: S608
+        parameters,
     ):
         name = ObjectName(text(owner), text(kind), text(rest))
         whole = str(name)

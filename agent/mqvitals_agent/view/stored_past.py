@@ -1,0 +1,173 @@
+"""The past of metrics in a store, for evaluating rules of a few objects: what was read is kept as long as this is.
+
+The rules of a page look at the same metrics again and again, each with windows of its own, and a word of an explanation may go
+through hundreds of members. So the metrics of an object that rules look equally far back at are read together, once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from mqvitals_agent.ingest.messages import MessageWindow
+from mqvitals_rules.expression.functions import WindowUse
+from mqvitals_rules.history import ObjectMessage, Point, Polls, ZoneOf, covering, hours, middle, no_zone
+from mqvitals_rules.snapshot import ObjectName, Source
+from mqvitals_rules.vocabulary.metric import Metric, MetricType
+from mqvitals_rules.vocabulary.tables import metric as metric_of
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+
+_HOUR_MS: Final = 3_600_000
+_NEVER: Final = -(1 << 62)
+"""The time of the poll before one that had none before it."""
+
+MOST_KEPT: Final = 1_000_000
+"""Values kept at once: then all are let go, as a review goes through thousands of objects."""
+
+_Read = tuple[int, Polls]
+"""From when on (ms UTC) all polls are there, and they."""
+
+_Records = tuple[int, Mapping[Source, Sequence[Point]]]
+
+
+class StoredPast:
+    """Implements ``mqvitals_rules.history.MetricHistory`` over a store, as the agent's windows do over memory.
+
+    ``windows`` are those of the rules to evaluate, so that each metric is read as far back as any of them looks; others
+    are read as far as asked for. What the store takes in meanwhile is not seen. Its methods raise StoreError.
+    """
+
+    def __init__(
+        self, reader: StoreReader, now: int, zone_of: ZoneOf = no_zone, windows: Iterable[WindowUse] = ()
+    ) -> None:
+        self._reader = reader
+        self._now = now
+        self._zone_of = zone_of
+        self._messages = MessageWindow(reader)
+        self._longest: dict[str, dict[str, int]] = {}
+        for use in windows:
+            if use.window_ms:
+                of_kind = self._longest.setdefault(use.kind, {})
+                of_kind[use.metric] = max(use.window_ms, of_kind.get(use.metric, 0))
+        self._polls: dict[tuple[ObjectName, str], _Read] = {}
+        self._records: dict[tuple[ObjectName, str], _Records] = {}
+        self._newest: dict[tuple[ObjectName, str, int], Sequence[Point]] = {}
+        self._baselines: dict[tuple[ObjectName, str, int], float | None] = {}
+        self._sources: dict[ObjectName, tuple[Source, ...]] = {}
+        self._kept = 0
+
+    def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
+        """Every poll, or record, with ts > ``since``, oldest first. The store has no past of a text."""
+        known = metric_of(object_name.kind, metric)
+        if not known.in_history:
+            return ()
+        polls = self._polls_after(object_name, known, since)
+        sources = self._sources_of(object_name)
+        if not sources:
+            return polls
+        recorded = self._records_after(object_name, metric, since, sources)
+        by_source: dict[Source, Sequence[Point]] = {Source.POLL: polls}
+        by_source |= {
+            source: points[bisect_right(points, since, key=lambda point: point.ts) :]
+            for source, points in recorded.items()
+        }
+        return covering(by_source, since)[1]
+
+    def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
+        """The newest ``count`` polls, oldest first."""
+        key = object_name, metric, count
+        found = self._newest.get(key)
+        if found is None:
+            source, samples = self._reader.covering_samples(object_name, metric, newest_of=count)
+            own = source is not Source.POLL or metric_of(object_name.kind, metric).type is MetricType.COUNTER
+            points: list[Point] = []
+            for sample in samples:
+                interval = sample.interval_ms if own else sample.ts - points[-1].ts if points else None
+                points.append(Point(sample.ts, sample.value, interval))
+            found = self._newest[key] = points
+        return found
+
+    def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
+        """The usual value of the metric at this weekday and hour."""
+        begun = hours(now, self._zone_of(object_name.owner))
+        key = object_name, metric, begun[0]
+        if key not in self._baselines:
+            means = self._reader.hour_means(object_name.kind, metric, begun, object_name)
+            self._baselines[key] = middle(means.get(object_name, ()))
+        return self._baselines[key]
+
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
+        """The console messages of an owner with ts > ``since``, oldest first; None: no console of it is followed."""
+        return self._messages.messages(owner, ids, since)
+
+    def _polls_after(self, name: ObjectName, metric: Metric, since: int) -> Sequence[Point]:
+        if not _is_polled(metric):
+            return ()
+        key = name, metric.name
+        read = self._polls.get(key)
+        if read is None or since < read[0]:
+            self._read_polls(name, metric.name, since)
+            read = self._polls[key]
+        polls = read[1]
+        times = polls.ts
+        start = bisect_right(times, since)
+        if not start:
+            return polls
+        intervals = None if polls.intervals is None else polls.intervals[start:]
+        return Polls(times[start:], polls.values[start:], intervals, times[start - 1])
+
+    def _read_polls(self, name: ObjectName, metric: str, since: int) -> None:
+        longest = self._longest.get(name.kind, {})
+        wanted = longest.get(metric, 0)
+        together = [
+            each for each, window in longest.items() if window == wanted and _is_polled(metric_of(name.kind, each))
+        ]
+        since = min(since, self._now - wanted)
+        before = since - max(self._now - since, _HOUR_MS)
+        metrics = together or [metric]
+        found = self._reader.poll_columns(name, metrics, first=since + 1, before=before)
+        self._keep(len(found.ts) * (len(metrics) + 2))
+        earlier = _NEVER if found.before is None else found.before
+        for each in metrics:
+            counter = metric_of(name.kind, each).type is MetricType.COUNTER
+            polls = Polls(found.ts, found.values[each], found.intervals if counter else None, earlier)
+            self._polls[name, each] = since, polls
+
+    def _records_after(
+        self, name: ObjectName, metric: str, since: int, sources: Iterable[Source]
+    ) -> Mapping[Source, Sequence[Point]]:
+        key = name, metric
+        read = self._records.get(key)
+        if read is None or since < read[0]:
+            since = min(since, self._now - self._longest.get(name.kind, {}).get(metric, 0))
+            found = {
+                source: [
+                    Point(sample.ts, sample.value, sample.interval_ms)
+                    for sample in self._reader.samples(name, metric, source, first=since + 1)
+                ]
+                for source in sources
+            }
+            self._keep(3 * sum(map(len, found.values())))
+            read = self._records[key] = since, found
+        return read[1]
+
+    def _sources_of(self, name: ObjectName) -> tuple[Source, ...]:
+        found = self._sources.get(name)
+        if found is None:
+            found = self._sources[name] = self._reader.record_sources(name)
+        return found
+
+    def _keep(self, values: int) -> None:
+        self._kept += values
+        if self._kept > MOST_KEPT:
+            for kept in (self._polls, self._records, self._newest, self._baselines, self._sources):
+                kept.clear()
+            self._kept = values
+
+
+def _is_polled(metric: Metric) -> bool:
+    """Whether polls can hold a metric's past."""
+    return metric.in_history and not (metric.needs_smf or metric.needs_statistics or metric.declared)
