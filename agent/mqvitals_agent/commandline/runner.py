@@ -96,6 +96,9 @@ COMMANDS = (
         "mqvitals_agent.cli.group.status",
         failed=3,
     ),
+    Command(
+        "show", "an object with all that is known of it, now or as of a past moment", "mqvitals_agent.cli.group.show"
+    ),
     Command("trend", "a metric of an object over time", "mqvitals_agent.cli.group.trend"),
     Command(
         "clients",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings
     from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
+    from mqvitals_rules.compiled_rule import CompiledRule
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.ruleset.config import RuleConfig
     from mqvitals_rules.ruleset.rule import Rule
@@ -122,6 +123,32 @@ def readable_rules(arguments: argparse.Namespace) -> tuple[Rule, ...]:
     from mqvitals_rules.vocabulary.tables import KINDS
 
     return read_rules(KINDS, readable_settings(arguments).rules.files)[0]
+
+
+def readable_rules_of(arguments: argparse.Namespace) -> Callable[[Alert], CompiledRule | None]:
+    """What gives the rule of an alert as it is in force for its object; None where it is not, or cannot be read.
+
+    The rules are read at the first alert.
+    """
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_rules.compiled_rule import compile_rule
+    from mqvitals_rules.ruleset.config import tuned_rule
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    known: dict[str, Rule] = {}
+
+    def rule_of(alert: Alert) -> CompiledRule | None:
+        if not known:
+            known.update((str(rule.id), rule) for rule in readable_rules(arguments))
+        rule = known.get(alert.key.rule)
+        if rule is None:
+            return None
+        try:
+            return tuned_rule(readable_settings(arguments), rule, alert.scope) or compile_rule(rule, KINDS)
+        except ConfigError:
+            return None
+
+    return rule_of
 
 
 def labeller_for(arguments: argparse.Namespace, groups: Collection[str]) -> Labeller:

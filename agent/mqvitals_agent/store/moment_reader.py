@@ -15,6 +15,7 @@ from mqvitals_agent.store.rows.actions import Actions, AuditEntry
 from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts_as_of
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.store.rows.history import FIRST, LAST, HourMean, Poll, PollColumns, Sample
+from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
 from mqvitals_agent.store.rows.moment import MomentQuery
 from mqvitals_agent.store.rows.objects import read_owners_as_of
@@ -246,6 +247,10 @@ class MomentReader(StoreReader):
     def changes(self, **selection: Any) -> tuple[Change, ...]:
         """Changes of definitions seen until then."""
         return super().changes(**{**selection, "until": self._until(selection.get("until"))})
+
+    def journal(self, since: int, until: int = LAST, **selection: Any) -> tuple[JournalEntry, ...]:
+        """Entries of the journal until then."""
+        return super().journal(since, self._until(until), **selection)
 
     def new_messages(self, number: int, since: int) -> NewMessages:
         """Console messages until then."""

@@ -178,8 +178,7 @@ class AlertAdvice:
 
 def read_advice(reader: StoreReader, alert: Alert, rules: RuleSet) -> AlertAdvice:
     """What the alert's rule advises; empty when it is no longer in force. Raises StoreError."""
-    rule = rules.rule(alert.key.rule)
-    compiled = None if rule is None else rules.rule_for(rule, alert.scope)
+    compiled = rules.rule_of(alert)
     if compiled is None:
         return AlertAdvice()
     known: dict[ObjectName, Mapping[str, CurrentValue]] = {}

@@ -18,6 +18,7 @@ from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_histo
 from mqvitals_agent.view.lists import read_items, read_store
 from mqvitals_agent.view.maintenance import maintenance_spans
 from mqvitals_agent.view.object_detail import ObjectDetail, read_object_detail
+from mqvitals_agent.view.past_words import with_past_words
 from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_status_data, status_of
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import read_tasks, with_tasks
@@ -163,6 +164,8 @@ def read_frame(
     figures = FIGURES if request.screen == OVERVIEW else _HEADER_FIGURES
 
     data = read_status_data(reader, clock_ms, figures, site_of=partial(AlertSite.of, settings), machine=machine)
+    if data.as_of is not None:
+        data = replace(data, alerts=with_past_words(reader, data.alerts, data.as_of, rules.rules.rule_of))
     site = AlertSite.of(settings, [member.name for member in data.members if member.is_group])
     frame = Frame(request, seq, data.now, clock_ms, data, status_of(data, rules.rules.ranks), site=site)
     return READERS[request.screen](reader, frame, rules, settings)

@@ -9,6 +9,7 @@ from mqvitals_config.problem import ConfigError, Problem
 from mqvitals_config.rules import CAUSE_SHARE
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import WindowUse
+from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.ruleset.tuning import (
     NO_CHANGE,
@@ -106,6 +107,11 @@ class RuleSet:
         """A rule as it is in force for one object; None when it is switched off for it."""
         change = self._change(rule, name)
         return None if change is None else self._compiled(rule, change)
+
+    def rule_of(self, alert: Alert) -> CompiledRule | None:
+        """The rule of an alert as it is in force for its object; None when it is not."""
+        rule = self.rule(alert.key.rule)
+        return None if rule is None else self.rule_for(rule, alert.scope)
 
     def tuned_for(self, rule_id: str, name: ObjectName) -> tuple[Changed, ...]:
         """What is different about a rule for one object, in words, each key with the entry that counts."""

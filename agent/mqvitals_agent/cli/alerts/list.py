@@ -6,9 +6,10 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
+from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms
+from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, show_lines
-from mqvitals_agent.commandline.settings import calendar_for, family_ranks, labeller_for
+from mqvitals_agent.commandline.settings import calendar_for, family_ranks, labeller_for, readable_rules_of
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
     add_zone_argument(parser)
+    add_at_argument(parser)
     parser.add_argument("--all", action="store_true", help="also those that have ended")
     parser.add_argument(
         "--json", action="store_true", help="a JSON list, oldest first; severity is the worst while open"
@@ -62,21 +64,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List the alerts; returns the exit code, 0 whatever the list holds."""
     from mqvitals_agent.text.figure import moment, zone_name
-    from mqvitals_agent.text.styled import line
+    from mqvitals_agent.text.styled import Tone, line
     from mqvitals_agent.view.actions import handling_json, handling_of, handling_texts
     from mqvitals_agent.view.alerts import alert_json, at_least, full_json
     from mqvitals_agent.view.maintenance import mutings
+    from mqvitals_agent.view.past_words import with_past_words
     from mqvitals_agent.view.screens.alerts import alert_list_lines
+    from mqvitals_agent.view.screens.header import as_of_words
     from mqvitals_agent.view.status import last_known, read_status_data, status_of
     from mqvitals_rules.lifecycle.alert import Severity, overshadowed
 
-    with open_store(arguments) as reader:
+    if arguments.at is not None and (arguments.receivers or arguments.why):
+        raise Failure("--at: what receivers knew then is not kept", hint="leave out --receivers and --why")
+    with open_store_as_of(arguments) as reader:
         found = reader.alerts(
             include_ended=arguments.all, review=None if arguments.all_kinds else bool(arguments.review)
         )
         if arguments.receivers or arguments.why:
             return _decisions(arguments, reader, [stored for stored in found if stored.alert.started is not None])
         view = status_of(read_status_data(reader, now_ms(), {}))
+        if view.data.as_of is not None:
+            words = with_past_words(
+                reader, [each.alert for each in found], view.data.as_of, readable_rules_of(arguments)
+            )
+            found = tuple(each._replace(alert=alert) for each, alert in zip(found, words, strict=True))
         kept_from = reader.meta().alerts_kept_from
         actions = reader.actions()
         labeller = labeller_for(arguments, [member.name for member in view.groups])
@@ -109,6 +120,8 @@ def run(arguments: argparse.Namespace) -> int:
         {alert: handling_texts(handled[alert], view.data.now) for alert in alerts},
         {alert: handled[alert].asks for alert in alerts if alert.ended is None},
     )
+    if view.data.as_of is not None:
+        lines.insert(0, line(as_of_words(view.data.as_of, now_ms()), Tone.STRONG))
     if arguments.all and kept_from is not None:
         lines.append(line(f"Alerts that ended before {moment(kept_from)} {zone_name(kept_from)} are no longer kept"))
     show_lines(lines)

@@ -5,25 +5,27 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
+from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms
+from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, screen_height, show_lines
 from mqvitals_agent.commandline.settings import (
     family_ranks,
     labeller_for,
     loaded_settings,
-    readable_rules,
-    readable_settings,
+    readable_rules_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.view.alerts import AlertAdvice
     from mqvitals_agent.view.handling import AlertSite
+    from mqvitals_rules.compiled_rule import CompiledRule
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.vocabulary.metric import Reported
 
@@ -35,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="the same as one JSON object; an alert's severity is its worst while open"
     )
     add_zone_argument(parser)
+    add_at_argument(parser)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--full", action="store_true", help="everything, also what does not fit on the terminal")
     size.add_argument("--lines", type=int, metavar="N", help="fit into N lines (default: those of the terminal)")
@@ -42,22 +45,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the status; returns 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN or when the store cannot be read."""
+    from mqvitals_agent.text.styled import Tone, line
+    from mqvitals_agent.view.past_words import with_past_words
+    from mqvitals_agent.view.screens.header import as_of_words
     from mqvitals_agent.view.screens.status import status_screen
     from mqvitals_agent.view.status import read_status_data, status_json, status_of
 
-    with open_store(arguments) as reader:
+    with open_store_as_of(arguments) as reader:
         data = read_status_data(reader, now_ms(), site_of=partial(_site, arguments))
+        rule_of = readable_rules_of(arguments)
+        if data.as_of is not None:
+            data = replace(data, alerts=with_past_words(reader, data.alerts, data.as_of, rule_of))
         view = status_of(data, family_ranks(arguments, data.alerts))
         if arguments.json:
             labeller = labeller_for(arguments, [member.name for member in view.groups])
             print(json.dumps(status_json(view, labeller)))
             return view.exit.code
-        advice = _advice(reader, view.alerts[0], arguments) if view.alerts else None
+        advice = _advice(reader, view.alerts[0], rule_of) if view.alerts else None
     options = " ".join(
         f"--{name} {shlex.quote(value)}" for name in ("store", "config") if (value := getattr(arguments, name))
     )
     height = None if arguments.full else screen_height() if arguments.lines is None else arguments.lines
-    show_lines(status_screen(view, line_width(), advice=advice, options=options, height=height))
+    lines = [] if data.as_of is None else [line(as_of_words(data.as_of, now_ms()), Tone.STRONG)]
+    if height is not None:
+        height -= len(lines)
+    show_lines([*lines, *status_screen(view, line_width(), advice=advice, options=options, height=height)])
     return view.exit.code
 
 
@@ -72,24 +84,16 @@ def _site(arguments: argparse.Namespace, groups: Collection[str]) -> AlertSite:
         return AlertSite(labeller_for(arguments, groups))
 
 
-def _advice(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) -> AlertAdvice:
+def _advice(reader: StoreReader, alert: Alert, rule_of: Callable[[Alert], CompiledRule | None]) -> AlertAdvice:
     """What the alert's rule advises; empty where the rules cannot be read."""
     from mqvitals_agent.view.alerts import AlertAdvice
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.compiled_rule import compile_rule
     from mqvitals_rules.instant_context import InstantContext
-    from mqvitals_rules.ruleset.config import tuned_rule
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.metric import Absence
-    from mqvitals_rules.vocabulary.tables import KINDS
 
-    rule = next((each for each in readable_rules(arguments) if each.id == alert.key.rule), None)
-    if rule is None:
+    compiled = rule_of(alert)
+    if compiled is None:
         return AlertAdvice()
-    try:
-        compiled = tuned_rule(readable_settings(arguments), rule, alert.scope) or compile_rule(rule, KINDS)
-    except ConfigError:
-        return AlertAdvice(rule.advice)
 
     def lookup(kind: str, metric: str) -> Reported:
         name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)

@@ -61,7 +61,9 @@ def _lefts(view: GroupStatus) -> list[str]:
     distances = [member.interval_ms for member in data.members if not member.is_group]
     every = f"every {age(round(median_low(distances) / 1000) * 1000)}" if distances else ""
     ago = age(data.now - newest)
-    if data.past:
+    if data.as_of is not None:
+        when = short = clock(newest)
+    elif data.past:
         when, short = f"{moment(newest)} {zone_name(newest)}, the past", f"{clock(newest)} (past)"
     elif day(newest) == day(data.now):
         when, short = f"{clock(newest)} UTC ({ago} ago)", f"{clock(newest)} ({ago} ago)"
@@ -132,7 +134,7 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
         )
         return wrapped(text, width, Tone.UNKNOWN, rest=_INDENT)
     newest = max(member.last_ts for member in data.members)
-    if data.past:
+    if data.past and data.as_of is None:
         source = safe(data.origin)
         words = f"past: {source}, ended {moment(newest)} {zone_name(newest)}"
         return wrapped(words, width, Tone.STALE, rest=_INDENT)
@@ -147,6 +149,11 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
         names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
         text = f"stale: no new data from {names}; the current state is unknown"
     return wrapped(text, width, Tone.STALE, rest=_INDENT)
+
+
+def as_of_words(at: int, clock_ms: int) -> str:
+    """The first line of whatever is shown as of a past moment ``at``; ``clock_ms`` is now. Both are ms UTC."""
+    return f"AS OF {moment(at)} {zone_name(at)} ({age(clock_ms - at)} ago)"
 
 
 def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> list[Line]:
@@ -173,7 +180,7 @@ def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> lis
     else:
         sign = next((sign for sign in signs if cells(sign) <= width), signs[-1])
         lines = [line(sign, tone_of(view.health)), *wrapped(left, width)]
-    if data.past and newest is not None:
+    if data.past and data.as_of is None and newest is not None:
         first = min(member.first_ts for member in data.members)
         until = clock(newest) if day(first) == day(newest) else moment(newest)
         lines += wrapped(f"The past: {safe(data.origin)}, {moment(first)} to {until}", width, rest=_INDENT)

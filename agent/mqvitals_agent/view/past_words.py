@@ -1,0 +1,86 @@
+"""The words of alerts as of a past moment: the store keeps them as they were said last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from mqvitals_rules.instant_context import InstantContext
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.ruleset.quantity import format_value
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.tables import KINDS
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.store.result import CurrentValue
+    from mqvitals_rules.compiled_rule import CompiledRule
+
+LATER_WORDS: Final = "said later"
+"""Stands before words that could not be said again with the figures of then."""
+
+RuleOf = Callable[[Alert], "CompiledRule | None"]
+"""The rule of an alert as it is in force for its object; None: it is no longer."""
+
+
+def with_past_words(reader: StoreReader, alerts: Iterable[Alert], at: int, rule_of: RuleOf) -> tuple[Alert, ...]:
+    """The alerts with summaries that state the figures of ``at`` (ms UTC), which ``reader`` is as of.
+
+    A summary that was said by then stays. One that was said later is said again with the figures of then, where the
+    condition held then. Else the later words are marked, behind the figure of then where that is known. Raises
+    StoreError.
+    """
+    found = tuple(alerts)
+    later = {alert.key: rule_of(alert) for alert in found if alert.updated > at}
+    figures = _figures(reader, [(alert, rule) for alert in found if (rule := later.get(alert.key)) is not None])
+    return tuple(_said_again(alert, later[alert.key], figures, at) if alert.key in later else alert for alert in found)
+
+
+Figures = Mapping[ObjectName, Mapping[str, "CurrentValue"]]
+
+
+def _figures(reader: StoreReader, alerts: Iterable[tuple[Alert, CompiledRule]]) -> Figures:
+    """The metrics that these rules look at, of all objects of the kinds: one query a queue manager and kind."""
+    wanted: dict[tuple[str, str], set[str]] = {}
+    for alert, rule in alerts:
+        for kind, metric in {*rule.when.names, *((kind, metric.name) for kind, metric in rule.summary.metrics)}:
+            wanted.setdefault((alert.scope.owner, kind), set()).add(metric)
+    found: dict[ObjectName, Mapping[str, CurrentValue]] = {}
+    for (owner, kind), metrics in wanted.items():
+        found.update(reader.current_by_kind(owner, kind, metrics))
+    return found
+
+
+def _said_again(alert: Alert, rule: CompiledRule | None, figures: Figures, at: int) -> Alert:
+    held = replace(alert, good_polls=0, unknown_polls=0, recent_polls=1)
+    marked = replace(held, summary=f"({LATER_WORDS}) {alert.summary}")
+    if rule is None or rule.awaited or rule.summary.inserts or rule.summary.shows_members:
+        return marked
+    missing = False
+
+    def lookup(kind: str, metric: str) -> Reported:
+        nonlocal missing
+        name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
+        known = figures.get(name, {}).get(metric)
+        value = Absence.NOT_ASKED if known is None else known.value
+        missing = missing or value is Absence.NOT_KEPT or (kind != alert.scope.kind and not KINDS[kind].single)
+        return value
+
+    text = rule.summary.fill(alert.scope, lookup)
+    if missing:
+        return marked
+    when = rule.when
+    if when.windows or when.members or when.pairs or when.shares or when.messages:
+        # Whether it held then takes more than the values of then; the figures are those of then.
+        return replace(held, summary=text)
+    holds = when.truth(InstantContext(lookup, at, alert.scope.name))
+    if holds:
+        return replace(held, summary=text)
+    if holds is None:
+        return replace(marked, unknown_polls=1)
+    figure = rule.figure
+    value = Absence.NOT_ASKED if figure is None else lookup(figure.kind, figure.metric.name)
+    words = "" if figure is None or isinstance(value, Absence) else format_value(figure.metric, value)
+    return replace(marked, value_now=words, recent_polls=0)
