@@ -12,7 +12,7 @@ from mqvitals_agent.alerting.grouping import AlertGroup
 from mqvitals_agent.store.reader import OPERATIONAL, StoreReader
 from mqvitals_agent.store.result import CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
 from mqvitals_agent.store.rows.actions import Actions, AuditEntry
-from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts_as_of
+from mqvitals_agent.store.rows.alerts import SeveritySpan, StoredAlert, StoredTransition, read_alerts_as_of
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.store.rows.history import FIRST, LAST, HourMean, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.journal import JournalEntry
@@ -123,6 +123,27 @@ class MomentReader(StoreReader):
     def snapshot_span(self, owner: str, since: int, until: int) -> list[int]:
         """When the snapshots of an owner from ``since`` to ``until``, or then, were taken, oldest first."""
         return super().snapshot_span(owner, since, self._until(until))
+
+    def severity_spans(self, since: int, until: int) -> tuple[SeveritySpan, ...]:
+        """How severe the alerts were that fired from ``since`` to ``until``, or then."""
+        return super().severity_spans(since, self._until(until))
+
+    def polled_cells(self, since: int, until: int, step_ms: int) -> Mapping[str, frozenset[int]]:
+        """In which parts of a time until then a snapshot was taken."""
+        return super().polled_cells(since, self._until(until), step_ms)
+
+    def leading(self, kind: str, metric: str, count: int) -> list[tuple[ObjectName, CurrentValue]]:
+        """The objects of a kind that had the greatest numbers above 0 in a metric, the greatest first."""
+        found = [
+            (name, latest)
+            for owner in self.owners()
+            for name, values in self.current_by_kind(owner.name, kind, (metric,)).items()
+            if (latest := values.get(metric)) is not None
+            and latest.unanswered is None
+            and isinstance(latest.value, int | float)
+            and latest.value > 0
+        ]
+        return sorted(found, key=lambda pair: (-float(pair[1].value), pair[0]))[:count]  # type: ignore[arg-type]
 
     def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every poll of every object of a kind from ``first`` until then, in time order."""

@@ -34,7 +34,14 @@ from mqvitals_agent.store.rows.actions import (
     read_actions,
     read_audit,
 )
-from mqvitals_agent.store.rows.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
+from mqvitals_agent.store.rows.alerts import (
+    SeveritySpan,
+    StoredAlert,
+    StoredTransition,
+    read_alerts,
+    read_severity_spans,
+    read_transitions,
+)
 from mqvitals_agent.store.rows.changes import Change, read_changes
 from mqvitals_agent.store.rows.current import CurrentQuery
 from mqvitals_agent.store.rows.history import (
@@ -66,8 +73,10 @@ from mqvitals_agent.store.rows.objects import (
     number_of,
     read_closest,
     read_instances,
+    read_leading,
     read_objects,
     read_owners,
+    read_polled_cells,
     read_snapshot_span,
     read_snapshot_times,
     read_unknown_counts,
@@ -309,6 +318,23 @@ class StoreReader:
         with self._query() as connection:
             return read_snapshot_span(connection, owner, since, until)
 
+    def polled_cells(self, since: int, until: int, step_ms: int) -> Mapping[str, frozenset[int]]:
+        """By owner, in which parts of ``step_ms`` from ``since`` to ``until`` (ms UTC) a snapshot was taken; the first
+        is 0.
+        """
+        with self._query() as connection:
+            return read_polled_cells(connection, since, until, step_ms)
+
+    def leading(self, kind: str, metric: str, count: int) -> list[tuple[ObjectName, CurrentValue]]:
+        """The objects of a kind with the greatest numbers above 0 in a metric, the greatest first. Raises UnknownNameError."""
+        self._metric(kind, metric)
+        with self._query() as connection:
+            self._look_at_columns()
+            tables = self._tables[kind]
+            if metric not in self._columns.get(tables.current, ()):
+                return []
+            return read_leading(connection, tables.current, kind, metric, count)
+
     def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every poll of every object of a kind with ts >= ``first``, in time order. Raises UnknownNameError."""
         for metric in metrics:
@@ -415,6 +441,11 @@ class StoreReader:
         where = "kind_of_rule = ? AND started <= ? AND (state = 'firing' OR state = 'resolved' AND ended >= ?)"
         with self._query() as connection:
             return tuple(read_alerts(connection, where, (OPERATIONAL, until, since)))
+
+    def severity_spans(self, since: int, until: int) -> tuple[SeveritySpan, ...]:
+        """How severe the alerts of operational rules were that fired from ``since`` to ``until`` (ms UTC), by alert."""
+        with self._query() as connection:
+            return tuple(read_severity_spans(connection, OPERATIONAL, since, until))
 
     def alert(self, number: int) -> StoredAlert | None:
         """The alert with this number in the store; None: there is none."""

@@ -238,6 +238,41 @@ def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[St
         yield StoredTransition(moment(ts), AlertState(state), _severity(severity), Why[why])
 
 
+class SeveritySpan(NamedTuple):
+    """A time in which an alert about an object of ``owner`` fired with one severity, ms UTC; ``end`` None: it still does."""
+
+    number: int
+    owner: str
+    severity: Severity
+    begin: int
+    end: int | None
+
+
+def read_severity_spans(
+    connection: sqlite3.Connection, kind_of_rule: str, since: int, until: int
+) -> Iterator[SeveritySpan]:
+    """How severe the alerts were that fired at some time from ``since`` to ``until`` (ms UTC), by alert, oldest first.
+
+    Raises sqlite3.Error.
+    """
+    within = "SELECT id, owner FROM alert WHERE kind_of_rule = ?1 AND started <= ?3 AND"
+    rows = connection.execute(
+        f"SELECT a.id, a.owner, t.ts, t.state, t.severity FROM ({within} state <> 'resolved' UNION ALL"  # noqa: S608
+        f" {within} state = 'resolved' AND ended >= ?2) AS a CROSS JOIN alert_transition AS t ON t.alert_id = a.id"
+        f" WHERE t.ts <= ?3 AND {valid_time('t.ts')} ORDER BY a.id, t.id",
+        (kind_of_rule, since, until),
+    )
+    begun: SeveritySpan | None = None
+    for number, owner, ts, state, severity in rows:
+        ts = moment(ts)
+        if begun is not None:
+            yield begun if begun.number != number else begun._replace(end=ts)
+        fires = AlertState(state) is AlertState.FIRING
+        begun = SeveritySpan(integer(number), text(owner), _severity(severity), ts, None) if fires else None
+    if begun is not None:
+        yield begun
+
+
 def _is_news(transition: Transition) -> bool:
     """Counting polls is no news; a new state or severity is."""
     before, after = transition.before, transition.after

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from fnmatch import translate
 from re import compile as compile_pattern
 
-from mqvitals_agent.store.result import Owner, StoredObject, UnknownRow
+from mqvitals_agent.store.file.integrity import valid_time
+from mqvitals_agent.store.result import CurrentValue, Owner, StoredObject, UnknownRow
 from mqvitals_agent.store.rows.history import FIRST, LAST
 from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, numbered, text
 from mqvitals_rules.snapshot import Instance, ObjectName
@@ -157,6 +158,45 @@ def read_snapshot_span(connection: sqlite3.Connection, owner: str, since: int, u
         (owner, max(since, FIRST), min(until, LAST)),
     )
     return [moment(ts) for (ts,) in rows]
+
+
+def read_polled_cells(
+    connection: sqlite3.Connection, since: int, until: int, step_ms: int
+) -> dict[str, frozenset[int]]:
+    """By owner, in which parts of ``step_ms`` from ``since`` to ``until`` (ms UTC) a snapshot was taken; the first is 0."""
+    found: dict[str, set[int]] = {}
+    rows = connection.execute(
+        "SELECT s.owner, (s.ts - ?1) / ?3 AS cell FROM owner AS w CROSS JOIN snapshot AS s ON s.owner = w.name"
+        " AND s.ts BETWEEN ?1 AND ?2 GROUP BY s.owner, cell",
+        (max(since, FIRST), min(until, LAST), step_ms),
+    )
+    for owner, cell in rows:
+        found.setdefault(text(owner), set()).add(integer(cell))
+    return {owner: frozenset(cells) for owner, cells in found.items()}
+
+
+def read_leading(
+    connection: sqlite3.Connection, table: str, kind: str, metric: str, count: int
+) -> list[tuple[ObjectName, CurrentValue]]:
+    """The existing objects of a kind with the greatest numbers in a metric, the greatest first.
+
+    ``table`` is that of their current state, and ``metric`` one of its columns: names of ours. Numbers that were not
+    answered again are left out.
+    """
+    rows = connection.execute(
+        # Of several probes the newest counts: the other columns are those of the row with the greatest time.
+        f'SELECT o.owner, o.name, c."{metric}" AS value, max(r.ts), c.probe, r.asked FROM {table} AS c'  # noqa: S608
+        " CROSS JOIN object AS o ON o.id = c.object_id CROSS JOIN reading AS r ON r.object_id = c.object_id"
+        f' AND r.probe = c.probe WHERE c."{metric}" > 0 AND o.gone_ts IS NULL AND r.unanswered IS NULL'
+        f" AND {valid_time('r.ts')} AND {valid_time('r.asked')} GROUP BY c.object_id"
+        " ORDER BY value DESC, o.owner, o.name LIMIT ?",
+        (count,),
+    )
+    return [
+        (ObjectName(text(owner), kind, text(name)), CurrentValue(value, moment(ts), text(probe), moment(asked), None))
+        for owner, name, value, ts, probe, asked in rows
+        if isinstance(value, int | float)
+    ]
 
 
 def read_unknown_counts(connection: sqlite3.Connection) -> tuple[UnknownRow, ...]:
