@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
 
 from mqvitals_agent.text.chart import Scale, TimeRange
+from mqvitals_agent.text.chart_lines import Chart, ChartPoints, ChartSeries
 from mqvitals_agent.text.figure import clock
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.trend import ChartData, Points
 from mqvitals_tui.widgets.chart import BrailleChart
 
 Text = Callable[[App[Any]], str]
@@ -38,12 +39,13 @@ def words(value: float) -> str:
 
 
 def data(
-    points: Points,
+    points: ChartPoints,
     scale: Scale = SCALE,
     words: Callable[[float], str] = words,
-    earlier: tuple[tuple[str, Points], ...] = (),
-) -> ChartData:
-    return ChartData(points, scale, words, clock, earlier, steps=False)
+    earlier: tuple[tuple[str, ChartPoints], ...] = (),
+) -> Chart:
+    behind = tuple(ChartSeries(name, series) for name, series in earlier if series)
+    return Chart((ChartSeries("depth", points),), scale, SPAN, words, clock, behind)
 
 
 def points() -> list[tuple[int, float | None]]:
@@ -54,7 +56,7 @@ async def test_chart_fills_its_size_with_labels_axis_and_legend(screen_text: Tex
     """All lines are used: plot, axis, times, legend; the labels stand at the left."""
     app = Charting()
     async with app.run_test(size=(60, 12)) as pilot:
-        app.chart.show(data(points()), SPAN)
+        app.chart.show(data(points()))
         await pilot.pause()
         lines = screen_text(app).splitlines()
         assert len(lines) == 12
@@ -70,7 +72,7 @@ async def test_curve_and_axis_end_in_the_same_cell(screen_text: Text, width: int
     """The newest point is drawn above the last cell of the axis, which is the last of the line; so ends its moment."""
     app = Charting()
     async with app.run_test(size=(width, 12)) as pilot:
-        app.chart.show(data([*points(), (3_600_000, 90.0)]), SPAN)
+        app.chart.show(data([*points(), (3_600_000, 90.0)]))
         await pilot.pause()
         lines = screen_text(app).splitlines()
         assert max(cells(each.rstrip(BLANK)) for each in lines[:9]) == width
@@ -84,7 +86,7 @@ async def test_changes_are_marked_in_the_axis_and_named_in_the_legend(screen_tex
     app = Charting()
     marks = ((0, "MAXDEPTH 5 -> 6"), (3_600_000, "MAXDEPTH 6 -> 7"))
     async with app.run_test(size=(90, 12)) as pilot:
-        app.chart.show(data(points())._replace(marks=marks), SPAN)
+        app.chart.show(replace(data(points()), marks=marks))
         await pilot.pause()
         lines = screen_text(app).splitlines()
         assert len(lines) == 12
@@ -97,7 +99,7 @@ async def test_chart_is_drawn_anew_for_another_size(screen_text: Text) -> None:
     """After a resize axis and plot are as wide and high as the place, down to five lines and less."""
     app = Charting()
     async with app.run_test(size=(60, 12)) as pilot:
-        app.chart.show(data(points()), SPAN)
+        app.chart.show(data(points()))
         for width, height in ((120, 30), (30, 5), (8, 5), (60, 3), (200, 60)):
             await pilot.resize_terminal(width, height)
             await pilot.pause()
@@ -112,15 +114,15 @@ async def test_chart_is_drawn_anew_for_another_size(screen_text: Text) -> None:
 async def test_earlier_series_show_faint_where_the_main_one_is_not() -> None:
     """Yesterday's line is drawn in another tone and named; the main line is as without it."""
     app = Charting()
-    high: Points = [(ts, 90.0) for ts, _ in points()]
+    high: ChartPoints = [(ts, 90.0) for ts, _ in points()]
     async with app.run_test(size=(60, 12)) as pilot:
-        app.chart.show(data(points(), earlier=(("yesterday", high), ("last week", ()))), SPAN)
+        app.chart.show(data(points(), earlier=(("yesterday", high), ("last week", ()))))
         await pilot.pause()
         drawing = app.chart._draw(60, 12)
         assert any(span.tone is Tone.FAINT and "⣀" in span.text for line in drawing[:2] for span in line.spans[1:])
         assert "faint: yesterday" in drawing[-1].text
         assert "last week" not in drawing[-1].text
-        app.chart.show(data(points()), SPAN)
+        app.chart.show(data(points()))
         alone = app.chart._draw(60, 12)
         bright = ["".join(span.text for span in line.spans[1:] if span.tone is Tone.INFO) for line in drawing[2:9]]
         assert [line.replace("\u2800", "") for line in bright] == [
@@ -132,13 +134,13 @@ async def test_absent_values_are_said_not_drawn_as_zero(screen_text: Text) -> No
     """No value at all gives the sentence; an absent last value is named as such."""
     app = Charting()
     async with app.run_test(size=(60, 12)) as pilot:
-        app.chart.show(data([(0, None), (60_000, None)]), SPAN, empty="Absent: not collected (MONQ off)")
+        app.chart.show(data([(0, None), (60_000, None)]), empty="Absent: not collected (MONQ off)")
         await pilot.pause()
         assert screen_text(app).strip() == "Absent: not collected (MONQ off)"
-        app.chart.show(data([*points(), (3_600_000, None)]), SPAN)
+        app.chart.show(data([*points(), (3_600_000, None)]))
         await pilot.pause()
         assert screen_text(app).splitlines()[-1] == "last absent, before 39 %   min 10 %   max 39 %"
-        app.chart.show(data(()), SPAN)
+        app.chart.show(data(()))
         await pilot.pause()
         assert screen_text(app).strip() == "No poll in this time"
 
@@ -149,7 +151,7 @@ async def test_hostile_labels_do_not_reach_the_terminal(screen_text: Text) -> No
     async with app.run_test(size=(80, 12)) as pilot:
         scale = Scale(0.0, 100.0, ((100.0, "[/x]"), (0.0, "low")))
         app.chart.show(
-            data(points(), scale=scale, words=lambda value: "[red]\x1b[31m", earlier=(("[/y]\x1b[2J", points()),)), SPAN
+            data(points(), scale=scale, words=lambda value: "[red]\x1b[31m", earlier=(("[/y]\x1b[2J", points()),))
         )
         await pilot.pause()
         text = screen_text(app)

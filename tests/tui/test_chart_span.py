@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.trend import Trend, chart_data
+from mqvitals_agent.view.trend import Trend
+from mqvitals_agent.view.trend_chart import chart_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 from mqvitals_tui.screens.detail_screen import (
@@ -75,17 +76,17 @@ def test_only_what_is_drawn_decides_on_the_scale() -> None:
     short = last_part(whole, MINUTE)
     assert [NOW - ts for ts, _ in short.points] == [40_000, 0]
     assert short.span == TimeRange(NOW - MINUTE, NOW)
-    drawn = chart_data(short, (("yesterday", ((NOW - 30 * MINUTE, 5000.0), (NOW - 20_000, 50.0))),))
+    drawn = chart_of([short], earlier=(("yesterday", ((NOW - 30 * MINUTE, 5000.0), (NOW - 20_000, 50.0))),))
     assert drawn.scale.high <= 100
-    assert drawn.earlier == (("yesterday", ((NOW - 20_000, 50.0),)),)
+    assert [(each.name, each.points) for each in drawn.behind] == [("yesterday", ((NOW - 20_000, 50.0),))]
     assert last_part(whole, HOUR) is whole
 
 
 def test_units() -> None:
-    """A unit is written as people write it, and a counter says that its values are increases."""
+    """A unit is written as people write it, and a counter says that its values are rates."""
     assert unit_words(metric("buffer_pool", "free_pct")) == "%"
     assert unit_words(metric("channel", "nettime_us_short")) == "µs"
-    assert unit_words(metric("log", "written_bytes")) == "bytes per interval"
+    assert unit_words(metric("log", "written_bytes")) == "bytes per second"
 
 
 async def test_the_span_grows_until_somebody_chooses(lives: Lives, shown: Any, until: Any, screen_text: Any) -> None:

@@ -10,11 +10,11 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 
 from mqvitals_agent.text.chart import Scale, TimeRange
+from mqvitals_agent.text.chart_lines import Chart, ChartSeries
 from mqvitals_agent.text.figure import clock
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.view.table import Cell, Column, Item
-from mqvitals_agent.view.trend import ChartData
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import CONTRAST, DARK
 from mqvitals_tui.widgets.chart import BrailleChart
@@ -101,8 +101,8 @@ async def test_sparklines_in_tables_and_charts(theme: str) -> None:
         items = tuple(Item(ObjectName("QM01", "queue", str(row)), Health.OK, {}) for row in range(2))
         table.show([column], items, 0)
         points = [(0, 0.0), (1000, 50.0), (2000, 100.0)]
-        earlier = (("yesterday", points[::-1]),)
-        chart.show(ChartData(points, Scale(0.0, 100.0, ()), str, clock, earlier, steps=False), TimeRange(0, 2000))
+        series, earlier = (ChartSeries("now", points),), (ChartSeries("yesterday", [(0, 90.0), (2000, 10.0)]),)
+        chart.show(Chart(series, Scale(0.0, 100.0, ()), TimeRange(0, 2000), str, clock, earlier))
         await pilot.pause()
         for row in (1, 2):
             assert len(drawn(table.render_line(row))) == 1

@@ -14,6 +14,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import DETAIL, Frame, FrameRequest, StorePosition, read_frame, store_position
 from mqvitals_agent.view.status import status_of
+from mqvitals_agent.view.trend import charted_points
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 
@@ -195,7 +196,8 @@ class Feed:
         for name, ms in EARLIER_DAYS:
             series = reader.trend(trend.object, trend.metric.name, trend.span.since - ms, trend.span.until - ms)
             if series.points:
-                earlier.append((name, tuple((ts + ms, value) for ts, value in series.points)))
+                points = charted_points(series.points, series.intervals, trend.metric)
+                earlier.append((name, tuple((ts + ms, value) for ts, value in points)))
         return LoadedFrame(frame, tuple(earlier))
 
     def _post_failure(self, text: str, *, waiting: bool = False) -> None:

@@ -1,7 +1,7 @@
-"""A chart of one series in braille: two columns and four rows of dots to a cell.
+"""A series plotted in braille: two columns and four rows of dots to a cell.
 
 Every column shows the least and the greatest value that fell into it, so a spike and a dip both stay. A gap in the
-series (a poll without an answer) is a gap in the line: nothing is drawn, and nothing joined across it.
+series (a poll without an answer) is a gap in the line: nothing is drawn, and nothing joined across it. ``chart_lines`` makes whole charts of plots: several series, thresholds, alert spans, a cursor.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
-
-from mqvitals_agent.text.terminal import cells, fit
 
 WIDTH_RANGE = (2, 1000)
 HEIGHT_RANGE = (1, 200)
@@ -67,86 +65,58 @@ def plot(
     width: int,
     height: int,
     steps: bool = False,
+    longest: float | None = None,
 ) -> list[str]:
     """``height`` lines of ``width`` braille cells. Points are in time order; those outside ``span`` are not drawn.
 
     With ``steps`` a value holds until the next one, as states do; else the line goes straight from one to the other.
+    Points more than ``longest`` ms apart are not joined (None: ``longest_distance``).
     """
     width, height = _within(width, WIDTH_RANGE), _within(height, HEIGHT_RANGE)
     grid = [[0] * width for _ in range(height)]
     before: tuple[int, float] | None = None
-    buckets = _buckets(points, span, 2 * width)
+    buckets = _buckets(points, span, 2 * width, longest)
     for x in sorted(buckets):
         bucket = buckets[x]
         if bucket.joined and before is not None:
             _join(grid, before, (x, bucket.first), scale, steps=steps)
-        _column(grid, x, _row(bucket.low, scale, height), _row(bucket.high, scale, height))
+        _column(grid, x, row_of(bucket.low, scale, height), row_of(bucket.high, scale, height))
         before = (x, bucket.last)
     return ["".join(chr(_BLANK + cell) for cell in line) for line in grid]
-
-
-def chart(
-    points: Sequence[tuple[int, float | None]],
-    scale: Scale,
-    span: TimeRange,
-    *,
-    width: int,
-    height: int,
-    time_label: Callable[[int], str],
-    steps: bool = False,
-    marks: Iterable[int] = (),
-) -> list[str]:
-    """The plot with the scale's labels at the left and the first and last moment below, in ``width`` cells altogether.
-
-    ``height`` is that of the plot alone; ``steps`` as for ``plot``. The axis has a ``MARK`` at each moment of ``marks``.
-    """
-    height = _within(height, HEIGHT_RANGE)
-    labels = _labels(scale, height)
-    margin = max((cells(label) for label in labels.values()), default=0)
-    body = plot(points, scale, span, width=max(width - margin - 2, WIDTH_RANGE[0]), height=height, steps=steps)
-    lines = [
-        f"{fit(labels.get(y, ''), margin, right=True)} {'┤' if y in labels else '│'}{line}"
-        for y, line in enumerate(body)
-    ]
-    inner = cells(body[0])
-    begin, end = time_label(span.since), time_label(span.until)
-    room = inner - cells(begin) - cells(end)
-    under = f"{begin}{' ' * room}{end}" if room > 0 else fit(begin, inner)
-    return [*lines, f"{' ' * margin} └{_axis(marks, span, inner)}", f"{' ' * margin}  {under}"]
-
-
-def _axis(marks: Iterable[int], span: TimeRange, width: int) -> str:
-    cells = ["─"] * width
-    length = max(span.until - span.since, 1)
-    for ts in marks:
-        if span.since <= ts <= span.until:
-            cells[min((ts - span.since) * width // length, width - 1)] = MARK
-    return "".join(cells)
 
 
 def scale_of_values(values: Iterable[float], label: Callable[[float], str], *, top: float | None = None) -> Scale:
     """A scale for numbers: from zero when that leaves at least half of the height to the line, else around the values.
 
-    ``top`` is a natural limit (100 for a share) that the scale does not pass unless a value does. Values that vary by
-    little are calm and must not look dramatic: the scale is a tenth of that limit high at least, without one a tenth of
-    the greatest value. Of whole numbers it has only whole ones at its labels.
+    With ``top``, a natural limit such as 100 of a share, it is always the whole range from zero to there, and more only
+    where a value is beyond. Without, values that vary by little are calm and must not look dramatic: the scale is a
+    tenth of the greatest value high at least. Of whole numbers it has only whole ones at its labels.
     """
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=0.0)
-    if top is not None and 0 <= low <= high <= top and high - low < top / _CALM:
-        # Whole ends and the values in their middle, but nothing beyond what there can be.
-        low = float(math.floor(min(max((low + high - top / _CALM) / 2, 0.0), top - top / _CALM)))
-        high = max(high, low + top / _CALM)
-    elif 0 <= low <= high / 2 or low == high >= 0:
+    if top is not None:
+        return _labelled(min(low, 0.0), max(high, top), label, whole=float(top).is_integer())
+    whole = all(value == int(value) for value in finite)
+    if 0 <= low <= high / 2 or low == high >= 0:
         low = 0.0
-    elif top is None:
-        low, high = _calm(low, high, whole=all(value == int(value) for value in finite))
+    else:
+        low, high = _calm(low, high, whole=whole)
+    return _labelled(low, high, label, whole=whole)
+
+
+def scale_around(values: Iterable[float], label: Callable[[float], str]) -> Scale:
+    """The zoomed scale: from the least to the greatest value, however little they vary."""
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = min(finite, default=0.0), max(finite, default=0.0)
+    return _labelled(low, high, label, whole=all(value == int(value) for value in finite))
+
+
+def _labelled(low: float, high: float, label: Callable[[float], str], *, whole: bool) -> Scale:
+    """The scale between two values, with labels at its ends and, where there is a value between them, in its middle."""
     if low == high:
         high = low + max(1.0, abs(low) / 8)
-    if top is not None and high < top and high > 0.8 * top and low == 0:
-        high = top
     middle = low / 2 + high / 2
-    if all(value == int(value) for value in finite):
+    if whole:
         if high - low < 2:
             # Between two whole numbers there is none that a value could have.
             return Scale(low, high, ((high, label(high)), (low, label(low))))
@@ -199,9 +169,11 @@ def pauses(points: Sequence[tuple[int, float | None]]) -> Iterator[TimeRange]:
         yield TimeRange(absent_since, before)
 
 
-def _buckets(points: Iterable[tuple[int, float | None]], span: TimeRange, columns: int) -> dict[int, _Bucket]:
+def _buckets(
+    points: Iterable[tuple[int, float | None]], span: TimeRange, columns: int, longest: float | None
+) -> dict[int, _Bucket]:
     points = [point for point in points if span.since <= point[0] <= span.until]
-    pause = longest_distance(points)
+    pause = longest_distance(points) if longest is None else longest
     length = max(span.until - span.since, 1)
     buckets: dict[int, _Bucket] = {}
     before: int | None = None  # ts of the present point before, None after a gap
@@ -230,8 +202,8 @@ def longest_distance(points: Sequence[tuple[int, float | None]]) -> float:
     return _PAUSE * median(distances) if distances else math.inf
 
 
-def _row(value: float, scale: Scale, height: int) -> int:
-    """The row of dots of a value, 0 at the top."""
+def row_of(value: float, scale: Scale, height: int) -> int:
+    """The row of dots of a value in a plot of ``height`` lines, 0 at the top; four rows are a line."""
     rows = 4 * height
     # Halved before subtracting: the distance between two great numbers of opposite sign may not be a finite number.
     height_of_scale = scale.high / 2 - scale.low / 2
@@ -249,7 +221,7 @@ def _join(
 ) -> None:
     """The line from the last value of one column to the first of a later one, without the former's own dot."""
     (x0, from_value), (x1, to_value) = begin, end
-    y0, y1 = _row(from_value, scale, len(grid)), _row(to_value, scale, len(grid))
+    y0, y1 = row_of(from_value, scale, len(grid)), row_of(to_value, scale, len(grid))
     last = y0
     for x in range(x0 + 1, x1 + 1):
         share = float(x == x1) if steps else (x - x0) / (x1 - x0)
@@ -259,11 +231,11 @@ def _join(
         last = y
 
 
-def _labels(scale: Scale, height: int) -> dict[int, str]:
+def label_rows(scale: Scale, height: int) -> dict[int, str]:
     """The label beside each line that has one; where two fall on one line the first stays."""
     labels: dict[int, str] = {}
     for value, label in scale.ticks:
-        labels.setdefault(_row(value, scale, height) >> 2, label)
+        labels.setdefault(row_of(value, scale, height) >> 2, label)
     return labels
 
 

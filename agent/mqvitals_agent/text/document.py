@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
-from mqvitals_agent.text.chart import Scale, TimeRange, chart, sparkline
+from mqvitals_agent.text.chart import Scale, TimeRange, sparkline
+from mqvitals_agent.text.chart_lines import Chart, ChartSeries, chart_lines
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.symbols import to_ascii
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, table, wrap
@@ -191,9 +192,8 @@ def plain_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:
                 yield from _entry_lines(block, width)
             case ChartBlock():
                 yield from wrap(safe(block.title), width)
-                yield from chart(
-                    block.points, block.scale, block.span, width=width, height=_CHART_LINES, time_label=block.label
-                )
+                drawn = Chart((ChartSeries("", block.points),), block.scale, block.span, str, block.label)
+                yield from (each.text for each in chart_lines(drawn, width, _CHART_LINES))
                 yield from wrap(safe(block.words), width)
             case ReportTable(titles, rows, right):
                 rows_shown = [tuple(map(safe, row)) for row in (titles, *rows)]

@@ -37,11 +37,13 @@ def tone_of(health: Health) -> Tone:
 
 
 class Span(NamedTuple):
-    """A piece of a line of styled text; ``bold``: whether it stands out, None: as its tone does."""
+    """A piece of a line of styled text; ``bold``: whether it stands out, None: as its tone does; ``shaded``: on a
+    ground of its own, as the time of an alert in a chart."""
 
     text: str
     tone: Tone = Tone.PLAIN
     bold: bool | None = None
+    shaded: bool = False
 
 
 class Line(NamedTuple):

@@ -162,7 +162,10 @@ def _line_in_ascii(described: str) -> str:
         return "X" if "CROSS" in described else "/" if "UPPER RIGHT TO LOWER LEFT" in described else "\\"
     across = any(word in described for word in ("HORIZONTAL", "LEFT", "RIGHT"))
     along = any(word in described for word in ("VERTICAL", "UP", "DOWN"))
-    return "+" if across and along else "-" if across else "|"
+    if across and along:
+        return "+"
+    # The thick part of an axis is the time of an alert.
+    return "|" if along else "=" if "HEAVY" in described or "DOUBLE" in described else "-"
 
 
 def _dots_in_ascii(bits: int) -> str:

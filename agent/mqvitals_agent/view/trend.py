@@ -1,21 +1,19 @@
-"""A metric of an object over time: as JSON, as CSV, as a chart with its figures in words."""
+"""A metric of an object over time: what a chart draws of it, and for which times there are no data.
+
+A counter is drawn as a rate: each increase over the time that it is about, whatever the distance of the polls.
+"""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from operator import itemgetter
-from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, TypeGuard
 
 from mqvitals_agent.store.rows.changes import Change
-from mqvitals_agent.text.chart import MARK, Scale, TimeRange, chart, pauses, scale_of_states, scale_of_values
-from mqvitals_agent.text.figure import age, clock, day, figure, moment, quantity, stamp, state, zone_name
-from mqvitals_agent.text.terminal import cut, safe, wrap
-from mqvitals_agent.view.changes import change_words
+from mqvitals_agent.text.chart import TimeRange, pauses
+from mqvitals_agent.text.figure import moment, quantity, zone_name
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
@@ -24,19 +22,11 @@ if TYPE_CHECKING:
 
 Points = Sequence[tuple[int, int | float | None]]
 
-CSV_HEADER = "at,value"
-_UNITS = {"pct": "%", "us": "µs"}
-MOST_GAPS = 5
-"""The number of gaps that are named; the others are counted."""
-_MOST_CHANGES = 5
-"""The number of changes of the definition that are named, the newest; all are marked."""
 _JOINT_MS = 2_000
 """Consecutive intervals may differ by this, ms."""
 _MINUTE_MS = 60_000
 _SHARED_RECORD_KINDS = ("application", "cf_structure", "queue")
 """Kinds of objects whose samples may combine several records."""
-_CLOCK_SPAN_MS = 2 * 86_400_000
-"""A longer chart shows days below, a shorter one times of day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,126 +90,78 @@ def unit_of(metric: Metric) -> str:
     return metric.unit
 
 
-def trend_json(view: Trend) -> dict[str, Any]:
-    """The object of ``mqvitals trend --json``. Shares have two decimals, whole numbers stay whole."""
-    return {
-        "metric": view.metric.name,
-        "object": str(view.object),
-        "unit": unit_of(view.metric),
-        **({} if view.kept_from is None else {"kept_from": stamp(view.kept_from)}),
-        "points": [[stamp(ts), _plain(value, view.metric)] for ts, value in view.points],
-    }
+def charted_unit(metric: Metric) -> str:
+    """The unit of a chart: a counter's is a rate."""
+    if metric.type is MetricType.COUNTER:
+        return f"{metric.unit} per second" if metric.unit not in ("", "count") else "per second"
+    return metric.unit
 
 
-def trend_csv(view: Trend) -> Iterator[str]:
-    """The lines of ``mqvitals trend --csv``; an absent value leaves its field empty."""
-    yield CSV_HEADER
-    for ts, value in view.points:
-        plain = _plain(value, view.metric)
-        yield f"{stamp(ts)},{'' if plain is None else plain}"
+def value_words(metric: Metric) -> Callable[[float], str]:
+    """How a chart says its values: a counter's as rates, ``240 msgs/s``."""
+    end = "/s" if metric.type is MetricType.COUNTER else ""
+    return lambda value: f"{quantity(value, metric.unit)}{end}"
 
 
-def trend_text(view: Trend, width: int, height: int) -> list[str]:
-    """The lines of ``mqvitals trend``: what it is, the chart, and its figures in words."""
-    metric = view.metric
-    title = f"{safe(str(view.object))}  {metric.name}: {metric.meaning}"
-    lines = [*wrap(title, width, rest="  "), *([cut(view.note, width)] if view.note else []), ""]
-    present = [(ts, value) for ts, value in view.points if value is not None and math.isfinite(value)]
-    if not view.points:
-        deleted = not_kept(view)
-        whole = view.kept_from is not None and view.kept_from > view.span.until
-        none = f"No poll from {_from_to(view.span)} {zone_name(view.span.until)}{f'; {deleted}' if deleted else ''}"
-        return [*lines, *wrap(deleted if whole else none, width)]
-    if not present:
-        reason = f": {view.why}" if view.why else ""
-        return [*lines, *wrap(f"Absent at all {_polls(len(view.points), view)}{reason}", width), *_footer(view, width)]
-    drawn = chart_data(replace(view, points=_with_gaps(view)))
-    lines += chart(
-        drawn.points,
-        drawn.scale,
-        view.span,
-        width=width,
-        height=height,
-        time_label=drawn.time_label,
-        steps=drawn.steps,
-        marks=[ts for ts, _ in drawn.marks],
-    )
-    for ts, changed in drawn.marks[-_MOST_CHANGES:]:
-        lines += wrap(f"{MARK} {_when(ts, view.span)} {changed}", width, rest="  ")
-    if len(drawn.marks) > _MOST_CHANGES:
-        lines.append(f"{MARK} {len(drawn.marks) - _MOST_CHANGES:,} earlier")
-    words = _states(present, view) if drawn.steps else _extremes(view, present)
-    return [*lines, "", *wrap(words, width, rest="  "), *_footer(view, width)]
+def charted_points(points: Points, intervals: Sequence[int | None], metric: Metric) -> Points:
+    """The points as charts show them: a counter's increases a second, each over the time (ms) that it is about.
 
-
-class ChartData(NamedTuple):
-    """What a chart of a trend is drawn from; ``earlier`` are series of other days, by name, their times moved into
-    the trend's; ``marks`` the moments at which the definition changed, oldest first, and what changed."""
-
-    points: Points
-    scale: Scale
-    words: Callable[[float], str]
-    time_label: Callable[[int], str]
-    earlier: tuple[tuple[str, Points], ...]
-    steps: bool
-    marks: tuple[tuple[int, str], ...] = ()
-
-
-def chart_data(trend: Trend, earlier: Sequence[tuple[str, Points]] = ()) -> ChartData:
-    """Numbers with a scale of their own, states each on a level of its own.
-
-    The scale covers the series of other days too.
+    Where no intervals are known an increase is about the time since the value before; the first one is left absent.
     """
-    metric = trend.metric
-    since = trend.span.since
-    within = tuple((name, tuple(point for point in points if point[0] >= since)) for name, points in earlier)
-    series = [tuple(trend.points), *(points for _, points in within)]
-    values = [value for points in series for _, value in points if value is not None and math.isfinite(value)]
-    label = day if trend.span.until - trend.span.since > _CLOCK_SPAN_MS else clock
-    marks = tuple(
-        (change.ts, change_words(change)) for change in trend.changes if since <= change.ts <= trend.span.until
+    if metric.type is not MetricType.COUNTER:
+        return tuple(points)
+    rates: list[tuple[int, float | None]] = []
+    before: int | None = None
+    for (ts, value), length in zip(points, intervals or (None,) * len(points), strict=True):
+        if value is None or not math.isfinite(value):
+            rates.append((ts, None))
+            continue
+        about = length or (ts - before if before is not None else 0)
+        rates.append((ts, 1000 * value / about if about > 0 else None))
+        before = ts
+    return tuple(rates)
+
+
+def drawn_points(view: Trend) -> Points:
+    """The points as a chart draws them: rates for a counter, and an absent one in each range without data.
+
+    A poll without an answer is no gap where the next increase covers its time too.
+    """
+    points = charted_points(view.points, lengths_of(view), view.metric)
+    if not _is_covered(view):
+        return points
+    gaps = [(gap.since + 1, None) for gap in gap_spans(view)]
+    ends_absent = points[-1:] if points and not is_known(points[-1][1]) else ()
+    return sorted([*(point for point in points if is_known(point[1])), *gaps, *ends_absent], key=itemgetter(0))
+
+
+def _is_covered(view: Trend) -> bool:
+    """Whether each value says which time it is about, so that what lies between two of them is known."""
+    if not (view.by_records or view.metric.type is MetricType.COUNTER):
+        return False
+    return all(
+        length is not None for (_, value), length in zip(view.points, lengths_of(view), strict=True) if is_known(value)
     )
-    if metric.type is not MetricType.STATE:
-
-        def words(value: float) -> str:
-            return quantity(value, metric.unit)
-
-        scale = scale_of_values(values, words, top=100.0 if metric.unit == "pct" else None)
-        return ChartData(tuple(trend.points), scale, words, label, within, steps=False, marks=marks)
-    scale, levels = scale_of_states(map(int, values), lambda code: state(code, metric))
-    names = {level: state(code, metric) for code, level in levels.items()}
-
-    def levelled(points: Points) -> Points:
-        return tuple((ts, None if value is None else levels.get(int(value))) for ts, value in points)
-
-    return ChartData(
-        levelled(tuple(trend.points)),
-        scale,
-        lambda level: names.get(level, "?"),
-        label,
-        tuple((name, levelled(points)) for name, points in within),
-        steps=True,
-        marks=marks,
-    )
 
 
-def _with_gaps(view: Trend) -> Points:
-    """The points, with an absent one in each range that no record covers: no line is drawn across it."""
-    if not view.by_records:
-        return view.points
-    return sorted([*view.points, *((gap.since + 1, None) for gap in gap_spans(view))], key=itemgetter(0))
+def longest_joined(view: Trend) -> float | None:
+    """The longest distance of points that are joined: any where gaps have points of their own."""
+    return math.inf if _is_covered(view) else None
 
 
 def gap_spans(view: Trend) -> tuple[TimeRange, ...]:
     """The time ranges without data, oldest first.
 
-    For polls: runs of absent values and pauses without polls. For records: the time between the end of a record with a
-    value and the beginning of the next one's interval.
+    For polls: runs of absent values and pauses without polls, unless the increase of a counter covers them. For
+    records: the time between the end of a record with a value and the beginning of the next one's interval.
     """
-    present = [(ts, length) for (ts, value), length in zip(view.points, _lengths(view), strict=True) if _is(value)]
+    present = [
+        (ts, length) for (ts, value), length in zip(view.points, lengths_of(view), strict=True) if is_known(value)
+    ]
     if view.by_records and all(length is not None for _, length in present):
         return tuple(_uncovered(view, [(ts, length or 0) for ts, length in present]))
-    return tuple(pauses(view.points))
+    covers = {ts: ts - (length or 0) - _JOINT_MS for ts, length in present} if _is_covered(view) else {}
+    return tuple(gap for gap in pauses(view.points) if covers.get(gap.until, gap.until) > gap.since)
 
 
 def _uncovered(view: Trend, present: Sequence[tuple[int, int]]) -> Iterator[TimeRange]:
@@ -233,84 +175,11 @@ def _uncovered(view: Trend, present: Sequence[tuple[int, int]]) -> Iterator[Time
         covered = ts if covered is None else max(covered, ts)
 
 
-def _lengths(view: Trend) -> Sequence[int | None]:
+def lengths_of(view: Trend) -> Sequence[int | None]:
+    """The ms that each point is about; None: unknown."""
     return view.intervals or (None,) * len(view.points)
 
 
-def _is(value: float | None) -> bool:
+def is_known(value: float | None) -> TypeGuard[float]:
+    """Whether there is a number that can be drawn."""
     return value is not None and math.isfinite(value)
-
-
-def _extremes(view: Trend, present: Sequence[tuple[int, int | float]]) -> str:
-    metric = view.metric
-    last_ts, last = present[-1]
-    low_ts, low = min(present, key=lambda point: point[1])
-    high_ts, high = max(present, key=lambda point: point[1])
-    newest = view.points[-1][0]
-    since = "" if last_ts == newest else f" at {moment(last_ts)}, then absent{f': {view.why}' if view.why else ''}"
-    words = (
-        f"last {figure(last, metric)}{since}; min {figure(low, metric)} at {_when(low_ts, view.span)}"
-        f"; max {figure(high, metric)} at {_when(high_ts, view.span)}"
-    )
-    if metric.type is not MetricType.COUNTER:
-        return words
-    rate = _rate(view)
-    total = quantity(sum(value for _, value in present), metric.unit)
-    return f"{words}; total {total}" + (
-        f", on average {quantity(rate, metric.unit)} per second" if rate is not None else ""
-    )
-
-
-def _states(present: Sequence[tuple[int, int | float]], view: Trend) -> str:
-    metric = view.metric
-    last = state(present[-1][1], metric)
-    times = Counter(state(value, metric) for _, value in present)
-    return f"last {last}; seen: " + ", ".join(f"{name} at {_polls(count, view)}" for name, count in times.most_common())
-
-
-def _footer(view: Trend, width: int) -> list[str]:
-    times = [ts for ts, _ in view.points]
-    distances = [after - before for before, after in pairwise(times)]
-    every = f", one every {age(int(median(distances)))}" if distances else ""
-    found = gap_spans(view)
-    named = ", ".join(f"{_when(gap.since, view.span)} to {_when(gap.until, view.span)}" for gap in found[:MOST_GAPS])
-    more = f" and {len(found) - MOST_GAPS:,} more" if len(found) > MOST_GAPS else ""
-    breaks = f"{len(found):,} gap{'' if len(found) == 1 else 's'} ({named}{more})" if found else "no gaps"
-    unit = unit_of(replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit)))
-    parts = [
-        f"{_polls(len(times), view)}{every}, {breaks}",
-        f"{_from_to(TimeRange(times[0], times[-1]))} {zone_name(times[-1])}",
-    ]
-    if deleted := not_kept(view):
-        parts.append(deleted)
-    return wrap("; ".join(parts) + (f"; unit: {unit}" if unit else ""), width, rest="  ")
-
-
-def _rate(view: Trend) -> float | None:
-    """The increase per second over the intervals with a value; None where they are not known."""
-    increase, ms = 0.0, 0
-    for (_, value), length in zip(view.points, _lengths(view), strict=True):
-        if _is(value) and value is not None and length:
-            increase += value
-            ms += length
-    return 1000 * increase / ms if ms else None
-
-
-def _plain(value: int | float | None, metric: Metric) -> int | float | None:
-    if not isinstance(value, float):
-        return value
-    if not math.isfinite(value):
-        return None
-    return round(value, 2) if metric.unit == "pct" else value
-
-
-def _polls(count: int, view: Trend) -> str:
-    return f"{count} {'record' if view.by_records else 'poll'}{'' if count == 1 else 's'}"
-
-
-def _when(ts: int, span: TimeRange) -> str:
-    return clock(ts) if day(span.since) == day(span.until) else moment(ts)
-
-
-def _from_to(span: TimeRange) -> str:
-    return f"{moment(span.since)} to {_when(span.until, span)}"

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.text.chart import Scale, TimeRange, chart, pauses, plot, scale_of_states, scale_of_values
-from mqvitals_agent.text.figure import clock, quantity
-from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.text.chart import Scale, TimeRange, pauses, plot, scale_around, scale_of_states, scale_of_values
+from mqvitals_agent.text.figure import quantity
 
 Series = Sequence[tuple[int, float | None]]
 
@@ -102,41 +101,32 @@ def test_points_outside_the_span_are_left_out() -> None:
     assert {y for _, y in drawn} == {1}
 
 
-def test_chart_golden() -> None:
-    """Labels at the left, moments below, a gap in the middle."""
-    points = series(60, 50, 40, 30, None, 10, 4, 4, 20, 60)
-    labels = scale_of_values([value for _, value in points if value is not None], lambda v: quantity(v, "pct"), top=100)
-    lines = chart(points, labels, span(points), width=30, height=4, time_label=clock)
-    assert "\n".join(lines) == GOLDEN
-
-
-GOLDEN = """\
-60 % ┤⠑⠢⢄⡀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡜
-30 % ┤⠀⠀⠀⠈⠑⠒⠤⢄⡀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡜⠀
-     │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⢀⠜⠀⠀
- 0 % ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠒⠒⠤⠤⠤⠤⠊⠁⠀⠀⠀
-     └────────────────────────
-      12:00:00        12:01:30"""
-
-
 @pytest.mark.parametrize(
     ("values", "low", "high"),
     [
-        ([64, 65, 64], 59, 69),
-        ([64.2], 59, 69),
-        ([0, 0.6], 0, 10),
-        ([98, 99.5], 90, 100),
-        ([100, 100], 90, 100),
-        ([30, 38.4], 29, 39),
-        ([30, 41], 30, 41),
-        ([0.4, 0.6], 0, 10),
-        ([99, 104], 99, 104),
+        ([64, 65, 64], 0, 100),
+        ([], 0, 100),
+        ([0, 0.6], 0, 100),
+        ([99.4, 100], 0, 100),
+        ([30, 104], 0, 104),
+        ([-1, 3], -1, 100),
     ],
 )
-def test_a_share_that_wavers_is_calm(values: list[float], low: float, high: float) -> None:
-    """A point up and down is no storm: shares have a scale of ten points at least, and none beyond what there can be."""
-    made = scale_of_values(values, str, top=100)
+def test_a_share_has_a_fixed_scale(values: list[float], low: float, high: float) -> None:
+    """Shares are drawn from 0 to 100, and farther only where a value is: a pool half free looks half free."""
+    made = scale_of_values(values, lambda value: f"{value:g} %", top=100)
     assert (made.low, made.high) == (low, high)
+    if high == 100 and low == 0:
+        assert [text for _, text in made.ticks] == ["100 %", "50 %", "0 %"]
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"), [([64, 65, 64], 64, 65), ([64.2], 64.2, 72.225), ([0, 1000], 0, 1000), ([], 0, 1)]
+)
+def test_a_zoomed_scale_is_that_of_the_values(values: list[float], low: float, high: float) -> None:
+    """Zoomed it goes from the least to the greatest value."""
+    made = scale_around(values, str)
+    assert (made.low, made.high) == pytest.approx((low, high))
 
 
 @pytest.mark.parametrize(
@@ -177,20 +167,19 @@ def test_state_scale() -> None:
 @pytest.mark.parametrize(
     ("values", "low", "high"),
     [
-        ([], 0, 10),
-        ([0, 0], 0, 10),
-        ([5, 5], 0, 10),
+        ([], 0, 1),
+        ([0, 0], 0, 1),
+        ([5, 5], 0, 5),
         ([4, 60], 0, 60),
         ([59.9, 93.1], 59.9, 93.1),
-        ([4, 93], 0, 100),
         ([-3, 3], -3, 3),
-        ([-3, -3], -3, -2),
+        ([-3, -3], -4, -2),
         ([110, 10], 0, 110),
     ],
 )
 def test_value_scale(values: list[float], low: float, high: float) -> None:
     """The scale begins at zero unless that would press the line together, and is never empty."""
-    made = scale_of_values(values, str, top=100)
+    made = scale_of_values(values, str)
     assert (made.low, made.high) == (low, high)
 
 
@@ -236,13 +225,3 @@ def test_any_series_gives_a_chart_of_the_size_asked_for(points: Series, width: i
     assert len(lines) == min(max(height, 1), 200)
     assert {len(line) for line in lines} == {min(max(width, 2), 1000)}
     assert all(0x2800 <= ord(char) <= 0x28FF for line in lines for char in line)
-
-
-@given(st.lists(VALUES, min_size=1, max_size=40), st.integers(30, 120), st.integers(1, 20))
-def test_charts_fit_their_width(values: list[float | None], width: int, height: int) -> None:
-    """A chart with its labels is never wider than asked for."""
-    points = series(*values)
-    made = scale_of_values([value for value in values if value is not None], lambda value: quantity(value, "messages"))
-    assert all(
-        cells(line) <= width for line in chart(points, made, span(points), width=width, height=height, time_label=clock)
-    )

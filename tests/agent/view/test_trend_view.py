@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.chart_lines import chart_lines
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.trend import Trend, gap_spans, trend_csv, trend_json, trend_text, unit_of
+from mqvitals_agent.view.trend import Trend, gap_spans, unit_of
+from mqvitals_agent.view.trend_chart import chart_of
+from mqvitals_agent.view.trend_report import trend_csv, trend_json, trend_text
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 
@@ -80,9 +83,8 @@ def test_text_golden() -> None:
 
 
 def test_counter_golden() -> None:
-    """A counter shows its increases, their sum and the average rate, in which gaps have no part."""
+    """A counter shows its rate, which is that of twenty seconds behind an absent poll; and the sum of its increases."""
     series = view("channel", "bytes_sent", [None, 2_000_000, None, 4_000_000])
-    # The increase behind the absent poll is that of twenty seconds.
     shown = trend_text(replace(series, intervals=(None, 10_000, None, 20_000)), 60, 3)
     assert "\n".join(shown) == COUNTER
 
@@ -100,7 +102,7 @@ def test_rates_divide_by_what_records_cover() -> None:
     told = [(1800 + 3600 * hour, 1800, 17_712) for hour in range(6)]
     shown = " ".join(" ".join(trend_text(records("buffer_pool", "tpw", *told), 80, 3)).split())
     assert "6 records, one every" in shown
-    assert "on average 9.84 pages per second" in shown
+    assert "on average 9.84 pages/s" in shown
     assert "5 gaps (12:30:00 to 13:00:00, 13:30:00 to 14:00:00," in shown
     assert "16:30:00 to 17:00:00);" in shown
 
@@ -174,12 +176,12 @@ QM01/buffer_pool/X free_pct: share of the pool that is free
   at this moment
 The past: replay of x.gz
 
-60 % ┤⠉⠑⠒⠤⠤⢄⣀⣀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⣀⠔
-30 % ┤⠀⠀⠀⠀⠀⠀⠀⠀⠉⠉⠑⠒⠒⠒⠤⠤⢄⣀⡀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡠⠊⠀⠀
-     │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⣀⡠⠔⠉⠀⠀⠀⠀
- 0 % ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠒⠒⠒⠢⠤⠤⠤⠤⠤⠤⠤⠤⠤⠒⠊⠉⠀⠀⠀⠀⠀⠀⠀⠀
-     └──────────────────────────────────────────────────────
-      12:00:00                                      12:01:30
+100 % ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+ 50 % ┤⠤⠤⠤⣀⣀⣀⣀⡀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⣀
+      │⠀⠀⠀⠀⠀⠀⠀⠈⠉⠉⠒⠒⠒⠢⠤⠤⣀⣀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⣀⠤⠒⠉⠀
+  0 % ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠒⠒⠒⠢⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠒⠒⠊⠉⠉⠀⠀⠀⠀⠀
+      └─────────────────────────────────────────────────────
+       12:00:00                                     12:01:30
 
 last 55 %; min 4 % at 12:01:00; max 60 % at 12:00:00
 10 polls, one every 10 s, 1 gap (12:00:30 to 12:00:50);
@@ -187,17 +189,16 @@ last 55 %; min 4 % at 12:01:00; max 60 % at 12:00:00
 COUNTER = """\
 QM01/channel/X bytes_sent: bytes sent, control data included
 
-3.8 MiB ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠈
-1.9 MiB ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠂⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
-    0 B ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
-        └───────────────────────────────────────────────────
-         12:00:00                                   12:00:30
+ 195 KiB/s ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉
+97.7 KiB/s ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+     0 B/s ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+           └────────────────────────────────────────────────
+            12:00:00                                12:00:30
 
-last 3.8 MiB; min 1.9 MiB at 12:00:10; max 3.8 MiB at
-  12:00:30; total 5.7 MiB, on average 195 KiB per second
-4 polls, one every 10 s, 2 gaps (12:00:00 to 12:00:10,
-  12:00:10 to 12:00:30); 2026-11-20 12:00:00 to 12:00:30
-  UTC; unit: bytes per interval"""
+last 195 KiB/s; min 195 KiB/s at 12:00:10; max 195 KiB/s at
+  12:00:10; total 5.7 MiB, on average 195 KiB/s
+4 polls, one every 10 s, no gaps; 2026-11-20 12:00:00 to
+  12:00:30 UTC; unit: bytes per second"""
 STATE = """\
 QM01/channel/X status: state of the channel; of several
   instances, the worst; INACTIVE when it has none
@@ -227,3 +228,50 @@ def test_what_is_no_longer_kept() -> None:
     silent = replace(whole, span=TimeRange(START - 7_200_000, START + 3_600_000))
     assert "No poll from" in " ".join(trend_text(silent, 200, 4))
     assert "kept" not in " ".join(trend_text(view("queue", "depth", [3, 4, 5]), 200, 4))
+
+
+def varied(distances: Sequence[int], rate: float) -> Trend:
+    """A counter that grows at a constant rate (a second), polled at these distances (ms)."""
+    points: list[tuple[int, int]] = []
+    ts, total, told = START, 0.0, 0
+    for distance in distances:
+        ts += distance
+        total += rate * distance / 1000
+        points.append((ts, int(total) - told))
+        told = int(total)
+    span = TimeRange(START, ts)
+    return Trend(
+        ObjectName("QM01", "channel", "TO.QM02"),
+        metric("channel", "msgs"),
+        tuple(points),
+        span,
+        intervals=tuple(distances),
+    )
+
+
+@given(st.lists(st.integers(2_000, 60_000), min_size=3, max_size=60))
+def test_a_constant_rate_is_flat(distances: list[int]) -> None:
+    """240 messages a second are 240, within 2 per cent, at every point, however far the polls are apart; the line
+    has no gap."""
+    trend = varied(distances, 240)
+    drawn = chart_of([trend])
+    values = [value for _, value in drawn.series[0].points]
+    assert all(value is not None and abs(value - 240) <= 0.02 * 240 for value in values)
+    assert len(values) == len(distances)
+    assert gap_spans(trend) == ()
+    rows = [each.text.partition("┤")[2] or each.text.partition("│")[2] for each in chart_lines(drawn, 60, 6)[:-2]]
+    assert sum(row.strip("\u2800") != "" for row in rows) <= 2
+    columns = [any(cell != "\u2800" for cell in column) for column in zip(*rows, strict=True)]
+    assert False not in columns[columns.index(True) :]
+    assert all(abs(rate - 240) <= 0.02 * 240 for _, rate in trend_json(trend)["per_second"])
+    assert [int(line.split(",")[1]) for line in list(trend_csv(trend))[1:]] == [value for _, value in trend.points]
+
+
+def test_a_rate_after_a_pause_is_that_of_the_pause() -> None:
+    """An increase over ten minutes is divided by them, and with no interval stored by the time since the value
+    before."""
+    trend = varied([10_000, 10_000, 600_000, 10_000], 240)
+    for told in (trend, replace(trend, intervals=())):
+        rates = [rate for _, rate in trend_json(told)["per_second"]]
+        assert rates[1:] == [240.0, 240.0, 240.0]
+    assert "240 msgs/s" in "\n".join(trend_text(trend, 80, 4))

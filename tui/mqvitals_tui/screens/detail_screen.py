@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -16,7 +17,8 @@ from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import cells, cut, safe
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
 from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.trend import Trend, chart_data, not_kept
+from mqvitals_agent.view.trend import Trend, not_kept
+from mqvitals_agent.view.trend_chart import chart_of
 from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
@@ -60,8 +62,9 @@ def last_part(trend: Trend, span_ms: int) -> Trend:
     since = trend.span.until - span_ms
     if since <= trend.span.since:
         return trend
-    points = tuple(point for point in trend.points if point[0] >= since)
-    return replace(trend, points=points, span=TimeRange(since, trend.span.until))
+    first = bisect_left(trend.points, since, key=lambda point: point[0])
+    span = TimeRange(since, trend.span.until)
+    return replace(trend, points=trend.points[first:], intervals=trend.intervals[first:], span=span)
 
 
 def span_words(ms: int) -> str:
@@ -78,10 +81,10 @@ _SHORT_UNITS = {"pct": "%", "us": "µs", "count": "", "number": ""}
 
 
 def unit_words(metric: Metric) -> str:
-    """The unit in words; a counter's values are increases from one poll to the next."""
+    """The unit in words; a counter's values are rates."""
     unit = _SHORT_UNITS.get(metric.unit, metric.unit)
     if metric.type is MetricType.COUNTER:
-        return f"{unit} per interval".strip()
+        return f"{unit} per second".strip()
     return unit
 
 
@@ -199,7 +202,7 @@ class DetailScreen(ActingScreen):
                 if trend.points and trend.why
                 else not_kept(trend) or f"No {'record' if self._of_records else 'poll'} in {time}"
             )
-            chart.show(chart_data(trend, read.earlier), trend.span, time_words=f"{time}, UTC", empty=empty)
+            chart.show(chart_of([trend], earlier=read.earlier), time_words=f"{time}, UTC", empty=empty)
         if self._steps and detail is not None:
             steps, self._steps = self._steps, 0
             self.action_metric(steps)

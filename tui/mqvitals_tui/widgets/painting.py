@@ -54,13 +54,16 @@ TONE_STYLES = {
 """Plain text has the style of its row. OK has no attributes: its glyph is unique; those of meters
 have none: their length says the same."""
 
-TONE_CLASSES = frozenset(f"tone--{tone.value}" for tone in TONE_STYLES)
+SHADED = "shaded"
+"""The component class of the ground of shaded spans."""
+
+TONE_CLASSES = frozenset((SHADED, *(f"tone--{tone.value}" for tone in TONE_STYLES)))
 """The component classes of a widget that paints tones."""
 
 
 def tone_css(widget: str) -> str:
     """The CSS rules of all tones for a widget class of this name, for its DEFAULT_CSS."""
-    rules = []
+    rules = [f"{widget} > .{SHADED} {{ background: $panel; }}"]
     for tone, look in TONE_STYLES.items():
         rules.append(f"{widget} > .tone--{tone.value} {{ color: ${look.variable}; text-style: {look.style}; }}")
         # Textual dims by mixing with the background: from the full colour it stays readable.
@@ -127,7 +130,8 @@ def paint(widget: Widget, line: Line, width: int, ground: Style) -> Strip:
         if size > left or (size == left and more):
             text = set_cell_size(cut(text, left) if size > left else cut(text + " ", left), left)
             size = left
-        segments.append(Segment(text, span_style(widget, span.tone, ground, text, bold=span.bold)))
+        under = ground + Style(bgcolor=widget.get_component_rich_style(SHADED).bgcolor) if span.shaded else ground
+        segments.append(Segment(text, span_style(widget, span.tone, under, text, bold=span.bold)))
         left -= size
         if left <= 0:
             break

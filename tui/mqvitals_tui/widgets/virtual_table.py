@@ -159,7 +159,7 @@ class VirtualTable(CursorView, can_focus=True):
         segments: list[Segment] = []
         run: list[str] = []
         for column, cell in zip(self._columns, cells, strict=True):
-            for text, tone, _ in cell_spans(cell, column):
+            for text, tone, *_ in cell_spans(cell, column):
                 # As the toolkit measures them: columns line up whatever the text is.
                 shown = fitted(text, measured(text))
                 if tone is Tone.PLAIN:

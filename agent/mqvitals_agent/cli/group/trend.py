@@ -39,8 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_store_arguments(parser)
     add_zone_argument(parser)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help='{"metric", "object", "unit", "points": [[at, value], ...]}')
-    form.add_argument("--csv", action="store_true", help="lines of at,value; absent values are empty")
+    form.add_argument(
+        "--json",
+        action="store_true",
+        help='{"metric", "object", "unit", "points": [[at, value], ...]}; of a counter "per_second" too',
+    )
+    form.add_argument(
+        "--csv",
+        action="store_true",
+        help="lines of at,value (of a counter: at,value,per_second); absent values are empty",
+    )
     parser.add_argument(
         "--since", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1h; of a replay everything)"
     )
@@ -56,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the series; returns the exit code."""
-    from mqvitals_agent.view.trend import trend_csv, trend_json, trend_text
+    from mqvitals_agent.view.trend_report import trend_csv, trend_json, trend_text
 
     name = object_name(arguments.object)
     metric = _metric(name, arguments.metric)

@@ -25,7 +25,7 @@ from mqvitals_agent.view.changes import change_json, change_list_lines, object_c
 from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
 from mqvitals_agent.view.related import RelatedObjects
 from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.trend import chart_data
+from mqvitals_agent.view.trend_chart import chart_of
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -199,11 +199,11 @@ def test_the_chart_of_an_object_marks_them(altered: Path) -> None:
         frame = read_frame(reader, now, FrameRequest(DETAIL, name=ObjectName.parse(PAYMENTS)), rules)
         assert frame.detail is not None
         assert frame.detail.trend is not None
-        marks = chart_data(frame.detail.trend).marks
+        marks = chart_of([frame.detail.trend]).marks
         assert [ts for ts, _ in marks] == [each.ts for each in frame.detail.changes.own]
         assert "MAXDEPTH" in marks[-1][1]
         span = TimeRange(now - 1, now)
-        assert chart_data(replace(frame.detail.trend, span=span)).marks == ()
+        assert chart_of([replace(frame.detail.trend, span=span)]).marks == ()
 
 
 def test_the_reader_reads_them(altered: Path) -> None:
