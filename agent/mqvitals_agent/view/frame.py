@@ -11,6 +11,7 @@ from mqvitals_agent.alerting.configured import pipeline_of, route_tree
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.store.rows.alerts import StoredAlert
 from mqvitals_agent.view.alerts import AlertAdvice, read_advice, worst_first
+from mqvitals_agent.view.comparison import Comparison, read_comparison
 from mqvitals_agent.view.console import event_queue_words
 from mqvitals_agent.view.dispositions import read_dispositions
 from mqvitals_agent.view.handling import AlertSite, Handlings, read_alert_actions
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from mqvitals_rules.ruleset.config import RuleConfig
 
 OVERVIEW, LIST, ALERTS, SILENCES, AGENT, DETAIL = "overview", "list", "alerts", "silences", "agent", "detail"
+COMPARISON = "comparison"
 """The screens."""
 
 HOUR_MS = 3_600_000
@@ -59,7 +61,8 @@ class FrameRequest(NamedTuple):
 
     ``kind`` for a list (``storage`` means buffer pools and page sets), ``name`` for the detail of an object; ``metric``
     is what its chart shows (empty: the main one of its kind), ``span_ms`` the length of the chart. ``at`` is the past
-    moment as of which it is read, ms UTC; None: now.
+    moment as of which it is read, ms UTC; None: now. ``against`` is the other moment of a comparison, ms UTC: of the object
+    ``name``, without one of the group.
     """
 
     screen: str = OVERVIEW
@@ -68,6 +71,7 @@ class FrameRequest(NamedTuple):
     metric: str = ""
     span_ms: int = HOUR_MS
     at: int | None = None
+    against: int | None = None
 
 
 class StorePosition(NamedTuple):
@@ -114,6 +118,8 @@ class Frame:
     unseen: int = 0
     silences: tuple[tuple[Silence, int], ...] = ()
     dispositions: tuple[Disposition, ...] = ()
+    comparison: Comparison | None = None
+    """What is different at the other moment of the request."""
 
     @property
     def handled(self) -> Handlings:
@@ -223,9 +229,10 @@ def _dispositions(
 
 def _with_alerts(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settings) -> Frame:
     stored = [each for each in reader.alerts(include_ended=True) if each.alert.started is not None]
-    found = [each.alert for each in stored]
-    opened = [alert for alert in found if alert.ended is None]
-    ended = sorted((alert for alert in found if alert.ended is not None), key=lambda alert: -(alert.ended or 0))
+    opened = list(frame.data.alerts)
+    ended = sorted(
+        (each.alert for each in stored if each.alert.ended is not None), key=lambda alert: -(alert.ended or 0)
+    )
     ended = ended[:MOST_ENDED]
     shown = {(alert.key, alert.started) for alert in ended}
     past = [each for each in stored if (each.alert.key, each.alert.started) in shown]
@@ -253,6 +260,14 @@ def _with_silences(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Set
     )
 
 
+def _with_comparison(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Settings) -> Frame:
+    request = frame.request
+    if request.against is None:
+        return frame
+    moments = request.against, frame.now
+    return replace(frame, comparison=read_comparison(reader.as_of(request.against), reader, moments, request.name))
+
+
 READERS: Mapping[str, Callable[[StoreReader, Frame, RuleConfig, Settings], Frame]] = {
     OVERVIEW: _with_overview,
     LIST: _with_list,
@@ -260,5 +275,6 @@ READERS: Mapping[str, Callable[[StoreReader, Frame, RuleConfig, Settings], Frame
     SILENCES: _with_silences,
     AGENT: _with_agent,
     DETAIL: _with_detail,
+    COMPARISON: _with_comparison,
 }
 """What each screen reads beside the status; each raises StoreError."""

@@ -50,14 +50,15 @@ def figure_of(values: Values, kind: str, name: str) -> str:
 def with_rates(reader: StoreReader, kind: str, found: Mapping[ObjectName, Values]) -> dict[ObjectName, Values]:
     """The objects of one owner with their rates added. Raises StoreError."""
     counter = RATE[kind]
-    covered = _interval_ms(reader, counter, found)
+    covered = interval_ms(reader, counter, found)
     return {
-        name: {**values, PER_SECOND: _rate_of(values[counter], covered)} if counter in values else values
+        name: {**values, PER_SECOND: rate_of(values[counter], covered)} if counter in values else values
         for name, values in found.items()
     }
 
 
-def _rate_of(latest: CurrentValue, interval_ms: int | None) -> CurrentValue:
+def rate_of(latest: CurrentValue, interval_ms: int | None) -> CurrentValue:
+    """An increase as a rate a second; ``interval_ms`` is that of polls, None: not known. A record has its own."""
     if latest.source is not Source.POLL:
         interval_ms = latest.interval_ms
     if isinstance(latest.value, Absence | str):
@@ -67,7 +68,7 @@ def _rate_of(latest: CurrentValue, interval_ms: int | None) -> CurrentValue:
     return latest._replace(value=1000 * latest.value / interval_ms)
 
 
-def _interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, Values]) -> int | None:
+def interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, Values]) -> int | None:
     """The interval of the newest increase, ms; one answer reports all objects of an owner, so one of them is enough."""
     times = {
         name: values[counter].ts or 0
