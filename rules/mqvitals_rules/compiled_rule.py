@@ -15,7 +15,7 @@ from mqvitals_rules.latest import relates
 from mqvitals_rules.lifecycle.alert import AlertKey, Severity
 from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy
 from mqvitals_rules.members import has_members
-from mqvitals_rules.message_summary import CameMessages, MessageUse, awaited
+from mqvitals_rules.message_summary import CameMessages, MessageUse, awaited, end_words
 from mqvitals_rules.ruleset.rule import Rule, RuleKind
 from mqvitals_rules.ruleset.template import Template, compile_advice, compile_template
 from mqvitals_rules.snapshot import ObjectName
@@ -74,10 +74,14 @@ class CompiledRule:
 
     def describe(self, name: ObjectName, context: EvalContext) -> str:
         """The summary for an object, and the console messages behind it: how often they came, first and last."""
+
+        def end(metric: str) -> str:
+            return end_words(context.record_end(metric), context.now)
+
         if not self.awaited:
-            return self.summary.fill(name, context.value, context.member_values)
+            return self.summary.fill(name, context.value, context.member_values, ends=end)
         came = CameMessages(context, self.awaited)
-        text, words = self.summary.fill(name, context.value, context.member_values, came.insert), came.words()
+        text, words = self.summary.fill(name, context.value, context.member_values, came.insert, end), came.words()
         return f"{text} ({words})" if words else text
 
     def advise(self, name: ObjectName, context: Context) -> str:

@@ -211,6 +211,11 @@ class EvalContext:
         points = self._windows.points(state.name, metric, since_ms - behind)
         return [point._replace(ts=point.ts + behind) for point in points if point.ts <= record.ts]
 
+    def record_end(self, metric: str) -> int | None:
+        """When the record ended that has the value of a metric of the object, ms UTC; None: no record has it."""
+        state = self._entered()
+        return state.recorded[metric].ts if metric in state.from_records else None
+
     def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
         """The newest ``n`` polls of a metric, oldest first; of a metric whose value is a record's its records."""
         state = self._state if kind == self._kind else self._other(kind)

@@ -80,6 +80,14 @@ class CameMessages:
         return datetime.fromtimestamp(ts // 1000, UTC).strftime(form)
 
 
+def end_words(ts: int | None, now: int) -> str:
+    """When a record ended that was read before ``now`` (both ms UTC): ``12:00 UTC``; empty for none."""
+    if ts is None:
+        return ""
+    form = "%H:%M" if now - ts < _DAY_MS else "%Y-%m-%d %H:%M"
+    return f"{datetime.fromtimestamp(ts // 1000, UTC):{form}} UTC"
+
+
 def _came(context: Context, use: MessageUse) -> Sequence[ObjectMessage]:
     if use.window_ms:
         return context.messages(use.ids, context.now - use.window_ms, quiet=use.quiet) or ()

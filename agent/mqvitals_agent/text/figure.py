@@ -30,6 +30,8 @@ def figure(value: Reported, metric: Metric) -> str:
         return value.value
     if isinstance(value, str):
         return safe(value) or "(blank)"
+    if word := metric.word_of(value):
+        return word
     if metric.type is MetricType.STATE:
         return state(value, metric)
     if metric.name == "max_depth" and math.isfinite(value):

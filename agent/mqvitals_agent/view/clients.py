@@ -16,12 +16,11 @@ from mqvitals_agent.view.screens.folding import table_lines, text_columns
 from mqvitals_agent.view.table import Cell
 from mqvitals_agent.view.values import number_in
 from mqvitals_rules.timestamps import iso
+from mqvitals_rules.vocabulary.metric import NO_LIMIT
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
 
-_UNLIMITED: Final = 999_999_999
-"""MAXINST and MAXINSTC that are no limit."""
 _NEAR_PCT: Final = 90.0
 """Share of a limit from which it is marked, as rules OPS-151 and OPS-152 have it unless the settings say otherwise."""
 _TITLES = ("Instances", "Of MAXINSTC", "Connections", "Address", "Application", "User")
@@ -140,7 +139,7 @@ def _whole(values: Mapping[str, CurrentValue], metric: str) -> int | None:
 
 def _limit(values: Mapping[str, CurrentValue], metric: str) -> int | None:
     found = _whole(values, metric)
-    return None if found is None or found >= _UNLIMITED else found
+    return None if found is None or found >= NO_LIMIT else found
 
 
 def share(part: int, limit: int | None) -> float | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.store.file.store_file import trouble_of
 from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
-from mqvitals_agent.text.figure import age, number
+from mqvitals_agent.text.figure import age, number, number_of
 from mqvitals_agent.text.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.actions import handling_json
@@ -174,6 +174,11 @@ def snapshot_interval_ms(times: list[int]) -> int:
     """The median interval of snapshots, ms; ``times`` are those of the newest, oldest first."""
     distances = [after - before for before, after in pairwise(times)]
     return int(median(distances)) if distances else DEFAULT_INTERVAL_MS
+
+
+def interval_words(interval_ms: float) -> str:
+    """How far apart snapshots are, to the second: ``10 s``. The header and every other place say it by this."""
+    return age(round(interval_ms / 1000) * 1000)
 
 
 STALE_INTERVALS = 3
@@ -397,9 +402,9 @@ def troubling(unknown: UnknownCounts) -> tuple[tuple[Absence, int], ...]:
 
 def without_answer(unknown: UnknownCounts) -> str:
     """In words how many verdicts need data which is not collected, by reason; empty when there are none."""
-    named = [(_NEEDS[reason], count) for reason, count in unknown if reason in _NEEDS and count]
-    parts = [f"{number(count)} {words[count != 1]}" for words, count in named]
-    if not parts:
-        return ""
-    first, _, rest = parts[0].partition(" ")
-    return ", ".join([f"{first} verdict{'' if named[0][1] == 1 else 's'} {rest}", *parts[1:]])
+    named = [(_NEEDS[reason][count != 1], count) for reason, count in unknown if reason in _NEEDS and count]
+    # The first says what is counted.
+    return ", ".join(
+        f"{number(count) if place else number_of(count, 'verdict')} {words}"
+        for place, (words, count) in enumerate(named)
+    )

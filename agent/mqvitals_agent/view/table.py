@@ -126,6 +126,8 @@ _COUNTED = frozenset({"messages", "count", "number", "buffers", "pages", "blocks
 
 def short_figure(value: Reported, metric: Metric) -> str:
     """A figure for a narrow column: without the unit where the title has it."""
+    if isinstance(value, int | float) and (word := metric.word_of(value)):
+        return word
     if metric.name == "max_depth" and isinstance(value, int | float):
         return whole(value)
     if isinstance(value, int | float) and metric.type in (MetricType.GAUGE, MetricType.COUNTER):

@@ -14,7 +14,7 @@ from mqvitals_agent.text.figure import clock, day, figure, number, rough_age, sh
 from mqvitals_rules.expression.functions import eta
 from mqvitals_rules.history import Point
 from mqvitals_rules.snapshot import ObjectName, Source
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import NO_LIMIT, Absence
 from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def number_in(latest: CurrentValue | None) -> float | None:
 def plain_number(latest: CurrentValue | None) -> str:
     """The number that is stored, ``?`` where there is none."""
     value = number_in(latest)
-    return "?" if value is None else number(value)
+    return "?" if value is None else "no limit" if value == NO_LIMIT else number(value)
 
 
 def figure_of(values: Values, kind: str, name: str) -> str:

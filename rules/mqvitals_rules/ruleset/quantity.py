@@ -18,14 +18,14 @@ def unit_of_one(unit: str) -> str:
 
 
 def format_value(metric: Metric, value: Reported) -> str:
-    """A value as people read it: state names, numbers with their unit, absent values with the reason."""
+    """A value as people read it: state names, numbers with their unit, ``off``, absent values with the reason."""
     if isinstance(value, Absence):
         return f"unknown ({value.value})"
     if isinstance(value, str):
         return value
     if metric.type is MetricType.STATE:
         return next((name for name, number in metric.values.items() if number == value), f"{value:g}")
-    return format_quantity(value, metric.unit)
+    return metric.word_of(value) or format_quantity(value, metric.unit)
 
 
 _UNITS = {"pct": " %", "per_s": "/s", "count": "", "number": "", "": ""}

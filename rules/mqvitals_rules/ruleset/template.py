@@ -5,7 +5,7 @@ has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the par
 {metric}]]`` is left out unless it shows a value that differs from those before it. ``{any channel: <name> is
 <status>|WORDS}`` shows the object's members of a kind, or WORDS where it has none; ``{any channel if status == STOPPED:
 ...}`` only those that fulfil a condition on their values now. ``{one depth: waits|wait}`` is the first word where the
-number is 1, else the second. ``{CSQJ110E.pct}`` is what a console message names,
+number is 1, else the second. ``{end of low_pct}`` is when the record that has a value ended. ``{CSQJ110E.pct}`` is what a console message names,
 ``{CSQJ032E.rba|CSQI047E.rba}`` what the first of several names. The result is plain text without control characters; in
 an MQSC command names, and texts that stand for one, are quoted where MQSC needs it. A command that needs a value which
 is absent is no command, and so empty; in advice ``<metric>`` stands for the value, which a person fills in.
@@ -24,7 +24,7 @@ from mqvitals_rules.expression.syntax import ExpressionError
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.latest import relates
 from mqvitals_rules.members import has_members
-from mqvitals_rules.ruleset.quantity import digits, format_quantity, format_value
+from mqvitals_rules.ruleset.quantity import digits, format_quantity, format_value, unit_of_one
 from mqvitals_rules.ruleset.rule import RuleParameter
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
@@ -47,8 +47,13 @@ _MEMBERS = re.compile(r"any (\w+)(?: if ([^:|]+))?: ([^|]+)\|([^|]+)")
 """``any channel: <name> is <status>|no channel serves it``; ``any channel if status == STOPPED: <name>|none``."""
 _MEMBER_NAMES = frozenset({"name", "owner"})
 _MEMBER_FIELD = re.compile(r"<(\w+)>")
+Ends = Callable[[str], str]
+"""Metric of the object -> when the record that has its value ended, in words; empty where no record has it."""
 Inserts = Callable[[str, str], str | None]
 """(id of a console message, insert) -> what the newest such message behind the alert names; None: nothing."""
+
+_END = re.compile(r"end of (\w+)")
+"""``end of low_pct``."""
 
 _NUMBER = re.compile(r"one ([^:]+): ([^|]+)\|([^|]+)")
 """``one depth: waits|wait``."""
@@ -109,7 +114,13 @@ class _NumberField(NamedTuple):
         return self.one if not isinstance(value, Absence | str) and digits(value) == "1" else self.more
 
 
-_Part = str | _MetricField | _MembersField | _InsertField | _NumberField
+class _EndField(NamedTuple):
+    """When the record ended that has a metric of the object."""
+
+    metric: str
+
+
+_Part = str | _MetricField | _MembersField | _InsertField | _NumberField | _EndField
 
 
 class _Aside(NamedTuple):
@@ -118,13 +129,23 @@ class _Aside(NamedTuple):
     parts: tuple[_Part, ...]
 
 
+class _Sources(NamedTuple):
+    """Where the words of the parts come from."""
+
+    lookup: Lookup
+    inserts: Inserts
+    ends: Ends
+
+
 class Template:
     """A compiled text. Build it with ``compile_template``."""
 
-    __slots__ = ("_advice", "_mqsc", "_parts", "_places", "shows_members")
+    __slots__ = ("_advice", "_limits", "_mqsc", "_parts", "_places", "shows_members")
 
     def __init__(self, parts: tuple[_Part | _Aside, ...], *, mqsc: bool = False, advice: bool = False) -> None:
         self._parts = parts
+        self._limits = tuple(_limit_of(parts[place : place + 3]) for place in range(len(parts)))
+        """Of each part the figure that it is told as a part of."""
         self._mqsc = mqsc
         self._advice = advice
         every = [inner for part in parts for inner in (part.parts if isinstance(part, _Aside) else (part,))]
@@ -155,26 +176,32 @@ class Template:
         lookup: Lookup,
         members: Members = lambda _: Absence.NOT_ASKED,
         inserts: Inserts = lambda *_: None,
+        ends: Ends = lambda _: "",
     ) -> str:
         """The text for one object; empty for a command that lacks a value."""
         if self._mqsc and not self._advice and any(_lacks(part, lookup) for part in self._parts):
             return ""
         words: list[str] = []
         seen: set[str] = set()
-        for part in self._parts:
+        sources = _Sources(lookup, inserts, ends)
+        for part, limit in zip(self._parts, self._limits, strict=True):
             if isinstance(part, _Aside):
-                words += self._aside(part, name, lookup, inserts, seen)
+                words += self._aside(part, name, sources, seen)
             elif isinstance(part, _MembersField):
                 words.append(_members_text(part, name, members(part.kind)))
             else:
-                words.append(self._word(part, name, lookup, inserts, seen))
+                word = self._word(part, name, sources, seen)
+                words.append(word if limit is None else _beside_limit(word, _field_text(limit, lookup)))
         return printable("".join(words))
 
-    def _word(self, part: _Part, name: ObjectName, lookup: Lookup, inserts: Inserts, seen: set[str]) -> str:
+    def _word(self, part: _Part, name: ObjectName, sources: _Sources, seen: set[str]) -> str:
+        lookup, inserts, ends = sources
         if isinstance(part, _InsertField):
             return part.text(inserts) or "unknown"
         if isinstance(part, _NumberField):
             return part.word(lookup, inserts)
+        if isinstance(part, _EndField):
+            return ends(part.metric) or "unknown"
         if isinstance(part, _MetricField):
             if self._advice and _lacks(part, lookup):
                 return f"<{part.metric.name}>"
@@ -189,7 +216,8 @@ class Template:
             return mqsc_name(text) if self._mqsc else text
         return part
 
-    def _aside(self, aside: _Aside, name: ObjectName, lookup: Lookup, inserts: Inserts, seen: set[str]) -> list[str]:
+    def _aside(self, aside: _Aside, name: ObjectName, sources: _Sources, seen: set[str]) -> list[str]:
+        lookup, inserts, _ = sources
         new = False
         if self._mqsc and any(_lacks(part, lookup) for part in aside.parts):
             return []
@@ -199,7 +227,7 @@ class Template:
             if isinstance(part, _MetricField) and not isinstance(lookup(part.kind, part.metric.name), Absence):
                 text = _field_text(part, lookup)
                 new = new or (text.strip() != "" and text not in seen)
-        return [self._word(part, name, lookup, inserts, seen) for part in aside.parts] if new else []
+        return [self._word(part, name, sources, seen) for part in aside.parts] if new else []
 
 
 def compile_template(
@@ -253,7 +281,7 @@ def compile_template(
             if shown is None and begun is None and not mqsc:
                 shown = _members_field(field, scope, kinds)
             if shown is None and not mqsc:
-                shown = _insert_field(field) or _number_field(field, scope, kinds)
+                shown = _insert_field(field) or _number_field(field, scope, kinds) or _end_field(field, scope)
             if shown is not None:
                 parts.append(shown)
             else:
@@ -318,6 +346,12 @@ def _number_field(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _Number
     return None if match is None or of is None else _NumberField(of, match[2], match[3])
 
 
+def _end_field(field: str, scope: Kind) -> _EndField | None:
+    match = _END.fullmatch(field)
+    metric = scope.metric(match[1]) if match else None
+    return _EndField(metric.name) if metric is not None and metric.smf else None
+
+
 def _unknown_field(field: str, scope: Kind, parameters: Mapping[str, RuleParameter]) -> str:
     if field.startswith("any "):
         return (
@@ -325,6 +359,8 @@ def _unknown_field(field: str, scope: Kind, parameters: Mapping[str, RuleParamet
         )
     if field.startswith("one "):
         return f"{field!r} agrees with no number of a {scope.name}: write {{one METRIC: WORD FOR ONE|WORD FOR MORE}}"
+    if field.startswith("end of "):
+        return f"{field!r} is in no record of a {scope.name}: write {{end of METRIC}} with a metric of SMF records"
     known = [*(metric.name for metric in scope.metrics), *parameters, "name", "owner"]
     meant = did_you_mean(field, known)
     return f"{field!r} is no metric of {scope.name} and no parameter of this rule{meant}"
@@ -408,6 +444,24 @@ def _lacks(part: _Part | _Aside, lookup: Lookup) -> bool:
         return False
     value = _shown_value(part, lookup)[1]
     return isinstance(value, Absence) or (isinstance(value, str) and not value.strip())
+
+
+_OF_A_LIMIT = frozenset({" of ", " of at most "})
+
+
+def _limit_of(parts: Sequence[_Part | _Aside]) -> _MetricField | None:
+    """The limit of a figure, whose unit stands for both: ``{depth} of at most {max_depth}``."""
+    match parts:
+        case [_MetricField() as figure, str(between), _MetricField() as limit] if between in _OF_A_LIMIT:
+            return limit if figure.metric.unit == limit.metric.unit else None
+    return None
+
+
+def _beside_limit(word: str, limit: str) -> str:
+    """A figure before its limit: without its unit where the limit has the same."""
+    number, _, unit = word.partition(" ")
+    _, _, other = limit.partition(" ")
+    return number if number[:1].isdigit() and unit and unit_of_one(unit) == unit_of_one(other) else word
 
 
 def _field_text(place: _MetricField, lookup: Lookup) -> str:

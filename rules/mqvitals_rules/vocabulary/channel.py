@@ -11,6 +11,7 @@ from mqvitals_rules.vocabulary.metric import (
     DISPOSITION,
     MONITORING,
     NO_YES,
+    OFF_AT_0,
     PROTOCOL,
     RUN_DISPOSITION,
     SECURITY_PROTOCOL,
@@ -26,6 +27,7 @@ from mqvitals_rules.vocabulary.metric import (
     text,
 )
 
+_KEEP_ALIVE = {-1: "auto", 0: "off"}
 _NO_COMPRESSION_YET = {-1: Absence.NOTHING_TO_TELL}
 
 _STATE = answer(
@@ -146,9 +148,9 @@ _INDICATORS = answer(
 
 _EFFECTIVE = answer(
     "INQUIRE_CHANNEL_STATUS",
-    gauge("hbint_s", "s", "heartbeat interval, as agreed with the partner",
+    gauge("hbint_s", "s", "heartbeat interval, as agreed with the partner", words=OFF_AT_0,
           pcf="MQIACH_HB_INTERVAL", mqsc="HBINT"),
-    gauge("kaint_s", "s", "TCP keep-alive interval in use; -1 is AUTO, taken from the heartbeat",
+    gauge("kaint_s", "s", "TCP keep-alive interval in use; -1 is AUTO, taken from the heartbeat", words=_KEEP_ALIVE,
           pcf="MQIACH_KEEP_ALIVE_INTERVAL", mqsc="KAINT", platform="zos"),
     gauge("max_msg_length", "bytes", "longest message, as agreed with the partner",
           pcf="MQIACH_MAX_MSG_LENGTH", mqsc="MAXMSGL", platform="zos"),
@@ -228,17 +230,17 @@ _DEFINITION = answer(
           pcf="MQIACH_XMIT_PROTOCOL_TYPE", mqsc="TRPTYPE"),
     gauge("batchsz_defined", "messages", "most messages in a batch, as defined here",
           pcf="MQIACH_BATCH_SIZE", mqsc="BATCHSZ"),
-    gauge("batchlim_kb", "KB", "most data in a batch; 0: no limit",
+    gauge("batchlim_kb", "KB", "most data in a batch; 0: no limit", words={0: "no limit"},
           pcf="MQIACH_BATCH_DATA_LIMIT", smf="QCSTCBDL", mqsc="BATCHLIM"),
     gauge("batchint_ms", "ms", "how long a batch is kept open for more messages",
           pcf="MQIACH_BATCH_INTERVAL", smf="QCSTCBIT", mqsc="BATCHINT"),
-    gauge("batchhb_ms", "ms", "idle time after which the partner is checked before a batch is confirmed; 0: not",
+    gauge("batchhb_ms", "ms", "idle time after which the partner is checked before a batch is confirmed; 0: not", words=OFF_AT_0,
           pcf="MQIACH_BATCH_HB", mqsc="BATCHHB"),
-    gauge("discint_s", "s", "idle time after which the channel ends; 0: never",
+    gauge("discint_s", "s", "idle time after which the channel ends; 0: never", words=OFF_AT_0,
           pcf="MQIACH_DISC_INTERVAL", mqsc="DISCINT"),
-    gauge("hbint_defined_s", "s", "heartbeat interval, as defined here",
+    gauge("hbint_defined_s", "s", "heartbeat interval, as defined here", words=OFF_AT_0,
           pcf="MQIACH_HB_INTERVAL", mqsc="HBINT"),
-    gauge("kaint_defined_s", "s", "TCP keep-alive interval, as defined here; -1 is AUTO, taken from the heartbeat",
+    gauge("kaint_defined_s", "s", "TCP keep-alive interval, as defined here; -1 is AUTO, taken from the heartbeat", words=_KEEP_ALIVE,
           pcf="MQIACH_KEEP_ALIVE_INTERVAL", mqsc="KAINT"),
     gauge("shortrty", "count", "short retries before the long ones begin",
           pcf="MQIACH_SHORT_RETRY", mqsc="SHORTRTY"),

@@ -84,7 +84,8 @@ class Metric:
     - ``smf``: the SMF field, or how several combine (``QPSTCBSL/QPSTNBUF``), in the rule language.
     - ``statistics``: the parameter of a statistics message of a distributed queue manager, or how several combine;
       ``[0]`` and ``[1]`` are the non-persistent and the persistent half of a pair, without an index both are added.
-    - ``values``: the names of a state. ``special``: reported numbers that mean absence.
+    - ``values``: the names of a state. ``special``: reported numbers that mean absence. ``words``: those that mean
+      something else than an amount, and how people read them: ``off`` for 0.
     - ``computed``: how the product derives it, in words; a probe has code for it, ``pcf`` names what it starts from.
     - ``declared``: it comes from the configuration, with ``default`` when undeclared (a state's number; None: absent as
       "not declared") and ``defaults`` of single objects by name; ``layouts``: such defaults by the declared
@@ -109,6 +110,7 @@ class Metric:
     platform: str = "all"  # all, zos, distributed
     values: Mapping[str, int] = field(default_factory=dict)
     special: Mapping[int, Absence] = field(default_factory=dict)
+    words: Mapping[int, str] = field(default_factory=dict)
     computed: str = ""
     declared: bool = False
     default: Value | None = None
@@ -119,6 +121,12 @@ class Metric:
     by_fact: str = ""
     derived_from: tuple[str, ...] = ()
     derive: Callable[[Mapping[str, Value]], Value | None] | None = None
+
+    def word_of(self, value: float) -> str:
+        """What a number means that is no amount: ``off``, ``no limit``; empty for others."""
+        if self.type is MetricType.GAUGE and value == NO_LIMIT:
+            return "no limit"
+        return next((word for number, word in self.words.items() if number == value), "")
 
     @property
     def in_history(self) -> bool:
@@ -173,6 +181,12 @@ class Kind:
         return next((metric for metric in self.metrics if metric.name == name), None)
 
 
+NO_LIMIT = 999_999_999
+"""The greatest number that MQSC takes: as MAXDEPTH, MAXINST or LONGRTY it is no limit."""
+
+OFF_AT_0: Mapping[int, str] = {0: "off"}
+"""For intervals and thresholds that are off at 0."""
+
 UNMONITORED: Mapping[int, Absence] = {-1: Absence.NOT_COLLECTED}
 """For what needs MONQ or MONCHL: MQMON_NOT_AVAILABLE instead of a figure."""
 
@@ -206,6 +220,7 @@ class MetricSource(TypedDict, total=False):
     since: int
     platform: str
     special: Mapping[int, Absence]
+    words: Mapping[int, str]
     computed: str
     declared: bool
     default: Value | None
@@ -230,6 +245,8 @@ def counter(name: str, unit: str, meaning: str, **source: Unpack[MetricSource]) 
 
 def state(name: str, values: Mapping[str, int], meaning: str, **source: Unpack[MetricSource]) -> Metric:
     """One of the named numbers ``values``."""
+    if id(values) in _OFF_WORDS and "words" not in source:
+        source["words"] = _OFF_WORDS[id(values)]
     return Metric(name, "", MetricType.STATE, meaning, values=values, **source)
 
 
@@ -268,6 +285,13 @@ STATISTICS: StateNames = {"QMGR": -3, "NONE": -1, "OFF": 0, "ON": 1}
 """MQMON: queue statistics."""
 EVENTS: StateNames = {"DISABLED": 0, "ENABLED": 1, "EXCEPTION": 2, "NODISPLAY": 3}
 """MQEVR."""
+_OFF_WORDS: Mapping[int, Mapping[int, str]] = {
+    id(OFF_ON): {OFF_ON["OFF"]: "off"},
+    id(MONITORING): {MONITORING["OFF"]: "off", MONITORING["NONE"]: "off for all"},
+    id(STATISTICS): {STATISTICS["OFF"]: "off", STATISTICS["NONE"]: "off for all"},
+    id(EVENTS): {EVENTS["DISABLED"]: "off"},
+}
+"""By the identity of a table of states: what switches something off, whichever of MQ's words says it."""
 DISPOSITION: StateNames = {"QMGR": 0, "COPY": 1, "SHARED": 2, "GROUP": 3, "PRIVATE": 4, "LIVE": 6}
 """MQQSGD: where an object's definition lives. ALL (-1) occurs in commands, never in replies."""
 RUN_DISPOSITION: StateNames = {"DEFAULT": 1, "SHARED": 2, "PRIVATE": 4, "FIXSHARED": 5}

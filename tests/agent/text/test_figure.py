@@ -19,7 +19,8 @@ from mqvitals_agent.text.figure import (
     size,
     whole_percent,
 )
-from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType
+from mqvitals_rules.ruleset.quantity import format_value
+from mqvitals_rules.vocabulary.metric import NO_LIMIT, Absence, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS, metric
 
 SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
@@ -159,3 +160,36 @@ def test_every_unit_is_known() -> None:
     }
     known |= {"s", "us", "ms", "minutes", "days", "pct", "KB", "MB", "GB"}
     assert {each.unit for kind in KINDS.values() for each in kind.metrics} <= known
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "word"),
+    [
+        ("queue", "max_depth", NO_LIMIT, "no limit"),
+        ("channel", "longrty", NO_LIMIT, "no limit"),
+        ("channel", "maxinst", NO_LIMIT, "no limit"),
+        ("channel", "batchlim_kb", 0, "no limit"),
+        ("channel", "discint_s", 0, "off"),
+        ("channel", "kaint_s", -1, "auto"),
+        ("queue_manager", "expiry_interval_s", 0, "off"),
+        ("queue_manager", "authority_event", 0, "off"),
+        ("queue_manager", "monq", -1, "off for all"),
+        ("queue", "monq", 0, "off"),
+        ("queue", "trigger", 0, "off"),
+        ("queue", "backout_threshold", 0, "off"),
+    ],
+)
+def test_what_is_off_or_without_limit_is_told_so(kind: str, name: str, value: int, word: str) -> None:
+    """A number that stands for something else is shown by what it means; of a state also where MQ's word is another."""
+    of = metric(kind, name)
+    assert figure(value, of) == word
+    if of.type is MetricType.GAUGE:
+        assert format_value(of, value) == word
+
+
+@pytest.mark.parametrize("of", [metric("queue", "depth"), metric("channel", "batchsz")])
+@given(value=st.integers(0, NO_LIMIT - 1))
+def test_an_amount_is_never_told_as_a_word(of: Metric, value: int) -> None:
+    """Nothing but the greatest number is without limit, and 0 of an amount is 0."""
+    assert figure(value, of)[0].isdigit()
+    assert format_value(of, value)[0].isdigit()

@@ -221,9 +221,10 @@ def test_columns_say_what_people_say(stored: StoreReader, judging: RuleConfig) -
     titles = [column.title for column in fitted(COLUMNS["storage"], 78)]
     assert titles[2:6] == ["Queue mgr", "Free", "Used", "Age"]
     depth = next(column for column in COLUMNS["queue"] if column.id == "max_depth")
-    told = CurrentValue(999_999_999, 1, "PROBE", 1, None)
-    item = Item(ObjectName("QM01", "queue", "X"), Health.OK, {"max_depth": told})
-    assert depth.cell(item, 1).text == "999,999,999"
+    for most, words in ((999_999_998, "999,999,998"), (999_999_999, "no limit")):
+        told = CurrentValue(most, 1, "PROBE", 1, None)
+        item = Item(ObjectName("QM01", "queue", "X"), Health.OK, {"max_depth": told})
+        assert depth.cell(item, 1).text == words
     current = next(column for column in COLUMNS["channel_initiator"] if column.title == "Instances")
     figures = {name: told._replace(value=value) for name, value in (("current", 10), ("current_max", 3000))}
     assert current.cell(Item(ObjectName("QM01", "channel_initiator"), Health.OK, figures), 1).text == "10 of 3 k"

@@ -16,6 +16,7 @@ from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
 from mqvitals_agent.view.key_figures import OverviewHistory
+from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.status import StatusData, status_of, without_answer
@@ -255,12 +256,25 @@ def test_what_is_explained_is_not_well(ill: StatusData, group: Any) -> None:
     assert "▲1" in shown["QM02/queue_manager"]
 
 
+@pytest.mark.parametrize(("interval_ms", "words"), [(1_998, "2 s"), (999, "1 s"), (1_400, "1 s"), (30_000, "30 s")])
+def test_one_interval_is_told_in_one_way(healthy: StatusData, interval_ms: int, words: str) -> None:
+    """The first line and the lines of the agent's screen round how far apart snapshots are alike."""
+    members = tuple(replace(each, interval_ms=interval_ms) for each in healthy.members)
+    frame = frame_of(replace(healthy, members=members, past=False))
+    assert f"every {words}" in header_lines(frame, 120)[0].text
+    assert f"a snapshot every {words};" in " ".join(each.text for each in agent_lines(frame, 120))
+
+
 def test_what_needs_smf_is_no_trouble(ill: StatusData, healthy: StatusData) -> None:
     """The header counts only verdicts that something of this moment keeps from being told."""
     unknown = (UnknownRow("QM01", "CHL-02", Absence.NEEDS_SMF, 20),)
     well = replace(healthy, unknown=unknown)
     assert "unknown" not in header_lines(frame_of(well), 120)[0].text
     assert without_answer(status_of(well).unknown) == "20 verdicts need SMF records"
+    assert without_answer([(Absence.NEEDS_SMF, 20_100), (Absence.NOT_DECLARED, 1)]) == (
+        "20.1 k verdicts need SMF records, 1 needs a declaration"
+    )
+    assert without_answer([(Absence.NEEDS_SMF, 1)]) == "1 verdict needs SMF records"
     idle = replace(well, unknown=(*unknown, UnknownRow("QM01", "Q-05", Absence.NOTHING_TO_TELL, 9)))
     assert "unknown" not in header_lines(frame_of(idle), 120)[0].text
     assert without_answer(status_of(idle).unknown).endswith(", 9 have no data to evaluate yet")

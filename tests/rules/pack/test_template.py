@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.instant_context import InstantContext
+from mqvitals_rules.message_summary import end_words
 from mqvitals_rules.ruleset.pack import load_rules
 from mqvitals_rules.ruleset.quantity import format_quantity, with_unit
 from mqvitals_rules.ruleset.rule import Origin, RuleParameter
 from mqvitals_rules.ruleset.template import Template, compile_advice, compile_template, mqsc_name
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import CHANNEL_STATUS, Absence, Reported
+from mqvitals_rules.vocabulary.metric import CHANNEL_STATUS, NO_LIMIT, Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
 
@@ -377,3 +378,41 @@ def test_words_that_agree_with_nothing_are_refused(field: str) -> None:
 )
 def test_one_of_a_unit(unit: str, text: str) -> None:
     assert with_unit(1.0, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("depth", "most", "words"),
+    [
+        (209_832, 240_000, "209832 of at most 240000 messages"),
+        (1, 5_000, "1 of at most 5000 messages"),
+        (Absence.STALE, 5_000, "unknown (stale) of at most 5000 messages"),
+        (Absence.STALE, Absence.STALE, "unknown (stale) of at most unknown (stale)"),
+        (7, Absence.STALE, "7 messages of at most unknown (stale)"),
+        (7, NO_LIMIT, "7 messages of at most no limit"),
+    ],
+)
+def test_a_figure_beside_its_limit_has_one_unit(depth: Reported, most: Reported, words: str) -> None:
+    """The unit stands once, behind the limit; where one of the two is absent each says what it is."""
+    located = LocatedText("{depth} of at most {max_depth}", Place("ours.yaml", 1, 1))
+    template, problems = compile_template(located, KINDS["queue"], KINDS, {}, {})
+    assert problems == []
+    values = {"depth": depth, "max_depth": most}
+    assert template.fill(ObjectName("QM01", "queue", "X"), lambda _kind, metric: values[metric]) == words
+
+
+def test_a_record_s_figure_says_when_its_interval_ended() -> None:
+    """Only a metric that records have can be named so."""
+    located = LocatedText("{low_pct} until {end of low_pct}", Place("ours.yaml", 1, 1))
+    template, problems = compile_template(located, KINDS["buffer_pool"], KINDS, {}, {})
+    assert problems == []
+    pool = ObjectName("QM01", "buffer_pool", "3")
+    assert template.fill(pool, lambda *_: 4, ends=lambda metric: f"the end of {metric}") == (
+        "4 % until the end of low_pct"
+    )
+    assert template.fill(pool, lambda *_: 4) == "4 % until unknown"
+    other = LocatedText("{end of purpose}", Place("ours.yaml", 1, 1))
+    _, [problem] = compile_template(other, KINDS["buffer_pool"], KINDS, {}, {})
+    assert "is in no record of a buffer_pool" in problem.message
+    now = 1_795_176_590_000
+    assert [end_words(now - ago, now) for ago in (0, 86_400_000)] == ["12:09 UTC", "2026-11-19 12:09 UTC"]
+    assert end_words(None, now) == ""

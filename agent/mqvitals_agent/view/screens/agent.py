@@ -10,7 +10,7 @@ from mqvitals_agent.text.severity import WIDEST, Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, labelled, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, fit, safe
 from mqvitals_agent.view.console import failing_words
-from mqvitals_agent.view.status import refused_words, unstored_words, without_answer
+from mqvitals_agent.view.status import interval_words, refused_words, unstored_words, without_answer
 from mqvitals_agent.view.table import REPLY_CPU_US, Item, a_minute
 from mqvitals_agent.view.values import figure_of, number_in
 from mqvitals_rules.snapshot import Outcome
@@ -51,7 +51,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         )
         words = (
             f"{'stale' if member.stale else reach}, seen {age(member.age_ms)} ago, a snapshot every "
-            f"{age(intervals[member.name])}; {_counted(items)}"
+            f"{interval_words(intervals[member.name])}; {_counted(items)}"
         )
         name = fit(safe(member.name), name_width)
         lines += _signed(health, words, width, Tone.STALE if member.stale else Tone.PLAIN, key, name=name)

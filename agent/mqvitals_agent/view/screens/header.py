@@ -14,6 +14,7 @@ from mqvitals_agent.view.alerts import since_words
 from mqvitals_agent.view.status import (
     GroupStatus,
     counts,
+    interval_words,
     new_counts,
     refused_words,
     troubling,
@@ -59,7 +60,7 @@ def _lefts(view: GroupStatus) -> list[str]:
     if newest is None:
         return ["  ".join([*who, "no data stored yet"]), "mqvitals"]
     distances = [member.interval_ms for member in data.members if not member.is_group]
-    every = f"every {age(round(median_low(distances) / 1000) * 1000)}" if distances else ""
+    every = f"every {interval_words(median_low(distances))}" if distances else ""
     ago = age(data.now - newest)
     if data.as_of is not None:
         when = short = clock(newest)

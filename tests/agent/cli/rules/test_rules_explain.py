@@ -182,7 +182,8 @@ def test_explain_tells_of_an_alert_whose_condition_is_over(said: Said, store: Pa
     out = flat(said("explain", "Q-03", "QM01/queue/Still", "--store", str(store)))
     firing = "firing since 2027-01-15T08:00:40.000Z; ends when the clear condition has held on 1 poll"
     assert (
-        f"Verdict false Alert {firing} Severity warning Says queue Still: depth 15 messages, and no application" in out
+        f"Verdict false Alert {firing} Severity warning Says now 15 messages, was: queue Still: depth 15 messages, and"
+        in out
     )
 
 
