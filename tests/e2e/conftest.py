@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from mqsamples.warm import run_warm
+
 Stores = Callable[[str], Path]
 PROGRAM = [sys.executable, "-P", "-m", "mqvitals_tui.main"]
 
@@ -19,14 +21,7 @@ def mqvitals() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run ``mqvitals`` with these arguments; the exit code must be ``code`` when that is given."""
 
     def run(*arguments: str | Path, code: int | None = 0, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [*PROGRAM, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            check=False,
-            input=stdin,
-            timeout=110,
-        )
+        done = run_warm(list(map(str, arguments)), stdin=stdin)
         assert code is None or done.returncode == code, (
             f"exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         )

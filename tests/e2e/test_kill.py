@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from .conftest import PROGRAM
+from mqsamples.warm import WarmProcess
 
 
 def rows_by_cycle(store: Path) -> dict[tuple[str, int], tuple[int, int, int]]:
@@ -46,7 +46,6 @@ def test_kill(
         store = tmp_path / f"killed-{attempt}.db"
         after = dice.randrange(1, 36)
         command = [
-            *PROGRAM,
             "replay",
             str(recordings("incident")),
             "--speed",
@@ -55,7 +54,7 @@ def test_kill(
             "--store",
             str(store),
         ]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as player:
+        with WarmProcess(command, stderr=subprocess.PIPE, text=True) as player:
             assert player.stderr is not None
             reported = 0
             for line in player.stderr:

@@ -6,7 +6,6 @@ import json
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from base64 import b64encode
@@ -22,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from mqsamples.warm import WarmProcess, run_warm
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.screens.agent import agent_lines
@@ -30,7 +30,6 @@ from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.timestamps import parse_iso
 
-PROGRAM = [sys.executable, "-P", "-m", "mqvitals_tui.main"]
 RULES = {"BP-03", "Q-02"}
 NEVER, LATE, LOST, UNDER_WAY = "never", "late", "lost", "under way"
 Answer = Callable[[int], int | str]
@@ -144,7 +143,7 @@ def receiving(answer: Answer = lambda _: 200) -> Iterator[Receiver]:
 
 
 def command(store: Path, *options: str) -> list[str]:
-    return [*PROGRAM, "agent", "--scenario", "buffer-pool-thrash", "--store", str(store), *options]
+    return ["agent", "--scenario", "buffer-pool-thrash", "--store", str(store), *options]
 
 
 def alone(path: Path, **receivers: Any) -> tuple[str, str]:
@@ -164,7 +163,7 @@ def alone(path: Path, **receivers: Any) -> tuple[str, str]:
 
 def run(store: Path, *options: str) -> str:
     """Run the agent to its end; returns its log."""
-    done = subprocess.run(command(store, *options), capture_output=True, check=False, timeout=110, text=True)
+    done = run_warm(command(store, *options))
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr, done.stderr
@@ -373,12 +372,9 @@ def test_what_stays_in_trouble_is_seen_and_kept(troubled: Troubled) -> None:
 
 def test_no_secret_is_written(troubled: Troubled) -> None:
     """Name, password, path and query of an address and the token are in no file of the store, no log line and on no screen."""
-    shown = subprocess.run(
-        [*PROGRAM, "alerts", "list", "--all", "--store", str(troubled.store)],
-        capture_output=True,
-        check=True,
-        text=True,
-    ).stdout
+    listed = run_warm(["alerts", "list", "--all", "--store", str(troubled.store)])
+    assert listed.returncode == 0
+    shown = listed.stdout
     files = b"".join(path.read_bytes() for path in sorted(troubled.store.parent.glob("live.db*")))
     assert b"answered 400: no /(hidden)/(hidden)?key=(hidden) Basic (hidden)" in files
     shown += screen(troubled.store)
@@ -419,7 +415,7 @@ def test_killed_agent_loses_nothing(tmp_path: Path, soak: bool) -> None:
     """Killed after random numbers of cycles (20 times in `make soak`), and twice while a notice is under way: every incident arrives, under one key of its own."""
     dice = Random(5)
     store = tmp_path / "live.db"
-    agent: list[subprocess.Popen[bytes]] = []
+    agent: list[WarmProcess] = []
 
     def answer(number: int) -> int | str:
         if number in {0, 3}:
@@ -436,7 +432,7 @@ def test_killed_agent_loses_nothing(tmp_path: Path, soak: bool) -> None:
         while len(agent) < kills or len(receiver.posts) <= 3:
             after = last_cycle(store) + dice.randint(1, longest)
             # The first one goes back far enough for all.
-            agent.append(subprocess.Popen(command(store, *options, "3h"), stderr=subprocess.DEVNULL))
+            agent.append(WarmProcess(command(store, *options, "3h"), stderr=subprocess.DEVNULL))
             while agent[-1].poll() is None and last_cycle(store) < after:
                 time.sleep(0.05)
             agent[-1].send_signal(signal.SIGKILL)
@@ -458,7 +454,7 @@ def test_killed_agent_loses_nothing(tmp_path: Path, soak: bool) -> None:
 def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
     """One that is new is told what fires, what the one that is gone was owed is dropped, a third notices nothing of it."""
     config = tmp_path / "mqvitals.yaml"
-    agent: list[subprocess.Popen[str]] = []
+    agent: list[WarmProcess] = []
 
     def write(**receivers: str) -> None:
         alone(config, **receivers)
@@ -475,7 +471,7 @@ def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
     with receiving() as stays, receiving() as new, receiving(reload) as holds:
         write(stays=stays.url, gone="http://127.0.0.1:1/hook", holds=holds.url)
         agent.append(
-            subprocess.Popen(
+            WarmProcess(
                 command(tmp_path / "live.db", "--config", str(config), "--speed", "max", "--for", "10h"),
                 stderr=subprocess.PIPE,
                 text=True,
@@ -494,7 +490,7 @@ def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
     assert "receiver new is new: it is notified about the alerts that fire (" in log
 
 
-def wait_for(holds: Callable[[], object], agent: subprocess.Popen[str]) -> None:
+def wait_for(holds: Callable[[], object], agent: WarmProcess) -> None:
     """Wait while the agent lives."""
     until = time.monotonic() + PATIENCE_S
     while not holds():
@@ -509,7 +505,7 @@ def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path
     with receiving(lambda number: NEVER if number == 0 else 200) as receiver:
         alone(config, **{"webhook-1": {"url": receiver.url, "timeout": f"{PATIENCE_S}s"}})
         options = ("--config", str(config), "--speed", "max", "--for")
-        agent = subprocess.Popen(command(store, *options, "1h"), stderr=subprocess.PIPE, text=True)
+        agent = WarmProcess(command(store, *options, "1h"), stderr=subprocess.PIPE, text=True)
         try:
             wait_for(lambda: receiver.posts, agent)
             began = time.monotonic()
@@ -539,7 +535,7 @@ def test_what_is_owed_at_the_end_is_sent_before_it_leaves(tmp_path: Path) -> Non
     with receiving() as receiver, receiving(last) as holds:
         urls = (receiver.url, "http://127.0.0.1:1/x", holds.url)
         hooks = alone(tmp_path / "mqvitals.yaml", **{f"webhook-{number}": url for number, url in enumerate(urls, 1)})
-        agent = subprocess.Popen(
+        agent = WarmProcess(
             command(store, *hooks, "--speed", "max", "--for", "1h"),
             stderr=subprocess.PIPE,
             text=True,

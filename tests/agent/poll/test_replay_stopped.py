@@ -10,19 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from mqsamples.warm import WarmProcess
 from mqvitals_agent.store.reader import StoreReader
-
-PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.commandline.runner", "replay")
 
 
 @pytest.fixture
-def player(recordings: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[[int], subprocess.Popen[str]]]:
+def player(recordings: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[[int], WarmProcess]]:
     """Starts a replay, so many times as fast as life, that has stored its first cycle and has 190 s before it."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[WarmProcess] = []
 
-    def start(speed: int) -> subprocess.Popen[str]:
+    def start(speed: int) -> WarmProcess:
         words = [str(recordings("quiet")), "--store", str(tmp_path / "x.db"), "--speed", str(speed), "-v"]
-        process = subprocess.Popen([*PROGRAM, *words], stderr=subprocess.PIPE, text=True)
+        process = WarmProcess(["replay", *words], stderr=subprocess.PIPE, text=True)
         started.append(process)
         assert process.stderr is not None
         assert "cycle" in process.stderr.readline()
@@ -35,9 +34,7 @@ def player(recordings: Callable[[str], Path], tmp_path: Path) -> Iterator[Callab
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_signals_end_in_order(
-    player: Callable[[int], subprocess.Popen[str]], tmp_path: Path, number: int, code: int
-) -> None:
+def test_signals_end_in_order(player: Callable[[int], WarmProcess], tmp_path: Path, number: int, code: int) -> None:
     """As after Ctrl-C the summary is told and the store closed; a second signal in the same moment changes nothing."""
     process = player(1)
     for _ in range(2):
@@ -52,7 +49,7 @@ def test_signals_end_in_order(
         assert 1 <= reader.owners()[0].last_cycle < 20
 
 
-def test_deleted_store(player: Callable[[int], subprocess.Popen[str]], tmp_path: Path) -> None:
+def test_deleted_store(player: Callable[[int], WarmProcess], tmp_path: Path) -> None:
     """A store deleted meanwhile ends the replay with a sentence instead of playing into nowhere."""
     process = player(5)
     (tmp_path / "x.db").unlink()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from mqvitals_config.decoder import decode
 from mqvitals_config.problem import Problem
+from mqvitals_rules import rule_state
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
+from mqvitals_rules.expression.compiler import EvaluateTogether, compile_together
+from mqvitals_rules.expression.node import Condition
 from mqvitals_rules.ruleset import pack, ruleset
 from mqvitals_rules.ruleset.pack import decode_pack
 from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.testing import cases
-from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.metric import Absence, Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 
 
@@ -24,6 +27,7 @@ def remember(patch: pytest.MonkeyPatch) -> None:
     packs: dict[tuple[str, str], tuple[tuple[Rule, ...], list[Problem]]] = {}
     forms: dict[int, tuple[Rule, CompiledRule | None]] = {}
     tests: dict[tuple[str, str, object], Any] = {}
+    together: dict[tuple[object, ...], tuple[EvaluateTogether, object]] = {}
 
     def decoded(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
         if kinds is not KINDS or text not in texts:
@@ -49,7 +53,17 @@ def remember(patch: pytest.MonkeyPatch) -> None:
             tests[path, text, shape] = decode(path, text, shape)
         return tests[path, text, shape]
 
+    def compiled_together(
+        conditions: Sequence[tuple[int, Condition]], unreported: Mapping[str, Absence]
+    ) -> EvaluateTogether:
+        # The conditions are kept, so that no other one gets the identity of one of them.
+        key = (*((place, id(root)) for place, root in conditions), *unreported.items())
+        if key not in together:
+            together[key] = compile_together(conditions, unreported), conditions
+        return together[key][0]
+
     patch.setattr(pack, "decode_pack", decoded)
+    patch.setattr(rule_state, "compile_together", compiled_together)
     patch.setattr(pack, "compile_rule", compiled)
     patch.setattr(ruleset, "compile_rule", compiled)
     patch.setattr(cases, "decode", decoded_tests)
