@@ -26,6 +26,7 @@ from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.tabs import EVERYWHERE, ROW, TABS_BY_ID, next_sibling, siblings
+from mqvitals_tui.widgets.chart import BrailleChart
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
@@ -234,6 +235,23 @@ async def charts_another(stage: Stage, key: str) -> None:
     assert stage.app.screen.frame.detail.metric == wanted
 
 
+async def zooms(stage: Stage, key: str) -> None:
+    """The scale goes from the least to the greatest value; a further press brings the whole scale back."""
+    chart = stage.app.screen.query_one(BrailleChart)
+
+    def told() -> bool:
+        return "zoomed" in chart.render_line(chart.size.height - 2).text
+
+    whole = chart.chart.scale
+    values = [value for _, value in chart.chart.series[0].points if value is not None]
+    await stage.press(key)
+    await stage.see(told)
+    assert (chart.chart.scale.low, chart.chart.scale.high) == (min(values), max(values))
+    await stage.press(key)
+    await stage.see(lambda: not told())
+    assert chart.chart.scale == whole
+
+
 async def opens_a_form(stage: Stage, key: str) -> None:
     """The form for the alert under the cursor; where there is nothing to act on the screen says so."""
     if stage.screen == "overview":
@@ -374,6 +392,7 @@ EFFECTS: dict[str, Effect] = {
     ),
     "metric_next": charts_another,
     "metric_previous": charts_another,
+    "zoom": zooms,
     "copy": copies,
     "who": asks_who,
     "ask_again": asks_again,

@@ -68,6 +68,7 @@ DETAIL = (
     ),
     key("plus,equals_sign", "span(1)", "longer", "Show a longer time in the chart", name="span_longer"),
     key("minus", "span(-1)", "shorter", "Show a shorter time in the chart", name="span_shorter"),
+    key("z", "zoom", "zoom", "Draw the chart from the least to the greatest value, and back"),
     key("right_square_bracket", "metric(1)", "metric", "Chart the next metric", name="metric_next"),
     key("left_square_bracket", "metric(-1)", "metric", "Chart the previous metric", name="metric_previous"),
     key("c", "copy", "copy", "Copy the MQSC command to the clipboard"),

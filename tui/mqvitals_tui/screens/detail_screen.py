@@ -111,6 +111,7 @@ class DetailScreen(ActingScreen):
         self.trail = trail
         self._metric = ""
         self._chosen_ms: int | None = None
+        self._zoomed = False
         self._steps = 0
 
     def compose(self) -> ComposeResult:
@@ -202,7 +203,8 @@ class DetailScreen(ActingScreen):
                 if trend.points and trend.why
                 else not_kept(trend) or f"No {'record' if self._of_records else 'poll'} in {time}"
             )
-            chart.show(chart_of([trend], earlier=read.earlier), time_words=f"{time}, UTC", empty=empty)
+            drawn = chart_of([trend], earlier=read.earlier, zoomed=self._zoomed)
+            chart.show(drawn, time_words=f"{time}, UTC{', zoomed' if self._zoomed else ''}", empty=empty)
         if self._steps and detail is not None:
             steps, self._steps = self._steps, 0
             self.action_metric(steps)
@@ -254,6 +256,11 @@ class DetailScreen(ActingScreen):
         """A longer or a shorter time in the chart."""
         self._chosen_ms = next_span_ms(self.span_ms, step)
         self._ask()
+
+    def action_zoom(self) -> None:
+        """The chart from the least to the greatest value, or with its whole scale again."""
+        self._zoomed = not self._zoomed
+        self.repaint()
 
     def action_metric(self, step: int) -> None:
         """Another metric in the chart."""

@@ -48,6 +48,11 @@ class BrailleChart(Widget):
         self._drawn = None
         self.refresh()
 
+    @property
+    def chart(self) -> Chart | None:
+        """What is drawn; None before anything was."""
+        return self._chart
+
     def moment_at(self, x: int) -> int | None:
         """The moment (ms UTC) at the cell ``x`` of the widget, for a cursor; None without a chart."""
         return None if self._chart is None else cursor_at(self._chart, self.size.width, self._rows, x)
