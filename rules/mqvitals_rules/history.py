@@ -211,7 +211,15 @@ class Polls(Sequence[Point]):
     def __getitem__(self, place: slice) -> Sequence[Point]: ...
 
     def __getitem__(self, place: int | slice) -> Point | Sequence[Point]:
-        return list(self)[place]
+        if isinstance(place, slice):
+            return list(self)[place]
+        place = range(len(self.ts))[place]
+        ts, value = self.ts[place], self.values[place]
+        if self.intervals is not None:
+            gap = self.intervals[place]
+        else:
+            gap = ts - (self.ts[place - 1] if place else self.before)
+        return Point(ts, value if value == value else None, gap if 0 <= gap < UNKNOWN_MS else None)
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
@@ -275,6 +283,9 @@ def _first_present(by_source: Mapping[Source, Sequence[T]]) -> Source:
 
 
 def _covered(points: Sequence[SourcePoint], since: int) -> int:
+    if isinstance(points, Polls):
+        columns = zip(points.ts, points.values, points.gaps, strict=True)
+        return sum([min(ts - since, gap) for ts, value, gap in columns if value == value and 0 <= gap < UNKNOWN_MS])
     return sum(
         min(point.interval_ms, point.ts - since)
         for point in points

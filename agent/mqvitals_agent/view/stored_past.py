@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
 
 _HOUR_MS: Final = 3_600_000
+_SHORT_MS: Final = 600_000
+"""Windows up to this long are read together: of hundreds of members each read costs more than its rows."""
 _NEVER: Final = -(1 << 62)
 """The time of the poll before one that had none before it."""
 
@@ -51,7 +53,7 @@ class StoredPast:
         for use in windows:
             if use.window_ms:
                 of_kind = self._longest.setdefault(use.kind, {})
-                of_kind[use.metric] = max(use.window_ms, of_kind.get(use.metric, 0))
+                of_kind[use.metric] = max(use.window_ms, of_kind.get(use.metric, 0), _SHORT_MS)
         self._polls: dict[tuple[ObjectName, str], _Read] = {}
         self._records: dict[tuple[ObjectName, str], _Records] = {}
         self._newest: dict[tuple[ObjectName, str, int], Sequence[Point]] = {}
@@ -65,16 +67,16 @@ class StoredPast:
         if not known.in_history:
             return ()
         polls = self._polls_after(object_name, known, since)
-        sources = self._sources_of(object_name)
+        sources = self._sources_of(object_name) if _is_recorded(known) else ()
         if not sources:
             return polls
         recorded = self._records_after(object_name, metric, since, sources)
-        by_source: dict[Source, Sequence[Point]] = {Source.POLL: polls}
-        by_source |= {
-            source: points[bisect_right(points, since, key=lambda point: point.ts) :]
-            for source, points in recorded.items()
+        found = {
+            source: points
+            for source, every in recorded.items()
+            if (points := every[bisect_right(every, since, key=lambda point: point.ts) :])
         }
-        return covering(by_source, since)[1]
+        return covering({Source.POLL: polls, **found}, since)[1] if found else polls
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first."""
@@ -171,3 +173,8 @@ class StoredPast:
 def _is_polled(metric: Metric) -> bool:
     """Whether polls can hold a metric's past."""
     return metric.in_history and not (metric.needs_smf or metric.needs_statistics or metric.declared)
+
+
+def _is_recorded(metric: Metric) -> bool:
+    """Whether records can hold a metric."""
+    return bool(metric.smf or metric.statistics) or metric.measured or not metric.pcf

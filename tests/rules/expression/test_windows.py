@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_rules.expression import functions
-from mqvitals_rules.history import UNKNOWN_MS, Point, Polls
+from mqvitals_rules.history import UNKNOWN_MS, Point, Polls, covering
+from mqvitals_rules.snapshot import Source
 
 MINUTE = 60_000
 NOW = 1_700_000_000_000
@@ -200,3 +201,21 @@ def test_columns_say_what_their_points_say(polls: Polls, window_ms: int, limit: 
     for rises in (1, 2, 5):
         assert functions.is_rising(polls[-rises - 1 :], rises) == functions.is_rising(points[-rises - 1 :], rises)
         assert functions.is_rising(polls, rises) == functions.is_rising(points, rises)
+
+
+@given(columns())
+def test_a_point_of_columns_is_the_same_by_its_place_and_by_going_through_them(polls: Polls) -> None:
+    every = list(polls)
+    assert [polls[place] for place in range(len(polls))] == every
+    assert list(reversed(polls)) == every[::-1]
+    with pytest.raises(IndexError):
+        polls[len(polls)]
+
+
+@given(columns(), st.integers(0, 100), st.integers(1, 100))
+def test_columns_cover_as_much_as_their_points(polls: Polls, minutes: int, recorded: int) -> None:
+    since = NOW - minutes * MINUTE
+    records = [Point(NOW, 1.0, recorded * MINUTE)]
+    by_columns, by_points = (covering({Source.POLL: each, Source.SMF: records}, since) for each in (polls, list(polls)))
+    assert by_columns[0] is by_points[0]
+    assert list(by_columns[1]) == list(by_points[1])

@@ -97,10 +97,13 @@ class CurrentQuery:
             f" WHERE r.{where} AND {valid_time('r.ts')} AND {valid_time('r.asked')} ORDER BY r.object_id, r.ts, r.probe",
             parameters,
         )
-        reasons: dict[str | None, dict[str, Absence]] = {None: {}}
+        # Thousands of objects share a handful of these.
+        reasons: dict[str | None, Mapping[str, Absence]] = {None: {}}
         for number, probe, ts, asked, unanswered, absent, source, interval, newest, *cells in rows:
             text(probe), moment_or_none(ts), moment(asked)
-            known = found.setdefault(number, {})
+            known = found.get(number)
+            if known is None:
+                known = found[number] = {}
             why = None if unanswered is None else Absence[unanswered]
             origin = _POLL
             if source != POLL:
@@ -117,12 +120,15 @@ class CurrentQuery:
                     why = Absence.STALE
             missing = reasons.get(absent)
             if missing is None:
-                missing = reasons[absent] = _reasons(absent)
+                every = _reasons(absent)
+                missing = reasons[absent] = {metric: every[metric] for metric in every if metric in self._known}
             for metric, reason in missing.items():
                 before = known.get(metric)
-                if metric in self._known and (before is None or isinstance(before.value, Absence)):
+                if before is None or before.value.__class__ is Absence:
                     known[metric] = CurrentValue(reason, ts, probe, asked, why, origin, interval)
-            for metric, value in zip(self._metrics, checked_values(cells, self._types), strict=True):
+            if cells.count(None) < len(cells):
+                checked_values(cells, self._types)
+            for metric, value in zip(self._metrics, cells, strict=True):
                 if value is not None:
                     known[metric] = CurrentValue(value, ts, probe, asked, why, origin, interval)
         return found
