@@ -224,7 +224,8 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._feed.request(message.request)
 
     def on_frame_loaded(self, message: FrameLoaded) -> None:
-        """Pass it to the screens; each shows the frame that it requested."""
+        """Pass it to the screens; each shows the frame that it requested, and in its header the newest of all."""
+        self._screen_context.news.take(message.read.frame)
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
                 screen.take(message.read)
@@ -246,10 +247,11 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._known = (self._known or frozenset()) & {(each.key, each.started) for each in critical} | asking
 
     def on_feed_failed(self, message: FeedFailed) -> None:
-        """Every screen shows it."""
+        """Every screen shows it; the last frame stays."""
+        self._screen_context.news.fail(message.text, waiting=message.waiting)
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
-                screen.fail(message.text, waiting=message.waiting)
+                screen.repaint()
 
     # -- navigation --------------------------------------------------------------------------------------------------
 

@@ -87,6 +87,28 @@ class FeedFailed(Message):
         return isinstance(message, FrameLoaded | FeedFailed)
 
 
+class FeedNews:
+    """What the feed told last, whichever screen asked: the header of every screen is made from it.
+
+    ``failed`` says why nothing can be read now (empty: it can), ``waiting`` that there is no store yet.
+    """
+
+    def __init__(self) -> None:
+        self.newest: Frame | None = None
+        self.failed = ""
+        self.waiting = False
+
+    def take(self, frame: Frame) -> None:
+        """A frame was read."""
+        # Only the status is shown by all: the rows of a long list are not to live longer than their screen needs them.
+        self.newest = Frame(frame.request, frame.seq, frame.now, frame.read_at, frame.data, frame.status)
+        self.failed, self.waiting = "", False
+
+    def fail(self, text: str, *, waiting: bool) -> None:
+        """No frame can be read; the newest one stays."""
+        self.failed, self.waiting = text, waiting
+
+
 class Feed:
     """Reads what the screen on top requests while ``run`` runs; all reading is done in that thread."""
 
@@ -211,13 +233,17 @@ class Feed:
         self._reader, self._file, self._done = None, None, None
 
 
-def frame_at(frame: Frame, now: int, ranks: Mapping[str, int], machine: int | None = None) -> Frame:
+def frame_at(
+    frame: Frame, now: int, ranks: Mapping[str, int], machine: int | None = None, newest: Frame | None = None
+) -> Frame:
     """The frame as of ``now`` (ms UTC), with later ages; a frame of a replay stays as it is.
 
-    ``machine`` is the machine's time, by which people act; None: ``now`` is that.
+    ``machine`` is the machine's time, by which people act; None: ``now`` is that. ``newest`` is a frame that another
+    screen may have read since: it says when each owner reported last, so that nothing is called stale that is not.
     """
     if frame.data.past:
         return frame
     handled = replace(frame.data.handled, now=max(now if machine is None else machine, frame.data.handled.now))
-    data = replace(frame.data, now=max(now, frame.data.now), handled=handled)
+    members = frame.data.members if newest is None or newest.seq.ts < frame.seq.ts else newest.data.members
+    data = replace(frame.data, now=max(now, frame.data.now), handled=handled, members=members)
     return replace(frame, now=data.now, data=data, status=status_of(data, ranks))

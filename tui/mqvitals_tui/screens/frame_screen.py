@@ -21,7 +21,7 @@ from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.feed import LoadedFrame, frame_at
+from mqvitals_tui.feed import FeedNews, LoadedFrame, frame_at
 from mqvitals_tui.keys import OPEN
 from mqvitals_tui.tabs import EVERYWHERE
 from mqvitals_tui.widgets.cursor_view import CursorView
@@ -49,7 +49,7 @@ class ScreenContext:
     ``ended`` is a sentence once the child agent has ended, else empty. ``machine`` is the machine's clock, ms since
     1970 UTC, by which requests to the agent and actions are dated: the samples of a simulation may have another clock.
     ``settings`` give labels, routes and receivers; ``author`` is who acts on alerts, None: the user of the operating
-    system.
+    system. ``news`` is what the feed told last, which the headers of all screens show.
     """
 
     rule_config: RuleConfig
@@ -58,6 +58,7 @@ class ScreenContext:
     machine: Callable[[], int] = now_ms
     settings: Settings = field(default_factory=Settings)
     author: str | None = None
+    news: FeedNews = field(default_factory=FeedNews)
 
 
 class FrameScreen(Screen[None], inherit_bindings=False):
@@ -81,8 +82,6 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         super().__init__()
         self.context = context
         self._read: LoadedFrame | None = None
-        self._failed = ""
-        self._waiting = False
         self._stale: frozenset[str] = frozenset()
 
     @property
@@ -133,9 +132,13 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         self.set_interval(TICK_S, self._tick)
 
     def _tick(self) -> None:
-        # A screen below another one is not visible; below the palette most of it is.
-        if self.on_top or self.app.screen.is_modal:
+        if self.visible_now:
             self.repaint()
+
+    @property
+    def visible_now(self) -> bool:
+        """Whether it is seen: a screen below another one is not, below the palette most of it is."""
+        return self.on_top or self.app.screen.is_modal
 
     @property
     def on_top(self) -> bool:
@@ -152,16 +155,12 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         self.call_after_refresh(self.repaint)
 
     def take(self, read: LoadedFrame) -> None:
-        """Show this frame, if it is the requested one."""
-        if read.frame.request != self.request:
+        """Show this frame, if it is the requested one; the header shows every one."""
+        if read.frame.request == self.request:
+            self._read = read
+            self._stale = read.frame.status.stale
+        elif not self.visible_now:
             return
-        self._read, self._failed, self._waiting = read, "", False
-        self._stale = read.frame.status.stale
-        self.repaint()
-
-    def fail(self, text: str, *, waiting: bool) -> None:
-        """Show why nothing can be read. The last frame stays."""
-        self._failed, self._waiting = text, waiting
         self.repaint()
 
     def repaint(self) -> None:
@@ -174,12 +173,10 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         if not tiny and self.focused is None and self.app.app_focus and self.on_top:
             # A hidden widget has lost the focus.
             self.set_focus(self.body)
-        read = self._read
+        read, newest = self._read, self.context.news.newest
         if read is not None:
-            ranks = self.context.rule_config.rules.ranks
-            frame = frame_at(read.frame, self.context.now(), ranks, self.context.machine())
-            read = LoadedFrame(frame, read.earlier)
-        header = self._header(None if read is None else read.frame, width)
+            read = LoadedFrame(self._aged(read.frame), read.earlier)
+        header = self._header(None if newest is None else self._aged(newest), width)
         if tiny:
             words = f"{width}x{height} is too small: {ENOUGH} shows all"
             header = (header[0], *(line(each, Tone.WARNING) for each in wrap(words, width)), *header[1:])[:height]
@@ -194,15 +191,21 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             self.post_message(self.FrameRequested(self.request))
         self.paint(read, width)
 
+    def _aged(self, frame: Frame) -> Frame:
+        """The frame as of now, by what the feed knows of its owners since."""
+        ranks = self.context.rule_config.rules.ranks
+        return frame_at(frame, self.context.now(), ranks, self.context.machine(), self.context.news.newest)
+
     def _header(self, frame: Frame | None, width: int) -> tuple[Line, ...]:
         ended = safe(self.context.ended())
         lines = (line("mqvitals", Tone.STRONG),) if frame is None else header_lines(frame, width, asking=not ended)
         if ended:
             words = wrap(ended, width, rest="  ")
             lines = (*lines, *(line(each, Tone.CRITICAL) for each in at_most(words, _MOST_WORDS, width)))
-        if self._failed:
-            tone = Tone.UNKNOWN if self._waiting else Tone.CRITICAL
-            lines = (*lines, *(line(each, tone) for each in wrap(safe(self._failed), width, rest="  ")))
+        news = self.context.news
+        if news.failed:
+            tone = Tone.UNKNOWN if news.waiting else Tone.CRITICAL
+            lines = (*lines, *(line(each, tone) for each in wrap(safe(news.failed), width, rest="  ")))
         elif frame is None:
             lines = (*lines, line("reading the store", Tone.FAINT))
         return lines

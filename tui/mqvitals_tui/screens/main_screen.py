@@ -139,9 +139,10 @@ class MainScreen(ActingScreen):
     @property
     def _empty(self) -> str:
         """The text of a table before a frame was read."""
-        if self._waiting:
+        news = self.context.news
+        if news.waiting:
             return "nothing to show: there is no store yet"
-        return "nothing to show: the store cannot be read" if self._failed else "reading the store"
+        return "nothing to show: the store cannot be read" if news.failed else "reading the store"
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of this tab, without those that do nothing here."""
