@@ -112,9 +112,9 @@ def test_a_store_goes_on_where_it_ended(tmp_path: Path, capsys: pytest.CaptureFi
     """A second run follows the first, and a run that reaches now says so; none stores a time ahead of it."""
     store = tmp_path / "x.db"
     words = ("--scenario", "quiet", "--interval", "1m", "--speed", "max")
-    assert lived(store, *words, "--for", "10m", now=NOW - 10 * MINUTE) == 0
-    assert lived(store, *words, "--for", "20m") == 0
+    assert lived(store, *words, "--for", "4m", now=NOW - 10 * MINUTE) == 0
+    assert lived(store, *words, "--for", "10m") == 0
     times = cycles(store)["QM01"]
-    assert len(times) == 30
+    assert len(times) == 14
     assert {later - earlier for earlier, later in pairwise(times)} <= set(range(59_000, 61_001))
     assert "clock.at_now" not in capsys.readouterr().err
