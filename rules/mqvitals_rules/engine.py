@@ -290,12 +290,12 @@ class Engine:
             rules = rule_state.due(state, now, self._review_ms, at_once=self._newcomers <= AT_ONCE)
         context, alerts, unknown = self._context, rule_state.alerts, rule_state.unknown
         context.enter(state, now)
-        for place, holds, met in rule_state.group.evaluate(context, state.values, rules, rule_state.settled):
+        for place, holds, met, why in rule_state.group.evaluate(context, state.values, rules, rule_state.settled):
             compiled = rule_state.group.rules[place]
             if holds is None:
                 before = unknown.get(compiled.id)
                 if before is None or before[0] is not met:
-                    self._note_unknown(compiled, met, unknown, counts, state.values)
+                    self._note_unknown(compiled, met, why, unknown, counts, state.values)
             elif compiled.id in unknown:
                 counts[compiled.id, unknown.pop(compiled.id)[1]] -= 1
             alert = alerts.get(compiled.id)
@@ -340,6 +340,7 @@ class Engine:
         self,
         compiled: CompiledRule,
         met: Absence | None,
+        why: Absence | None,
         unknown: dict[str, tuple[Absence | None, Absence]],
         counts: Counter[tuple[str, Absence]],
         values: Mapping[str, Reported],
@@ -348,17 +349,19 @@ class Engine:
         before = unknown.get(compiled.id)
         if before is not None:
             counts[compiled.id, before[1]] -= 1
-        reason = self._reason(compiled, met, values)
+        reason = self._reason(compiled, met, why, values)
         unknown[compiled.id] = self._unknown_pairs.setdefault((met, reason), (met, reason))
         counts[compiled.id, reason] += 1
 
-    def _reason(self, compiled: CompiledRule, met: Absence | None, values: Mapping[str, Reported]) -> Absence:
+    def _reason(
+        self, compiled: CompiledRule, met: Absence | None, why: Absence | None, values: Mapping[str, Reported]
+    ) -> Absence:
         """Why a verdict is unknown.
 
-        Of a plain condition the first absence met is the reason; else it is evaluated in detail.
+        Of a plain condition the first absence met is the reason; else it is ``why``, or is found by a detailed look.
         """
         if not compiled.plain:
-            return compiled.when.why_unknown(self._context, values) or Absence.WINDOW
+            return why or compiled.when.why_unknown(self._context, values) or Absence.WINDOW
         if met is None:
             # Every value is present: the past is missing, or has just begun.
             for window in compiled.when.windows:

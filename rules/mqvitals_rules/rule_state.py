@@ -142,7 +142,7 @@ class RuleGroup:
             place = self.places[compiled.id]
             met = context.absence if holds is None else None
             if (met if holds is None else holds) is not settled[place]:
-                found.append((place, holds, met))
+                found.append((place, holds, met, None))
         return found
 
 

@@ -57,6 +57,7 @@ from mqvitals_rules.expression.node import (
     MetricValue,
     NameText,
     Negation,
+    Node,
     Not,
     Open,
     Operand,
@@ -66,6 +67,7 @@ from mqvitals_rules.expression.node import (
     Times,
     Unchanged,
     Window,
+    children,
     limit_metrics,
     messages_of,
     read_now,
@@ -77,9 +79,9 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 Evaluate = Callable[[Context, Callable[[str], Reported | None]], bool | None]
 
-Verdict = tuple[int, bool | None, Absence | None]
-"""The place of a condition among those that are evaluated together, what it comes to, and, where that is None, the first
-absence met.
+Verdict = tuple[int, bool | None, Absence | None, Absence | None]
+"""The place of a condition among those that are evaluated together and what it comes to; where that is None, the first
+absence met, and the absence that makes it unknown, None where only a detailed look can tell.
 """
 
 Settled = Sequence[object]
@@ -115,14 +117,21 @@ _Read = frozenset[str]
 """The locals that hold looked-up values for certain."""
 
 
+_UNTOLD = "None"
+"""The code of a reason that only a detailed look finds."""
+
+
 class _Code(NamedTuple):
     """The Python expression of a condition, whether it may be left out, and what has been looked up for
     certain after it.
+
+    ``why`` is that of the absence that makes it unknown, to be evaluated right after ``text`` has come to None.
     """
 
     text: str
     leaves: bool
     read: _Read
+    why: str = _UNTOLD
 
 
 def compile_condition(root: Condition, *, safe: bool = False) -> Evaluate:
@@ -168,8 +177,8 @@ def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping
         lines += (
             " c.absence = a = None",
             f" if (r := {text}) is None:",
-            f"  if (a := a or c.absence) is not s[{place}]: found.append(({place}, None, a))",
-            f" elif r is not s[{place}]: found.append(({place}, r, None))",
+            f"  if (a := a or c.absence) is not s[{place}]: found.append(({place}, None, a, {code.why}))",
+            f" elif r is not s[{place}]: found.append(({place}, r, None, None))",
         )
     return _defined("\n".join((*lines, " return found", "")), writer.table)
 
@@ -201,6 +210,7 @@ _COMMON: Mapping[str, Whatever] = {
     "L": LEFT_OUT,
     "U": _UNASKED,
     "A": Absence,
+    "E": Absence.NOT_ASKED,
     "absolute": abs,
     "least": EXTREMES["min"],
     "greatest": EXTREMES["max"],
@@ -255,7 +265,7 @@ class _Writer:
                 call = f"rising({_whose(node.metric)}, {self._address(node.metric)}, {self._constant(node.rises)})"
                 shared = self._looks.get(_look_of(node))
                 text = call if shared is None else _once(shared, call)
-                return _Code(text, leaves=False, read=read)
+                return _Code(text, leaves=False, read=read, why=self._why_past(node.metric))
             case AnyMember():
                 body, kind = self._held(compile_condition(node.body, safe=self._safe)), self._constant(node.kind)
                 match _named_by(node.body):
@@ -274,19 +284,20 @@ class _Writer:
                 return self._heard(f"is_open(c, {begin}, {ends}, {self._constant(node.quiet)})", node, read)
             case Unchanged():
                 address = f"{_whose(node.metric)}, {self._address(node.metric)}"
-                return _Code(f"unchanged({address}, {self._constant(node.window_ms)})", leaves=False, read=read)
+                text = f"unchanged({address}, {self._constant(node.window_ms)})"
+                return _Code(text, leaves=False, read=read, why=self._why_past(node.metric))
             case Comparison() | Membership() | Affix():
                 return self._term(node, read)
 
     def _heard(self, call: str, node: Seen | Open, read: _Read) -> _Code:
         """The code of a condition about messages, which looks for none where there are none at all."""
         text = call if self._unreported is None else f"(None if {self._unheard(node)} else {call})"
-        return _Code(text, leaves=False, read=read)
+        return _Code(text, leaves=False, read=read, why=self._constant(lacking(messages_of(node))))
 
     def _joined(self, node: All | Any, read: _Read) -> _Code:
         """``and`` and ``or`` stop as soon as one operand decides; else the whole is unknown if an operand is."""
         decides = "False" if isinstance(node, All) else "True"
-        steps, locals_, after, left = [], [], read, True
+        steps, locals_, reasons, after, left = [], [], [], read, True
         for index, operand in enumerate(node.operands):
             code = self.condition(operand, read)
             read = code.read
@@ -294,13 +305,16 @@ class _Writer:
                 after = read  # of the others it is not certain that they are evaluated
             left = left and code.leaves
             locals_.append(self._local())
+            reasons.append(code.why)
             steps.append(f"({locals_[-1]} := {code.text}) is {decides}")
         unknown = " or ".join(f"{local} is None" for local in locals_)
         otherwise = "True" if isinstance(node, All) else "False"
         if left:
             otherwise = f"(L if {' and '.join(f'{local} is L' for local in locals_)} else {otherwise})"
         text = f"({decides} if {' or '.join(steps)} else None if {unknown} else {otherwise})"
-        return _Code(text, left, after)
+        # The first operand that is unknown; where there is none, all are left out.
+        first = "".join(f"{why} if {local} is None else " for why, local in zip(reasons, locals_, strict=True))
+        return _Code(text, left, after, f"({first}{'D' if left else _UNTOLD})")
 
     def _term(self, node: Comparison | Membership | Affix, read: _Read) -> _Code:
         optional = list({self._metric(each): each for each in read_now(node) if each.optional}.values())
@@ -324,7 +338,33 @@ class _Writer:
             text = f"(L if {' or '.join(undeclared)} else {text})"
         else:
             after = read | tests.first
-        return _Code(text, bool(undeclared), after)
+        return _Code(text, bool(undeclared), after, _UNTOLD if undeclared else self._why_term(node))
+
+    def _why_term(self, node: Comparison | Membership | Affix) -> str:
+        """The code of the first absence among the metrics of a term."""
+        why: list[str] = []
+        for operand in children(node):
+            match operand:
+                case Window(limit=None | Constant(), metric=metric) if isinstance(node, Comparison):
+                    return self._why_past(metric) if not why and isinstance(node.right, Constant) else _UNTOLD
+                case _:
+                    metrics = compared(operand)
+                    if metrics is None:
+                        return _UNTOLD
+            for metric in metrics:
+                local = self._metric(metric)
+                why.append(f"{_absence(local)} if {local}.__class__ not in {_classes(metric)} else ")
+        return f"({''.join(why)}{_UNTOLD})"
+
+    def _why_past(self, metric: MetricValue) -> str:
+        """The code of why there is no result of a look back: no value now either, or too short a history."""
+        if self._unreported is None:
+            return _UNTOLD
+        local = self._local()
+        value = f"{_whose(metric)}.value({self._address(metric)})"
+        if metric.own:
+            value = self._metric(metric) if self._metric(metric) in self._fetched else self._handed_out(metric)
+        return f"({self._constant(Absence.WINDOW)} if ({local} := {value}).__class__ in P else {_absence(local)})"
 
     # Operands
 
@@ -415,7 +455,7 @@ class _Writer:
         local = self._metric(metric)
         if local in tests.present:
             return local
-        classes = "T" if type_of(metric) is Type.TEXT else "N"
+        classes = _classes(metric)
         part = f"{local}.__class__ in {classes}" if local in tests.read else f"({self._tested(metric, classes)})"
         if not tests.parts:
             tests.first = frozenset((local,))
@@ -590,6 +630,29 @@ def _named_by(body: Condition) -> MetricValue | Constant | None:
 
 def _context(of: str) -> str:
     return f"c.{of}" if of else "c"
+
+
+def _classes(metric: MetricValue) -> str:
+    return "T" if type_of(metric) is Type.TEXT else "N"
+
+
+def compared(operand: Node) -> tuple[MetricValue, ...] | None:
+    """The metrics of an operand that has a value wherever they have one; None: it may lack one nevertheless."""
+    match operand:
+        case MetricValue():
+            return (operand,)
+        case Constant() | NameText():
+            return ()
+        case Arithmetic(operator="*" | "+" | "-", left=Constant(), right=MetricValue() as metric):
+            return (metric,)
+        case Arithmetic(operator="*" | "+" | "-", left=MetricValue() as metric, right=Constant()):
+            return (metric,)
+    return None
+
+
+def _absence(local: str) -> str:
+    """The code of why a local has no value: what is no absence either is nothing that was asked for."""
+    return f"({local} if {local}.__class__ is A else E)"
 
 
 def _noted(local: str) -> str:

@@ -10,7 +10,15 @@ from types import MappingProxyType
 from typing import Any as Whatever
 from typing import NamedTuple, cast
 
-from mqvitals_rules.expression.compiler import LEFT_OUT, NUMBERS, PRESENT, TEXTS, compile_operand, compile_part
+from mqvitals_rules.expression.compiler import (
+    LEFT_OUT,
+    NUMBERS,
+    PRESENT,
+    TEXTS,
+    compared,
+    compile_operand,
+    compile_part,
+)
 from mqvitals_rules.expression.context import Context, enough
 from mqvitals_rules.expression.node import (
     PAIR,
@@ -105,7 +113,7 @@ class CompiledParts:
         if found is None:
             found = ()
             if isinstance(node, _TERMS) and not self.optional(node):
-                operands = [_compared(each) for each in children(node)]
+                operands = [compared(each) for each in children(node)]
                 if None not in operands:
                     found = tuple(metric for each in operands for metric in each or ())
             self._compared[node] = found
@@ -328,20 +336,6 @@ def _classes(metric: MetricValue) -> frozenset[type]:
 def _absence(value: object) -> Absence:
     # A context that holds something else than a value of the metric's type has no value.
     return value if isinstance(value, Absence) else Absence.NOT_ASKED
-
-
-def _compared(operand: Node) -> tuple[MetricValue, ...] | None:
-    """The metrics of an operand that has a value wherever they have one; None: it may lack one nevertheless."""
-    match operand:
-        case MetricValue():
-            return (operand,)
-        case Constant() | NameText():
-            return ()
-        case Arithmetic(operator="*" | "+" | "-", left=Constant(), right=MetricValue() as metric):
-            return (metric,)
-        case Arithmetic(operator="*" | "+" | "-", left=MetricValue() as metric, right=Constant()):
-            return (metric,)
-    return None
 
 
 def _merged(found: Iterable[tuple[Missing, ...]]) -> tuple[Missing, ...]:
