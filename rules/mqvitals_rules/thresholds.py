@@ -78,6 +78,15 @@ def low_is_bad(rules: Iterable[CompiledRule], kind: str) -> dict[str, bool]:
     return found
 
 
+_REST: Final = frozenset({"free", "left", "unused", "remaining", "idle"})
+"""Words in the names of metrics that count what is left."""
+
+
+def low_end_is_bad(rules: Iterable[CompiledRule], kind: str, metric: str) -> bool:
+    """Which end of a metric is the bad one: as ``low_is_bad`` has it, else whether the metric counts what is left."""
+    return low_is_bad(rules, kind).get(metric, not _REST.isdisjoint(metric.split("_")))
+
+
 def bounded_with(kind: str, metric: str) -> tuple[str, ...]:
     """The metrics that a bound of a metric is about: itself, and those whose worst value it is."""
     return (metric, *_SAME.get((kind, metric), ()))

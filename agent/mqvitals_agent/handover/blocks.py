@@ -299,6 +299,7 @@ def _chart(each: WorstTrend, span: TimeRange) -> ChartBlock:
         f"{figure(each.start, metric)} at first, {figure(each.worst, metric)} at worst ({_at(each.worst_ts, span)}),"
         f" {figure(each.last, metric)} at last{old}{fires}",
         limit,
+        each.low_is_bad,
     )
 
 

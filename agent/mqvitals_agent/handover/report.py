@@ -62,7 +62,7 @@ class WorstTrend:
     """A figure that came near the value at which a rule fires, or passed it.
 
     ``start`` and ``last`` are the first and the last value, ``worst`` the one nearest to the limit, at ``worst_ts``.
-    ``limit`` None: the rule has no single one.
+    ``limit`` None: the rule has no single one. ``low_is_bad``: low values are the worse ones.
     """
 
     object: ObjectName
@@ -75,6 +75,7 @@ class WorstTrend:
     worst_ts: int
     last: float
     last_ts: int
+    low_is_bad: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,7 +231,7 @@ def _trend(
         return None
     worst_ts, worst = (min if low else max)(known, key=lambda point: point[1])
     last_ts, last = known[-1]
-    return WorstTrend(name, metric, rule, points, limit, known[0][1], worst, worst_ts, last, last_ts)
+    return WorstTrend(name, metric, rule, points, limit, known[0][1], worst, worst_ts, last, last_ts, low_is_bad=low)
 
 
 def read_forecasts(reader: StoreReader, ways: Iterable[_Approach], span: TimeRange) -> tuple[Forecast, ...]:

@@ -7,10 +7,11 @@ from typing import Final
 
 from mqvitals_agent.review.smf_totals import BLOCK_MB, CELLS, MOST_INTERVALS, VERBS, ObjectTotals, PeriodTotals
 from mqvitals_agent.smf.record import utc_datetime
-from mqvitals_agent.text.chart import BLOCKS, TimeRange, sparkline
+from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.document import Block, Heading, Paragraph, ReportTable
 from mqvitals_agent.text.figure import counted, duration_us, moment, percent
 from mqvitals_agent.text.figure import number as short_number
+from mqvitals_agent.text.sparkline import BLOCKS, sparkline
 from mqvitals_rules.snapshot import ObjectName
 
 NONE = "-"
@@ -249,7 +250,7 @@ def _pools(totals: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: boo
     )
 
     def line(name: ObjectName, _: object) -> str:
-        found = sparkline(totals.course(name), span, CELLS)
+        found = sparkline(totals.course(name), span, CELLS, low_is_bad=True)
         return found.replace(" ", ".").translate(_ASCII) if ascii_only else found.replace(" ", "·")
 
     def events(title: str) -> _Column:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
-from mqvitals_agent.text.chart import Scale, TimeRange, sparkline
+from mqvitals_agent.text.chart import Scale, TimeRange
 from mqvitals_agent.text.chart_lines import Chart, ChartSeries, chart_lines
 from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.sparkline import sparkline
 from mqvitals_agent.text.symbols import to_ascii
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, table, wrap
 
@@ -77,7 +78,7 @@ class Entry:
 class ChartBlock:
     """A series over ``span``, (ms UTC, value or None), with the limit of a rule, if any, and its figures in words.
 
-    ``label`` is the word for a moment of the time axis.
+    ``label`` is the word for a moment of the time axis. ``low_is_bad``: whether low values are the worse ones.
     """
 
     title: str
@@ -87,6 +88,7 @@ class ChartBlock:
     label: Callable[[int], str]
     words: str
     limit: tuple[float, str] | None = None
+    low_is_bad: bool = False
 
 
 def ascii_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -255,7 +257,9 @@ def markdown_lines(blocks: Iterable[Block]) -> Iterator[str]:
             case ChartBlock():
                 yield f"- **{escaped(block.title)}**"
                 low, high = block.scale.low, block.scale.high
-                sparks = sparkline(block.points, block.span, _SPARKS, low=low, high=high).strip()
+                sparks = sparkline(
+                    block.points, block.span, _SPARKS, low=low, high=high, low_is_bad=block.low_is_bad
+                ).strip()
                 yield f"  {code_span(sparks)} {escaped(block.words)}" if sparks else f"  {escaped(block.words)}"
             case ReportTable(titles, rows, right):
                 yield _row(titles)

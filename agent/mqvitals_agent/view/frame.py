@@ -180,7 +180,7 @@ def read_frame(
 def _with_overview(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settings) -> Frame:
     advised = frame.status.alerts[:ADVISED]
     advice, *further = [read_advice(reader, alert, rules.rules) for alert in advised] or [AlertAdvice()]
-    history = read_overview_history(reader, frame.data)
+    history = read_overview_history(reader, frame.data, rules.rules)
     unseen = 0 if frame.data.past else reader.count_unseen(frame.now - UNSEEN_MS)
     return replace(frame, history=history, advice=advice, further=tuple(further), unseen=unseen)
 

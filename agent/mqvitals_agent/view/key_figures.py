@@ -11,9 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.figure import figure, number, short_age, whole_percent
+from mqvitals_agent.text.meter import Bound
 from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.text.sparkline import spark_spans
+from mqvitals_agent.text.styled import Span, Tone
 from mqvitals_agent.text.terminal import safe
+from mqvitals_agent.view.meter_columns import bounds_of
 from mqvitals_agent.view.status import (
     STALE_INTERVALS,
     Current,
@@ -23,15 +28,18 @@ from mqvitals_agent.view.status import (
     StatusData,
     health_of_object,
 )
+from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.trend import Points
 from mqvitals_agent.view.values import PER_SECOND, RATE, Values, number_in, plain_number, with_rates
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName, Outcome
+from mqvitals_rules.thresholds import low_end_is_bad
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence
 from mqvitals_rules.vocabulary.tables import KINDS, metric
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.ruleset.ruleset import RuleSet
 
 
 NOT_ASKED = Absence.NOT_ASKED.value
@@ -228,21 +236,44 @@ _SERVER_CONNECTION = CHANNEL_TYPE["SVRCONN"]
 
 _WATCHED = (("buffer_pool", "free_pct", -1), ("page_set", "used_pct", 1))
 
+_METRICS = {"cf_structure": "entries_pct", **{kind: metric for kind, metric, _ in _WATCHED}}
+"""The metric whose past is shown, by kind."""
+
 MOST_STRUCTURE_TRENDS = 12
 """Structures whose past is read, the fullest."""
 
 
+class Bounds(NamedTuple):
+    """The values of a share, per cent, from which rules warn or alarm; ``low_is_bad``: where it is at most as great."""
+
+    values: tuple[Bound, ...] = ()
+    low_is_bad: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class OverviewHistory:
-    """``points`` are (ms UTC, value or None) by object; ``rates`` messages a second of an owner's channels."""
+    """``points`` are (ms UTC, value or None) by object, ``bounds`` the values from which rules warn or alarm about them;
+    ``rates`` messages a second of an owner's channels."""
 
     points: Mapping[ObjectName, Points] = field(default_factory=dict)
     rates: Mapping[str, CurrentValue] = field(default_factory=dict)
+    bounds: Mapping[ObjectName, Bounds] = field(default_factory=dict)
+
+    def past_of(self, name: ObjectName | None, span: TimeRange, width: int, tone: Tone | None) -> tuple[Span, ...]:
+        """The sparkline of an object in ``width`` cells, all in ``tone`` unless that is None; blank for none."""
+        points, (bounds, low) = ((), Bounds()) if name is None else (self.points.get(name, ()), self.bounds_of(name))
+        return spark_spans(points, span, width, bounds, low_is_bad=low, tone=tone)
+
+    def bounds_of(self, name: ObjectName) -> Bounds:
+        """The bounds of an object; where none are known the bad end of its kind's metric."""
+        found = self.bounds.get(name)
+        return Bounds((), low_end_is_bad((), name.kind, _METRICS[name.kind])) if found is None else found
 
 
-def read_overview_history(reader: StoreReader, data: StatusData) -> OverviewHistory:
+def read_overview_history(reader: StoreReader, data: StatusData, rules: RuleSet) -> OverviewHistory:
     """Read the last hour before ``situation.now``, or before its owner fell silent. Raises StoreError."""
     points: dict[ObjectName, Points] = {}
+    bounds: dict[ObjectName, Bounds] = {}
     rates: dict[str, CurrentValue] = {}
     for member in data.members:
         # For a silent owner: the hour before its last snapshot.
@@ -251,15 +282,24 @@ def read_overview_history(reader: StoreReader, data: StatusData) -> OverviewHist
             found = objects_of_kind(data.current, member.name, "cf_structure")
             fullest = sorted(found, key=lambda name: -_share(found[name]))[:MOST_STRUCTURE_TRENDS]
             points |= {name: reader.trend(name, "entries_pct", since).points for name in fullest}
+            bounds |= {name: bounds_of_object(name, "entries_pct", found[name], rules) for name in fullest}
             continue
         for kind, name, sign in _WATCHED:
             extreme = extreme_figure(data.current, member.name, kind, name, sign)
             if extreme is not None:
                 points[extreme.name] = reader.trend(extreme.name, name, since).points
+                bounds[extreme.name] = bounds_of_object(extreme.name, name, data.current[extreme.name], rules)
         rate = _message_rate(reader, member.name)
         if rate is not None:
             rates[member.name] = rate
-    return OverviewHistory(points, rates)
+    return OverviewHistory(points, rates, bounds)
+
+
+def bounds_of_object(name: ObjectName, metric: str, values: Values, rules: RuleSet) -> Bounds:
+    """The values of a share from which the rules warn or alarm about an object."""
+    own = rules.rules_for(name)
+    low = low_end_is_bad(own, name.kind, metric)
+    return Bounds(bounds_of(Item(name, Health.OK, values, rules=own), metric, low_is_bad=low), low)
 
 
 def _message_rate(reader: StoreReader, owner: str) -> CurrentValue | None:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.text.chart import BLOCKS, MARK, Scale, TimeRange, plot
+from mqvitals_agent.text.chart import MARK, Scale, TimeRange, plot
 from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.sparkline import BLOCKS
 from mqvitals_agent.text.symbols import BRAILLE, Symbols, drawn, symbols_of_locale
 from mqvitals_agent.text.terminal import cells, safe
 

@@ -12,9 +12,9 @@ from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.text.chart import BLOCKS
 from mqvitals_agent.text.meter import METER_GLYPHS
 from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.sparkline import BLOCKS
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import cells, safe
 from mqvitals_agent.view.status import Current, OwnerData, StatusData

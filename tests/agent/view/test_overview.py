@@ -11,11 +11,11 @@ import pytest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.text.chart import TimeRange as Time
-from mqvitals_agent.text.chart import sparkline
+from mqvitals_agent.text.sparkline import sparkline
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
-from mqvitals_agent.view.key_figures import OverviewHistory
+from mqvitals_agent.view.key_figures import OverviewHistory, bounds_of_object
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_agent.view.screens.overview import overview_lines
@@ -185,6 +185,33 @@ def test_pasts_are_shares_of_all(healthy: StatusData) -> None:
     )
     assert "▃" in text
     assert not set("▄▅▆▇█") & set(text)
+
+
+def test_a_short_time_at_the_threshold_stays_in_sight(healthy: StatusData, judging: RuleConfig) -> None:
+    """A pool that had no free buffer for one poll of the hour, and a structure that was full: a cell in the colour of
+    critical, as the rules have it."""
+    now = healthy.now
+    beyond = {"buffer_pool": 0.0, "page_set": 20.0, "cf_structure": 99.0}
+    usual = {"buffer_pool": 80.0, "page_set": 20.0, "cf_structure": 20.0}
+    points = {
+        name: tuple((now - (59 - n) * 1_000, beyond[name.kind] if n == 20 else usual[name.kind]) for n in range(60))
+        for name in healthy.current
+        if name.kind in usual
+    }
+    bounds = {
+        name: bounds_of_object(
+            name,
+            {"buffer_pool": "free_pct", "cf_structure": "entries_pct"}.get(name.kind, "used_pct"),
+            healthy.current[name],
+            judging.rules,
+        )
+        for name in points
+    }
+    assert bounds[ObjectName("QM01", "buffer_pool", "3")].low_is_bad
+    frame = replace(frame_of(healthy), history=OverviewHistory(points, bounds=bounds))
+    lines = {line.key: line for line in overview_lines(frame, 160)}
+    for key, block in (("QM01/queue_manager", "▁"), ("PRDQSG/cf_structure/APPL1", "█")):
+        assert [span.text for span in lines[key].spans if span.tone is Tone.CRITICAL] == [block]
 
 
 def test_no_column_moves_with_an_age(healthy: StatusData) -> None:

@@ -21,8 +21,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from mqvitals_agent.text.chart import BLOCKS
 from mqvitals_agent.text.meter import METER_GLYPHS
+from mqvitals_agent.text.sparkline import BLOCKS
 from mqvitals_agent.text.strip import STRIP_GLYPHS
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.symbols import Symbols, drawn

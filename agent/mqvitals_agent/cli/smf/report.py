@@ -82,7 +82,7 @@ def _nothing(damaged: int) -> str:
 
 def _shows_blocks() -> bool:
     """Whether standard output can show a sparkline."""
-    from mqvitals_agent.text.chart import BLOCKS
+    from mqvitals_agent.text.sparkline import BLOCKS
 
     try:
         BLOCKS.encode(sys.stdout.encoding or "ascii")

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.text.chart import TimeRange as Time
-from mqvitals_agent.text.chart import sparkline
 from mqvitals_agent.text.figure import number, short_age
 from mqvitals_agent.text.severity import WIDEST, Health, health_of, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
@@ -80,7 +79,8 @@ def member_rows(frame: Frame, width: int) -> list[Line]:
         return [line("No queue manager has reported yet", Tone.UNKNOWN)]
     members = {member.name: member for member in frame.data.members}
     past = past_cells(width)
-    rows = [_row(frame, each, members[each.name], past) for each in view.queue_managers]
+    made = [_row(frame, each, members[each.name], past) for each in view.queue_managers]
+    rows, pasts = [row for row, _ in made], [drawn for _, drawn in made]
     names = [safe(each.name) for each in view.queue_managers]
     name_width = min(max(map(cells, names)), LONGEST_NAME)
     widths = {column: max(cells(row[column].text) for row in rows) for column in _TITLES}
@@ -89,12 +89,12 @@ def member_rows(frame: Frame, width: int) -> list[Line]:
     taken = taken_columns(_BY_NEED, widths, width - WIDEST - 2 - name_width)
     titles = "".join(f"  {fit(_TITLES[column], widths[column])}" for column in taken)
     lines = [line(f"{' ' * (WIDEST + 2 + name_width)}{titles}".rstrip(), Tone.FAINT)]
-    for each, name, row in zip(view.queue_managers, names, rows, strict=True):
+    for each, name, row, drawn in zip(view.queue_managers, names, rows, pasts, strict=True):
         key = f"{each.name}/queue_manager"
         spans = [Span(fit(str(each.health), WIDEST), tone_of(each.health)), Span("  ")]
         spans.append(Span(fit(name, name_width), Tone.STRONG))
         for column in taken:
-            spans += [Span("  "), Span(fit(row[column].text, widths[column]), row[column].tone)]
+            spans += [Span("  "), *drawn.get(column, (Span(fit(row[column].text, widths[column]), row[column].tone),))]
         lines.append(Line(tuple(spans), key))
         lines += [line(text, Tone.STALE) for text in _note(view, each, width)]
     return lines
@@ -111,7 +111,10 @@ def taken_columns(by_need: Iterable[int], widths: Mapping[int, int], room: int) 
     return sorted(taken)
 
 
-def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[int, Cell]:
+def _row(
+    frame: Frame, each: OwnerStatus, member: OwnerData, past: int
+) -> tuple[dict[int, Cell], dict[int, tuple[Span, ...]]]:
+    """The cells by column, and the sparklines, of ``past`` cells, by theirs."""
     silent = each.stale or not each.reachable
     current, now = frame.data.current, frame.now
     seen_as = as_seen(frame.status, member)
@@ -141,15 +144,17 @@ def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[
     # The trend of a stale queue manager ends at its last snapshot.
     until = member.last_ts if each.stale else now
     span = Time(max(until - SPAN_MS, member.first_ts), until)
+    pasts: dict[int, tuple[Span, ...]] = {}
     for column, extreme, of in ((_POOL_PAST, pool, _POOL), (_PAGE_SET_PAST, page_set, _PAGE_SET)):
-        points = () if extreme is None else frame.history.points.get(extreme.name, ())
-        row[column] = Cell(sparkline(points, span, past), row[of].tone)
+        tone = row[of].tone if row[of].tone in (Tone.STALE, Tone.ABSENT) else None
+        pasts[column] = frame.history.past_of(None if extreme is None else extreme.name, span, past, tone)
+        row[column] = Cell("".join(each.text for each in pasts[column]))
     ahead = None if page_set is None or silent else full_in(frame.history.points.get(page_set.name, ()), now)
     soon = ahead is not None and ahead < SOON_MS and row[_PAGE_SET].tone is Tone.PLAIN
     row[_FULL_IN] = Cell("" if ahead is None else short_age(ahead), Tone.WARNING if soon else row[_PAGE_SET].tone)
     seen = seen_ts(frame.status, each)
     row[_SEEN] = Cell("never" if seen is None else short_age(now - seen), Tone.STALE if silent else Tone.FAINT)
-    return row
+    return row, pasts
 
 
 def _tone(view: GroupStatus, owner: str, kind: str, text: str, *, silent: bool) -> Tone:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.text.chart import TimeRange as Time
-from mqvitals_agent.text.chart import sparkline
 from mqvitals_agent.text.figure import age, number
 from mqvitals_agent.text.severity import WIDEST, Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
@@ -51,9 +50,12 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
         spans.append(Span(fit(structure_name(name, groups), name_width), Tone.STRONG))
         main = Tone.STALE if stale else tone_of(health) if health >= Health.WARNING else Tone.PLAIN
         for column in taken:
-            tone = main if column in (_ENTRIES, _PAST, _STRUCTURE_FULL_IN) else Tone.STALE if stale else Tone.PLAIN
+            tone = main if column in (_ENTRIES, _STRUCTURE_FULL_IN) else Tone.STALE if stale else Tone.PLAIN
             if column == _STRUCTURE_FULL_IN and tone is Tone.PLAIN and row[column] and _soon(frame, name):
                 tone = Tone.WARNING
+            if column == _PAST:
+                spans += [Span("  "), *_past(frame, groups[name.owner], name, past_cells(width), stale=stale)]
+                continue
             spans += [Span("  "), Span(fit(row[column], widths[column]), tone)]
         lines.append(Line(tuple(spans), str(name)))
     if rest:
@@ -87,11 +89,16 @@ def _soon(frame: Frame, name: ObjectName) -> bool:
     return ahead is not None and ahead < SOON_MS
 
 
+def _past(frame: Frame, group: OwnerData, name: ObjectName, past: int, *, stale: bool) -> tuple[Span, ...]:
+    """The sparkline of a structure in ``past`` cells; of a stale one it ends at the last snapshot."""
+    until = group.last_ts if stale else frame.now
+    span = Time(max(until - SPAN_MS, group.first_ts), until)
+    return frame.history.past_of(name, span, past, Tone.STALE if stale else None)
+
+
 def _structure_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, *, stale: bool) -> tuple[str, ...]:
     values = frame.data.current[name]
     points = frame.history.points.get(name, ())
-    until = group.last_ts if stale else frame.now
-    span = Time(max(until - SPAN_MS, group.first_ts), until)
     old = key_figures.own_age(values.get("entries_pct"), group, frame.now)
     ahead = None if stale else full_in(points, frame.now)
 
@@ -100,7 +107,7 @@ def _structure_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, 
 
     return (
         f"entries {text_of('entries_pct')}{fit(old, max(AGE, cells(old)))}",
-        sparkline(points, span, past),
+        " " * past,
         "" if ahead is None else f"full in {age(ahead)}",
         f"size {text_of('size_used_pct')}",
         text_of("status"),
