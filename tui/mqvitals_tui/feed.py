@@ -210,6 +210,8 @@ class Feed:
         self._post(FrameLoaded(read))
 
     def _read(self, reader: StoreReader, request: FrameRequest) -> LoadedFrame:
+        if request.at is None:
+            reader.forget_moments()
         frame = read_frame(reader, self._now(), request, self._rule_config, self._settings, self._machine())
         trend = None if frame.detail is None else frame.detail.trend
         if request.screen != DETAIL or trend is None:

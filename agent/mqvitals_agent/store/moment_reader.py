@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.alerting.decision import LastNotification
 from mqvitals_agent.alerting.grouping import AlertGroup
@@ -17,14 +17,25 @@ from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.store.rows.history import FIRST, LAST, HourMean, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
-from mqvitals_agent.store.rows.moment import MomentQuery
-from mqvitals_agent.store.rows.objects import read_owners_as_of
+from mqvitals_agent.store.rows.moment import CurrentRows, MomentQuery
+from mqvitals_agent.store.rows.objects import read_owners_as_of, read_times
 from mqvitals_agent.store.rows.receivers import ReceiverRow
-from mqvitals_agent.store.rows.tables import integer, text
+from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.snapshot import Instance, ObjectName, Snapshot, Source
 
-_THERE = "first_ts <= ? AND (gone_ts IS NULL OR gone_ts > ?)"
+_NOTHING: Final[Mapping[str, CurrentValue]] = {}
+
+
+class KindThen(NamedTuple):
+    """What is read once of the objects of a kind: (number, name, first seen, gone) of each, and rows of current state."""
+
+    objects: Sequence[tuple[int, ObjectName, int, int]]
+    rows: CurrentRows
+
+
+KeptKinds = dict[tuple[str, str, frozenset[str] | None], KindThen]
+"""By owner, kind and metrics: None for all."""
 
 
 class MomentReader(StoreReader):
@@ -34,17 +45,18 @@ class MomentReader(StoreReader):
     (instances of channels, counts of unknown verdicts, the state of receivers) is empty.
     """
 
-    def __init__(self, reader: StoreReader, at: int) -> None:
-        """For ``StoreReader.as_of``."""
+    def __init__(self, reader: StoreReader, at: int, kept: KeptKinds) -> None:
+        """For ``StoreReader.as_of``; ``kept`` is what was read at a later moment than ``at``, and is added to."""
         super().__init__(reader.path, reader._connection, reader._kinds, reader._limit_s)
         self.at = at
+        self._kept = kept
 
     def close(self) -> None:
         """Do nothing: the connection belongs to the reader that made this one."""
 
     def as_of(self, at: int) -> StoreReader:
         """A view of the same store as of another moment."""
-        return MomentReader(self, at)
+        return MomentReader(self, at, {})
 
     def meta(self) -> StoreMeta:
         """The store's own facts, with the moment."""
@@ -164,27 +176,34 @@ class MomentReader(StoreReader):
         """Not kept."""
         return ()
 
-    def current(self, name: ObjectName) -> dict[str, CurrentValue]:
+    def current(self, name: ObjectName) -> Mapping[str, CurrentValue]:
         """The value, or the reason of its absence, that every metric of an object had."""
         self._kind(name.kind)
         with self._query() as connection:
             number = self._number(connection, name)
-            last = self._last_of(connection, name.owner)
-            found = self._moment(name.kind, None).of(connection, name.owner, last, "object_id = ?", (number,))
-            return found.get(number, {})
+            query = self._moment(name.kind, None)
+            rows = query.rows(connection, "object_id = ?", (number,))
+            return query.of(connection, name.owner, self._last_of(connection, name.owner), rows).get(number, {})
 
     def current_by_kind(
         self, owner: str, kind: str, metrics: Collection[str] | None = None
-    ) -> dict[ObjectName, dict[str, CurrentValue]]:
+    ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
         """``current`` of all objects of a kind of an owner that were there."""
         self._kind(kind)
-        about = (owner, kind, self.at, self.at)
-        there = f"FROM object WHERE owner = ? AND kind = ? AND {_THERE}"
+        key = owner, kind, None if metrics is None else frozenset(metrics)
         with self._query() as connection:
-            numbers = connection.execute(f"SELECT id, name {there} ORDER BY name", about).fetchall()
-            last = self._last_of(connection, owner)
-            values = self._moment(kind, metrics).of(connection, owner, last, f"object_id IN (SELECT id {there})", about)
-            return {ObjectName(owner, kind, text(name)): values.get(number, {}) for number, name in numbers}
+            query = self._moment(kind, metrics)
+            known = self._kept.get(key)
+            if known is None:
+                known = self._kept[key] = KindThen(
+                    read_times(connection, owner, kind),
+                    query.rows(
+                        connection, "object_id IN (SELECT id FROM object WHERE owner = ? AND kind = ?)", (owner, kind)
+                    ),
+                )
+            there = {number: name for number, name, first, gone in known.objects if first <= self.at < gone}
+            values = query.of(connection, owner, self._last_of(connection, owner), known.rows.only(there))
+            return {name: values.get(number, _NOTHING) for number, name in there.items()}
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:  # noqa: ARG002 - as of a store
         """Not kept."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.alerting.decision import LastNotification
 from mqvitals_agent.alerting.grouping import AlertGroup
@@ -91,6 +91,9 @@ from mqvitals_rules.vocabulary.journal import EntryKind
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
+if TYPE_CHECKING:
+    from mqvitals_agent.store.moment_reader import KeptKinds
+
 OPERATIONAL = "operational"
 """The ``kind_of_rule`` of alerts to act on; every other kind is advice."""
 
@@ -118,6 +121,8 @@ class StoreReader:
         self._tables = tables_of(kinds)
         self._actions = NO_ACTIONS
         self._schema = -1
+        self._kept_until = 0
+        self._kept_kinds: KeptKinds = {}
         self._columns: dict[str, frozenset[str]] = {}
         with self._query():
             self._look_at_columns()
@@ -133,10 +138,19 @@ class StoreReader:
             return cls(path, connection, kinds, limit_s)
 
     def as_of(self, at: int) -> StoreReader:
-        """A view of the store as of ``at`` (ms UTC), with the same methods; it uses the connection of this reader."""
+        """A view of the store as of ``at`` (ms UTC), with the same methods; it uses the connection of this reader.
+
+        What was read for a moment serves later calls for others, until ``forget_moments`` or a moment after that reading.
+        """
         from mqvitals_agent.store.moment_reader import MomentReader
 
-        return MomentReader(self, at)
+        if self._kept_until < at:
+            self._kept_until, self._kept_kinds = self.last_ts() or 0, {}
+        return MomentReader(self, at, self._kept_kinds)
+
+    def forget_moments(self) -> None:
+        """Release what was read for past moments."""
+        self._kept_until, self._kept_kinds = 0, {}
 
     def step(self, at: int | None, step: Step, *, on: bool) -> int | None:
         """The moment (ms UTC) one step before ``at``, or with ``on`` after it; ``at`` None: before the newest cycle.
@@ -376,7 +390,7 @@ class StoreReader:
             Snapshot(owner, groups.get(owner, False), 0, 0, tuple(records)) for owner, records in readings.items()
         )
 
-    def current(self, name: ObjectName) -> dict[str, CurrentValue]:
+    def current(self, name: ObjectName) -> Mapping[str, CurrentValue]:
         """The newest value, or the reason of its absence, of every metric of an object.
 
         Raises UnknownNameError for an unknown object.
@@ -388,7 +402,7 @@ class StoreReader:
 
     def current_by_kind(
         self, owner: str, kind: str, metrics: Collection[str] | None = None
-    ) -> dict[ObjectName, dict[str, CurrentValue]]:
+    ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
         """``current`` of all existing objects of a kind of an owner, by name; only of ``metrics`` when given.
 
         Raises UnknownNameError for an unknown kind.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mqvitals_rules.snapshot import Instance, Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 
-def current(path: Path, make: Any, name: str = "APPL.IN") -> dict[str, CurrentValue]:
+def current(path: Path, make: Any, name: str = "APPL.IN") -> Mapping[str, CurrentValue]:
     with StoreReader.open(path, kinds=make.kinds) as reader:
         return reader.current(make.queue(name))
 

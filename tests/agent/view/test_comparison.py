@@ -99,7 +99,7 @@ def test_the_biggest_change_comes_first(compared: tuple[Comparison, Comparison])
     assert {each.name for each in pool.differences} == {POOL}
 
 
-@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("width", [72, 80, 120, 200])
 def test_lines_fit(compared: tuple[Comparison, Comparison], width: int) -> None:
     """Every line fits, leads to its object, and names both moments at the top."""
     for comparison in compared:

@@ -10,22 +10,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.tables import (
-    POLL,
-    KindTables,
-    Types,
-    checked_values,
-    integer,
-    integer_or_none,
-    moment,
-    text,
-    types_of,
-)
+from mqvitals_agent.store.rows.moment_values import LASTING, CurrentRow, MomentFacts, ObjectThen, Sample, newer
+from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment, text, types_of
 from mqvitals_rules.snapshot import Source, fresh_until
 from mqvitals_rules.vocabulary.changes import RECORDED
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported, Value
@@ -39,45 +31,31 @@ _MOST_SEEKS: Final = 3_000
 """More objects than these are not looked for one by one."""
 _LEADERS: Final = 8
 """Objects that lead to the newest snapshot of so many."""
+_RECORDS: Final = 3
+"""The newest records of an object that are read: several probes may have ended at different times."""
 
-_LASTING: Final = frozenset(
-    {
-        Absence.NOT_COLLECTED,
-        Absence.NOT_ON_ZOS,
-        Absence.NOT_ON_DISTRIBUTED,
-        Absence.NEEDS_SMF,
-        Absence.NEEDS_STATISTICS,
-        Absence.NEEDS_CONSOLE,
-        Absence.NEEDS_EVENTS,
-        Absence.NOT_LIVE,
-        Absence.NOT_DECLARED,
-    }
-)
-"""Reasons of now that also hold for a moment of the past without a value."""
-
-_INACTIVE: Final = 0
-"""The status of a channel without an instance."""
+Rows = Mapping[int, Sequence[CurrentRow]]
 
 
-class _Row(NamedTuple):
-    """A row of current state, with the cells of the metrics asked for. ``heard`` is when its probe last answered."""
+@dataclass(frozen=True, slots=True)
+class CurrentRows:
+    """Rows of current state: those of polls by number, those of records by number and source.
 
-    number: int
-    probe: str
-    heard: int
-    changed: int
-    absent: Mapping[str, Absence]
-    source: int
-    cells: Sequence[Any]
+    ``told`` are the metrics that any row of a probe other than the poll is about. Read once they serve every moment
+    before: what has changed after it says when.
+    """
 
+    polled: Rows
+    recorded: Mapping[tuple[int, int], Sequence[CurrentRow]]
+    told: Mapping[str, frozenset[str]]
 
-class _Sample(NamedTuple):
-    """A row of history: its time, the ms that it covers, whether it answers the poll of the kind, and its cells."""
-
-    ts: int
-    interval_ms: int | None
-    answered: bool
-    cells: Mapping[str, Value | None]
+    def only(self, numbers: Collection[int]) -> CurrentRows:
+        """The rows of these objects."""
+        return CurrentRows(
+            {number: self.polled[number] for number in numbers if number in self.polled},
+            {key: rows for key, rows in self.recorded.items() if key[0] in numbers} if self.recorded else {},
+            self.told,
+        )
 
 
 class MomentQuery:
@@ -105,100 +83,102 @@ class MomentQuery:
         # The status of a channel says why its other figures are absent.
         also = {"status"} if kind.name == "channel" else set()
         self._numbers = tuple(name for name in self._columns if name in self._wanted | also)
+        self._answered = self._answer_condition()
 
     def of(
-        self, connection: sqlite3.Connection, owner: str, last: int, where: str, parameters: tuple[Any, ...]
-    ) -> dict[int, dict[str, CurrentValue]]:
-        """By object number, what was known of the objects of ``owner`` that fulfil ``where`` (a text of ours).
+        self, connection: sqlite3.Connection, owner: str, last: int, rows: CurrentRows
+    ) -> Mapping[int, Mapping[str, CurrentValue]]:
+        """By object number, what was known of the objects of ``owner`` with these ``rows`` of current state.
 
         ``last`` is the newest snapshot of the owner then, ms UTC. Raises sqlite3.Error, TypeError, ValueError.
         """
-        rows = self._rows(connection, where, parameters)
-        polled = [row for row in rows if row.source == POLL]
-        numbers = {row.number for row in polled}
-        newest = self._newest(connection, owner, numbers, answered=False)
-        silent = {number for number, sample in newest.items() if not sample.answered}
-        heard = {number: sample for number, sample in newest.items() if sample.answered}
-        heard |= self._newest(connection, owner, silent, answered=True)
-        undone = self._undone(connection, owner, polled)
-        others = self._others(connection, owner, polled, heard)
-        found: dict[int, dict[str, CurrentValue]] = {}
-        for row in polled:
-            sample, asked = heard.get(row.number), newest.get(row.number)
-            unanswered = Absence.NO_ANSWER if row.number in silent else None
-            ts = last if sample is None else sample.ts
-            values = found.setdefault(row.number, {})
-            inactive = self._inactive(row, sample)
-            for metric, now in self._reported(row).items():
-                at, value = ts, now
-                if row.changed > self.at:
-                    at, value = self._then(row, metric, now, sample, undone, others, ts)
-                    if value is Absence.NOT_KEPT and inactive:
-                        value = Absence.INACTIVE
-                _put(
-                    values,
-                    metric,
-                    CurrentValue(value, at, row.probe, at if asked is None else asked.ts, unanswered),
-                )
-        self._add_records(connection, [row for row in rows if row.source != POLL], last, found)
-        return found
+        polled = rows.polled
+        asked = self._look_back(connection, owner, polled, "s.polled", self._numbers)
+        silent = [number for number, sample in asked.items() if not sample.answered]
+        answered = dict(asked)
+        for number in silent:
+            del answered[number]
+        answered |= self._look_back(connection, owner, silent, f"s.polled AND {self._answered}", self._numbers)
+        facts = MomentFacts(
+            self.kind,
+            self.at,
+            last,
+            self._wanted,
+            {name: place for place, name in enumerate(self._cells)},
+            {name: place for place, name in enumerate(self._numbers)},
+            self._undone(connection, owner, polled),
+            self._others(connection, owner, rows, answered),
+        )
+        records = self._records(connection, rows.recorded, last)
+        return {
+            number: ObjectThen(
+                facts,
+                number,
+                polled.get(number, ()),
+                answered.get(number),
+                asked.get(number),
+                records.get(number, {}),
+            )
+            for number in (*polled, *(each for each in records if each not in polled))
+        }
+
+    def _answer_condition(self) -> str:
+        """A condition: a row of history holds something of the poll of the kind."""
+        command, columns = self.kind.poll_command, frozenset(self._columns)
+        own = [metric.name for metric in self.kind.metrics if metric.command == command and metric.name in columns]
+        listed = "".join(f', s."{name}"' for name in own or self._columns)
+        return f"coalesce(NULL, NULL{listed}) IS NOT NULL"
 
     # -- rows of current state ---------------------------------------------------------------------------------------
 
-    def _rows(self, connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...]) -> list[_Row]:
+    def rows(self, connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...]) -> CurrentRows:
+        """The rows of current state of the objects that fulfil ``where`` (a text of ours). Raises sqlite3.Error, TypeError."""
+        polled: dict[int, list[CurrentRow]] = {}
+        recorded: dict[tuple[int, int], list[CurrentRow]] = {}
         if not self._exists:
-            return []
-        types = types_of(self.tables.types[name] for name in self._cells)
+            return CurrentRows(polled, recorded, {})
         columns = "".join(f', c."{name}"' for name in self._cells)
-        reasons: dict[str | None, Mapping[str, Absence]] = {None: {}}
-        rows = []
-        for number, probe, ts, changed, absent, source, *cells in connection.execute(
-            f"SELECT c.object_id, c.probe, coalesce(r.ts, r.asked), c.changed, c.absent, c.source{columns}"
+        rows = connection.execute(
+            f"SELECT c.object_id, c.source, c.probe, c.changed, c.absent{columns}"
             f" FROM reading AS r CROSS JOIN {self.tables.current} AS c ON c.probe = r.probe AND c.object_id = r.object_id"
             f" WHERE r.{where} ORDER BY r.object_id, r.ts, r.probe",
             parameters,
-        ):
-            if absent not in reasons:
-                reasons[absent] = {name: Absence[why] for name, why in json.loads(text(absent)).items()}
-            rows.append(
-                _Row(
-                    number,
-                    text(probe),
-                    integer(ts),
-                    integer(changed),
-                    reasons[absent],
-                    integer(source),
-                    checked_values(cells, types),
-                )
-            )
-        return rows
+        ).fetchall()
+        self._check(rows, 5, self._cells)
+        reasons: dict[str | None, Mapping[str, Absence]] = {None: {}}
+        for number, source, probe, changed, absent, *cells in rows:
+            missing = reasons.get(absent)
+            if missing is None:
+                found = {name: Absence[why] for name, why in json.loads(text(absent)).items()}
+                missing = reasons[absent] = found
+            row = CurrentRow(text(probe), integer(changed), missing, cells)
+            if source == POLL:
+                polled.setdefault(number, []).append(row)
+            else:
+                recorded.setdefault((number, integer(source)), []).append(row)
+        return CurrentRows(polled, recorded, self._told(polled))
 
-    def _reported(self, row: _Row) -> dict[str, Reported]:
-        """What the row has now: values, and absences with their reasons."""
-        reported: dict[str, Reported] = {name: why for name, why in row.absent.items() if name in self._wanted}
-        reported.update((name, cell) for name, cell in zip(self._cells, row.cells, strict=True) if cell is not None)
-        return reported
+    def _told(self, polled: Rows) -> Mapping[str, frozenset[str]]:
+        told: dict[str, set[str]] = {}
+        for each in polled.values():
+            for row in each:
+                if row.probe != self.kind.poll:
+                    known = told.setdefault(row.probe, set())
+                    if len(known) < len(self._wanted):
+                        known.update(name for name, _ in self._reported(row))
+        return {probe: frozenset(names) for probe, names in told.items()}
+
+    def _check(self, rows: Sequence[tuple[Any, ...]], first: int, names: Sequence[str]) -> None:
+        """Raises TypeError where a cell of the columns from ``first`` on is no value of its metric."""
+        if not rows:
+            return
+        types = types_of(self.tables.types[name] for name in names)
+        for column, known in zip(list(zip(*rows, strict=True))[first:], types, strict=True):
+            foreign = set(map(type, column)) - known
+            if foreign:
+                raise TypeError(f"a {foreign.pop().__name__} is no value of this metric")
 
     # -- history -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _answered(self) -> str:
-        """A condition: a row of history holds something of the poll of the kind."""
-        own = [
-            metric.name
-            for metric in self.kind.metrics
-            if metric.name in self._columns and metric.command == self.kind.poll_command
-        ]
-        columns = own or self._columns
-        listed = "".join(f', s."{name}"' for name in columns)
-        return f"coalesce(NULL, NULL{listed}) IS NOT NULL"
-
-    def _newest(
-        self, connection: sqlite3.Connection, owner: str, numbers: Collection[int], *, answered: bool
-    ) -> dict[int, _Sample]:
-        """The newest poll of each object at or before the moment; with ``answered`` the newest that was answered."""
-        condition = f"s.polled AND {self._answered}" if answered else "s.polled"
-        return self._look_back(connection, owner, numbers, condition, self._numbers)
 
     def _look_back(
         self,
@@ -207,15 +187,17 @@ class MomentQuery:
         numbers: Collection[int],
         condition: str,
         metrics: Sequence[str],
-    ) -> dict[int, _Sample]:
+    ) -> dict[int, Sample]:
         """The newest row of each object that fulfils ``condition`` (a text of ours).
 
         Most objects are in the newest snapshots, which are read for all of them. The others are found one by one; where
         these are very many, as in an outage, the newest snapshot of a few of them is that of all.
         """
-        found: dict[int, _Sample] = {}
+        found: dict[int, Sample] = {}
         rest = set(numbers) if self._columns else set()
         for ts in self._newest_snapshots(connection, owner) if len(rest) > 1 else ():
+            if not rest:
+                break
             found.update(self._samples_at(connection, ts, rest, condition, metrics))
             rest.difference_update(found)
         while len(rest) > _MOST_SEEKS:
@@ -255,46 +237,55 @@ class MomentQuery:
         condition: str,
         metrics: Sequence[str],
         source: int = POLL,
-    ) -> Iterable[tuple[int, _Sample]]:
-        types: tuple[Types, ...] = types_of(self.tables.types[name] for name in metrics)
+    ) -> Iterator[tuple[int, Sample]]:
         columns = "".join(f', s."{name}"' for name in metrics)
         # For one object its row alone is read.
         only, parameters = (" AND s.object_id = ?", (ts, source, *numbers)) if len(numbers) == 1 else ("", (ts, source))
-        for number, interval, answered, *cells in connection.execute(
+        rows = connection.execute(
             f"SELECT s.object_id, s.interval_ms, {self._answered}{columns} FROM {self.tables.history} AS s"
             f" WHERE s.ts = ? AND s.source = ?{only} AND {condition}",
             parameters,
-        ):
-            if number in numbers:
-                values = dict(zip(metrics, checked_values(cells, types), strict=True))
-                yield number, _Sample(ts, integer_or_none(interval), bool(answered), values)
+        ).fetchall()
+        self._check(rows, 3, metrics)
+        return (
+            (number, Sample(ts, None if interval is None else integer(interval), bool(answered), cells))
+            for number, interval, answered, *cells in rows
+            if number in numbers
+        )
 
     def _others(
-        self, connection: sqlite3.Connection, owner: str, rows: Sequence[_Row], heard: Mapping[int, _Sample]
-    ) -> dict[tuple[int, str], _Sample]:
-        """Object and metric -> the newest row that holds it, of metrics that another probe than the poll reports."""
+        self, connection: sqlite3.Connection, owner: str, rows: CurrentRows, answered: Mapping[int, Sample]
+    ) -> dict[tuple[int, str], tuple[int, Value]]:
+        """Number and metric -> when it was reported last and its value, of metrics of other probes than the poll."""
+        recorded = RECORDED.get(self.kind.name, {})
+        looked = {
+            probe: [
+                (name, place)
+                for place, name in enumerate(self._numbers)
+                if name in told - recorded.get(probe, frozenset())
+            ]
+            for probe, told in rows.told.items()
+        }
         wanted: dict[str, set[int]] = {}
-        numbers = frozenset(self._numbers)
-        for row in rows:
-            if row.changed <= self.at or row.probe == self.kind.poll:
-                continue
-            recorded = RECORDED.get(self.kind.name, {}).get(row.probe, frozenset())
-            sample = heard.get(row.number)
-            for metric in self._reported(row):
-                known = sample is not None and sample.cells.get(metric) is not None
-                if metric in numbers and metric not in recorded and not known:
-                    wanted.setdefault(metric, set()).add(row.number)
+        for number, of_object in rows.polled.items() if any(looked.values()) else ():
+            sample = answered.get(number)
+            for row in of_object:
+                if row.changed > self.at and row.probe != self.kind.poll:
+                    for name, place in looked[row.probe]:
+                        if sample is None or sample.cells[place] is None:
+                            wanted.setdefault(name, set()).add(number)
         return {
-            (number, metric): sample
+            (number, metric): (sample.ts, sample.cells[0])
             for metric, of in wanted.items()
             for number, sample in self._look_back(connection, owner, of, f's."{metric}" IS NOT NULL', (metric,)).items()
         }
 
     # -- changes -----------------------------------------------------------------------------------------------------
 
-    def _undone(self, connection: sqlite3.Connection, owner: str, rows: Sequence[_Row]) -> dict[tuple[int, str], Value]:
-        """Object and metric -> the value before the first change of the definition after the moment."""
-        if not any(row.changed > self.at and row.probe in RECORDED.get(self.kind.name, ()) for row in rows):
+    def _undone(self, connection: sqlite3.Connection, owner: str, rows: Rows) -> dict[tuple[int, str], Value]:
+        """Number and metric -> the value before the first change of the definition after the moment."""
+        recorded = RECORDED.get(self.kind.name, {})
+        if not any(row.changed > self.at and row.probe in recorded for each in rows.values() for row in each):
             return {}
         undone: dict[tuple[int, str], Value] = {}
         for number, metric, old in connection.execute(
@@ -308,91 +299,47 @@ class MomentQuery:
             undone.setdefault((number, text(metric)), old)
         return undone
 
-    def _then(
-        self,
-        row: _Row,
-        metric: str,
-        now: Reported,
-        sample: _Sample | None,
-        undone: Mapping[tuple[int, str], Value],
-        others: Mapping[tuple[int, str], _Sample],
-        ts: int,
-    ) -> tuple[int, Reported]:
-        """When a metric of a row that has changed since was reported (ms UTC), and its value then."""
-        recorded = RECORDED.get(self.kind.name, {}).get(row.probe, frozenset())
-        if metric in recorded and not isinstance(now, Absence):
-            return ts, undone.get((row.number, metric), now)
-        value = None if sample is None else sample.cells.get(metric)
-        if value is not None:
-            return ts, value
-        other = others.get((row.number, metric))
-        if other is not None and (value := other.cells.get(metric)) is not None:
-            return other.ts, value
-        if isinstance(now, Absence) and now in _LASTING:
-            return ts, now
-        return ts, Absence.NOT_KEPT
-
-    def _inactive(self, row: _Row, sample: _Sample | None) -> bool:
-        """Whether the object was a channel without an instance."""
-        return (
-            self.kind.name == "channel"
-            and row.probe == self.kind.poll
-            and sample is not None
-            and sample.cells.get("status", _INACTIVE) == _INACTIVE
-        )
-
     # -- records -----------------------------------------------------------------------------------------------------
 
-    def _add_records(
-        self,
-        connection: sqlite3.Connection,
-        rows: Sequence[_Row],
-        last: int,
-        found: dict[int, dict[str, CurrentValue]],
-    ) -> None:
-        """Add the values of the newest record of each object and source that had ended by then."""
-        metrics = self._numbers
-        samples: dict[tuple[int, int], list[_Sample]] = {}
-        for row in rows:
-            key = row.number, row.source
-            if key not in samples:
-                samples[key] = self._records(connection, row.number, row.source, metrics)
-            for metric, now in self._reported(row).items():
-                sample = next((each for each in samples[key] if each.cells.get(metric) is not None), None)
-                value: Reported | None = None if sample is None else sample.cells[metric]
-                if value is None and samples[key] and row.changed <= self.at:
-                    sample, value = samples[key][0], now
-                if sample is None or value is None:
-                    why = now if isinstance(now, Absence) and now in _LASTING else Absence.NOT_KEPT
-                    _put(found.setdefault(row.number, {}), metric, CurrentValue(why, None, row.probe, self.at, None))
-                    continue
-                until = fresh_until(sample.ts, sample.interval_ms, row.probe)
-                stale = Absence.STALE if last > until else None
-                source = Source(row.source)
-                _put(
-                    found.setdefault(row.number, {}),
-                    metric,
-                    CurrentValue(value, sample.ts, row.probe, sample.ts, stale, source, sample.interval_ms),
-                )
-
     def _records(
-        self, connection: sqlite3.Connection, number: int, source: int, metrics: Sequence[str]
-    ) -> list[_Sample]:
-        """The newest records of an object, newest first: several probes may have ended at different times."""
+        self, connection: sqlite3.Connection, rows: Mapping[tuple[int, int], Sequence[CurrentRow]], last: int
+    ) -> dict[int, dict[str, CurrentValue]]:
+        """By number, the values of the newest records of each source that had ended by then."""
+        found: dict[int, dict[str, CurrentValue]] = {}
+        for (number, source), of_source in rows.items():
+            samples = list(self._newest_records(connection, number, source))
+            values = found.setdefault(number, {})
+            for row in of_source:
+                for metric, now in self._reported(row):
+                    values[metric] = newer(values.get(metric), self._recorded(row, metric, now, samples, source, last))
+        return found
+
+    def _reported(self, row: CurrentRow) -> Iterable[tuple[str, Reported]]:
+        yield from ((name, why) for name, why in row.absent.items() if name in self._wanted)
+        yield from ((name, cell) for name, cell in zip(self._cells, row.cells, strict=True) if cell is not None)
+
+    def _recorded(
+        self, row: CurrentRow, metric: str, now: Reported, samples: Sequence[Sample], source: int, last: int
+    ) -> CurrentValue:
+        place = self._numbers.index(metric) if metric in self._numbers else None
+        held = (each for each in samples if place is not None and each.cells[place] is not None)
+        sample = next(held, None)
+        value: Reported | None = None if sample is None or place is None else sample.cells[place]
+        if value is None and samples and row.changed <= self.at:
+            sample, value = samples[0], now
+        if sample is None or value is None:
+            why = now if isinstance(now, Absence) and now in LASTING else Absence.NOT_KEPT
+            return CurrentValue(why, None, row.probe, self.at, None)
+        stale = last > fresh_until(sample.ts, sample.interval_ms, row.probe)
+        unanswered = Absence.STALE if stale else None
+        return CurrentValue(value, sample.ts, row.probe, sample.ts, unanswered, Source(source), sample.interval_ms)
+
+    def _newest_records(self, connection: sqlite3.Connection, number: int, source: int) -> Iterator[Sample]:
+        """The newest records of an object, newest first."""
         ends = connection.execute(
-            "SELECT ts FROM record WHERE object_id = ? AND source = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT 3",
-            (number, source, FIRST_MOMENT, self.at),
+            "SELECT ts FROM record WHERE object_id = ? AND source = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT ?",
+            (number, source, FIRST_MOMENT, self.at, _RECORDS),
         ).fetchall()
-        return [
-            sample
-            for (ts,) in ends
-            for _, sample in self._samples_at(connection, moment(ts), (number,), "1", metrics, source)
-        ]
-
-
-def _put(values: dict[str, CurrentValue], metric: str, one: CurrentValue) -> None:
-    """A value of any probe comes before an absence of another; of several values the newest counts."""
-    before = values.get(metric)
-    newer = before is not None and (one.ts or 0) >= (before.ts or 0) and not isinstance(one.value, Absence)
-    if before is None or isinstance(before.value, Absence) or newer:
-        values[metric] = one
+        for (ts,) in ends:
+            for _, sample in self._samples_at(connection, moment(ts), (number,), "1", self._numbers, source):
+                yield sample

@@ -113,6 +113,21 @@ def read_objects(connection: sqlite3.Connection, pattern: str, *, gone: bool) ->
     return tuple(found)
 
 
+def read_times(connection: sqlite3.Connection, owner: str, kind: str) -> list[tuple[int, ObjectName, int, int]]:
+    """(number, name, first seen, gone) of all objects of a kind of an owner, sorted by name; times are ms UTC.
+
+    Of those that still exist "gone" is the last moment of the calendar.
+    """
+    rows = connection.execute(
+        "SELECT id, name, first_ts, coalesce(gone_ts, ?) FROM object WHERE owner = ? AND kind = ? ORDER BY name",
+        (LAST, owner, kind),
+    )
+    return [
+        (number, ObjectName(owner, kind, text(name)), integer(first), integer(gone))
+        for number, name, first, gone in rows
+    ]
+
+
 def read_closest(connection: sqlite3.Connection, wanted: str) -> tuple[str, ...]:
     """The three whole names of objects that look most like ``wanted``, best first."""
     parts = wanted.split("/")

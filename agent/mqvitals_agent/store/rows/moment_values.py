@@ -1,0 +1,173 @@
+"""The values of one object at a past moment, made when they are looked at: a list shows few of its thousands of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_rules.vocabulary.changes import RECORDED
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported, Value
+
+LASTING: Final = frozenset(
+    {
+        Absence.NOT_COLLECTED,
+        Absence.NOT_ON_ZOS,
+        Absence.NOT_ON_DISTRIBUTED,
+        Absence.NEEDS_SMF,
+        Absence.NEEDS_STATISTICS,
+        Absence.NEEDS_CONSOLE,
+        Absence.NEEDS_EVENTS,
+        Absence.NOT_LIVE,
+        Absence.NOT_DECLARED,
+    }
+)
+"""Reasons of now that also hold for a moment of the past without a value."""
+
+_INACTIVE: Final = 0
+"""The status of a channel without an instance."""
+
+_NOTHING: Final[Mapping[str, CurrentValue]] = {}
+
+
+class CurrentRow(NamedTuple):
+    """A row of current state: its probe, when it changed last (ms UTC), why metrics are absent, its cells."""
+
+    probe: str
+    changed: int
+    absent: Mapping[str, Absence]
+    cells: Sequence[Any]
+
+
+class Sample(NamedTuple):
+    """A row of history: its time, the ms that it covers, whether it answers the poll of the kind, and its cells."""
+
+    ts: int
+    interval_ms: int | None
+    answered: bool
+    cells: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MomentFacts:
+    """What the objects of a kind have in common at the moment ``at`` (ms UTC).
+
+    ``last`` is the newest snapshot of their owner then. ``cells`` and ``samples`` are the metrics of rows of current state
+    and of history, with their places. ``undone`` has the values before later changes of definitions, ``others`` those that
+    another probe than the poll reported, with their times; both by number and metric. ``wanted``: metrics asked for.
+    """
+
+    kind: Kind
+    at: int
+    last: int
+    wanted: frozenset[str]
+    cells: Mapping[str, int]
+    samples: Mapping[str, int]
+    undone: Mapping[tuple[int, str], Value] = field(default_factory=dict)
+    others: Mapping[tuple[int, str], tuple[int, Value]] = field(default_factory=dict)
+
+    def recorded(self, probe: str) -> frozenset[str]:
+        """The metrics of a definition that a probe reports."""
+        return RECORDED.get(self.kind.name, {}).get(probe, frozenset())
+
+
+class ObjectThen(Mapping[str, CurrentValue]):
+    """The values, or the reasons of their absence, that an object had.
+
+    ``rows`` are those of current state, ``answered`` the newest answered poll by then, ``asked`` the newest one,
+    ``records`` values of records, which are made already.
+    """
+
+    __slots__ = ("_answered", "_asked", "_facts", "_number", "_records", "_rows")
+
+    def __init__(
+        self,
+        facts: MomentFacts,
+        number: int,
+        rows: Sequence[CurrentRow],
+        answered: Sample | None,
+        asked: Sample | None,
+        records: Mapping[str, CurrentValue] = _NOTHING,
+    ) -> None:
+        self._facts = facts
+        self._number = number
+        self._rows = rows
+        self._answered = answered
+        self._asked = asked
+        self._records = records
+
+    def __getitem__(self, metric: str) -> CurrentValue:
+        found = self._records.get(metric)
+        for row in self._rows:
+            now = self._now(row, metric)
+            if now is not None:
+                found = newer(found, self._then(row, metric, now))
+        if found is None:
+            raise KeyError(metric)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys(self._records)
+        for row in self._rows:
+            names |= dict.fromkeys(self._names(row))
+        return iter(names)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _names(self, row: CurrentRow) -> Iterator[str]:
+        yield from (name for name in row.absent if name in self._facts.wanted)
+        yield from (name for name, place in self._facts.cells.items() if row.cells[place] is not None)
+
+    def _now(self, row: CurrentRow, metric: str) -> Reported | None:
+        """What the row has today; None: it is not about this metric."""
+        place = self._facts.cells.get(metric)
+        value = None if place is None else row.cells[place]
+        if value is not None:
+            found: Value = value
+            return found
+        return row.absent.get(metric) if metric in self._facts.wanted else None
+
+    def _then(self, row: CurrentRow, metric: str, now: Reported) -> CurrentValue:
+        answered, asked = self._answered, self._asked
+        ts = self._facts.last if answered is None else answered.ts
+        value: Reported = now
+        if row.changed > self._facts.at:
+            ts, value = self._before(row, metric, now, ts)
+        silent = asked is not None and not asked.answered
+        return CurrentValue(
+            value, ts, row.probe, ts if asked is None else asked.ts, Absence.NO_ANSWER if silent else None
+        )
+
+    def _before(self, row: CurrentRow, metric: str, now: Reported, ts: int) -> tuple[int, Reported]:
+        """When a metric of a row that has changed since was reported (ms UTC), and its value then."""
+        facts = self._facts
+        if metric in facts.recorded(row.probe) and not isinstance(now, Absence):
+            return ts, facts.undone.get((self._number, metric), now)
+        value = self._sampled(metric)
+        if value is not None:
+            return ts, value
+        other = facts.others.get((self._number, metric))
+        if other is not None:
+            return other
+        if isinstance(now, Absence) and now in LASTING:
+            return ts, now
+        inactive = facts.kind.name == "channel" and row.probe == facts.kind.poll and self._answered is not None
+        return ts, Absence.INACTIVE if inactive and self._sampled("status") == _INACTIVE else Absence.NOT_KEPT
+
+    def _sampled(self, metric: str) -> Value | None:
+        place = self._facts.samples.get(metric)
+        if place is None or self._answered is None:
+            return None
+        value: Value | None = self._answered.cells[place]
+        return value
+
+
+def newer(before: CurrentValue | None, one: CurrentValue) -> CurrentValue:
+    """Of two values the newer one; a value of any probe comes before an absence of another."""
+    if before is None or isinstance(before.value, Absence):
+        return one
+    if isinstance(one.value, Absence) or (one.ts or 0) < (before.ts or 0):
+        return before
+    return one
