@@ -54,8 +54,9 @@ def frame_of(life: Any, request: FrameRequest) -> Frame:
 
 
 def lines_of(frame: Frame, width: int) -> tuple[Line, ...]:
-    make = {OVERVIEW: overview_lines, ALERTS: alert_lines, DETAIL: detail_lines}[frame.request.screen]
-    return tuple(make(frame, width))
+    if frame.request.screen == OVERVIEW:
+        return overview_lines(frame, width)
+    return tuple({ALERTS: alert_lines, DETAIL: detail_lines}[frame.request.screen](frame, width))
 
 
 def first_alert(app: Any) -> Line:

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.strip import Strip
 
-from mqvitals_agent.text.styled import Line, Span, Tone, line
+from mqvitals_agent.text.styled import Line, Part, Span, Tone, line
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
@@ -238,3 +238,60 @@ async def test_the_same_lines_again_cost_nothing(monkeypatch: pytest.MonkeyPatch
         app.lines.show(text(50, (4,)))
         await pilot.pause()
         assert painted
+
+
+def matrix(*names: str) -> tuple[Line, ...]:
+    """Rows of three cells, each of which leads somewhere."""
+    return tuple(
+        Line(
+            (Span(f"{name}   left middle right"),),
+            f"{name}-left",
+            parts=(Part(4, 8, f"{name}-left"), Part(9, 15, f"{name}-middle"), Part(16, 21, f"{name}-right")),
+        )
+        for name in names
+    )
+
+
+async def test_parts_of_lines() -> None:
+    """Left and right go over the parts of a line and stop at its ends; up and down keep the place; Enter opens the part."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(matrix("a", "b", "c"))
+        app.lines.focus()
+        seen = []
+        for key in ("right", "down", "right", "right", "up", "left", "left", "left"):
+            await pilot.press(key)
+            seen.append(app.lines.cursor_key)
+        assert seen == ["a-middle", "b-middle", "b-right", "b-right", "a-right", "a-middle", "a-left", "a-left"]
+        await pilot.press("right", "enter")
+        assert app.opened == ["a-middle"]
+        # The rows move: the cursor stays on its cell.
+        app.lines.show(matrix("x", "b", "a"))
+        assert app.lines.cursor_key == "a-middle"
+
+
+async def test_the_way_into_a_strip_and_out() -> None:
+    """A strip is entered at the end where one begins, and left at its ends; the line itself is opened meanwhile."""
+    app = Reading()
+    strip = tuple(Part(x, x + 1, "q", at=1000 + x, words="OK") for x in range(4, 7))
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show((Line((Span("q   ▁▁▁"),), "q", parts=strip),))
+        app.lines.focus()
+        assert app.lines.chosen_part is None
+        seen = []
+        for key in ("left", "left", "right", "right", "right", "left", "left", "left"):
+            await pilot.press(key)
+            seen.append(0 if app.lines.chosen_part is None else app.lines.chosen_part.at)
+        assert seen == [1006, 1005, 1006, 0, 1004, 0, 1006, 1005]
+
+
+async def test_a_chosen_part_is_seen() -> None:
+    """It looks different from the rest of its line, with colours and without."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(matrix("a", "b"))
+        app.lines.focus()
+        await pilot.press("right")
+        segments = list(app.lines.render_line(0))
+        looks = {segment.text.strip(): segment.style for segment in segments}
+        assert looks["middle"] not in [style for text, style in looks.items() if text != "middle"]

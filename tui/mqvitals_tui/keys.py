@@ -146,10 +146,10 @@ MOVES = (
 """Keys of every list and text."""
 
 ACROSS = (
-    key("left", "left", "left", "Move a wide table to the column before"),
-    key("right", "right", "right", "Move a wide table to the next column"),
+    key("left", "left", "left", "Go to the cell, panel or moment before; move a wide table"),
+    key("right", "right", "right", "Go to the next cell, panel or moment; move a wide table"),
 )
-"""Keys of tables."""
+"""Keys of tables, and of texts whose lines have parts."""
 
 _KEY_NAMES = {
     "question_mark": "?",

@@ -27,10 +27,13 @@ from mqvitals_tui.keys import ACTIONS, COMMON, SEEN, SILENCES, UNITS, WHO, key
 
 
 class TabState(NamedTuple):
-    """What a person has chosen on a tab: its filter, and the item of its table under the cursor."""
+    """What a person has chosen on a tab: its filter, and the item of its table under the cursor; and how many ``rows``
+    of a text are in sight.
+    """
 
     filter: str = ""
     item: Item | None = None
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Tab:
 
     ``table`` is the name of the table's columns; a list has those of its kind. ``lines`` makes the text for a width:
     above the table, or with ``below`` below it, then as high as the table leaves. ``part`` is what the hint of the Tab
-    key calls the text, or the next part of a text with ``parts``; empty: no hint. ``own_keys`` are those of this tab
+    key calls the text, or the next part of a text with ``parts``; empty: no hint. ``across``: its lines have parts beside each other. ``own_keys`` are those of this tab
     alone, ``opens`` says whether Enter opens something.
     """
 
@@ -52,6 +55,7 @@ class Tab:
     lines: Callable[[Frame, int, TabState], Sequence[Line]] | None = None
     below: bool = False
     parts: bool = False
+    across: bool = False
     part: str = ""
     filters: bool = True
     opens: bool = True
@@ -76,8 +80,9 @@ def _tasks(frame: Frame, width: int, state: TabState) -> Sequence[Line]:
 TABS = (
     Tab(
         *("overview", "1", "Overview", "Overview", FrameRequest(OVERVIEW)),
-        lines=lambda frame, width, _: overview_lines(frame, width),
+        lines=lambda frame, width, state: overview_lines(frame, width, state.rows),
         parts=True,
+        across=True,
         part="next part",
         filters=False,
         own_keys=ACTIONS,

@@ -46,22 +46,38 @@ class Span(NamedTuple):
     shaded: bool = False
 
 
+class Part(NamedTuple):
+    """The cells of a line from ``begin`` to before ``end`` that lead somewhere by themselves, such as a cell of a matrix.
+
+    ``key`` is the whole name of the object that Enter opens there. ``at`` is the past moment (ms UTC) to which Enter
+    leads instead, 0: none; ``words`` say what there is, for the last line of the screen.
+    """
+
+    begin: int
+    end: int
+    key: str
+    at: int = 0
+    words: str = ""
+
+
 class Line(NamedTuple):
     """A line of styled text.
 
     ``key`` is the whole name of the object that Enter opens, empty: none. ``alert`` and ``silence`` are the number in
-    the store of the alert or silence that the line is about, 0: none.
+    the store of the alert or silence that the line is about, 0: none. ``parts`` are its own ways, from left to right:
+    the cursor goes from one to the next.
     """
 
     spans: tuple[Span, ...]
     key: str = ""
     alert: int = 0
     silence: int = 0
+    parts: tuple[Part, ...] = ()
 
     @property
     def is_stop(self) -> bool:
         """Whether the cursor stops at it: there is something to open or to act on."""
-        return bool(self.key or self.alert or self.silence)
+        return bool(self.key or self.alert or self.silence or self.parts)
 
     @property
     def text(self) -> str:

@@ -15,7 +15,9 @@ from mqvitals_agent.view.comparison import Comparison, read_comparison
 from mqvitals_agent.view.console import event_queue_words
 from mqvitals_agent.view.dispositions import read_dispositions
 from mqvitals_agent.view.handling import AlertSite, Handlings, read_alert_actions
+from mqvitals_agent.view.heat import Heat, read_heat
 from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_history
+from mqvitals_agent.view.leaders import LeaderBoard, read_leaders
 from mqvitals_agent.view.lists import read_items, read_store
 from mqvitals_agent.view.maintenance import maintenance_spans
 from mqvitals_agent.view.object_detail import ObjectDetail, read_object_detail
@@ -92,7 +94,8 @@ class Frame:
     of the next two), ``alerts``: open and ended ones, advice included, with those in ``covered`` that another alert
     covers, ``silences`` with the number of firing alerts that each matches, and ``dispositions``: what becomes of the
     alerts of the detail. ``site`` is what the site says of alerts, ``maintenance`` what is on and planned.
-    ``unseen`` counts the warnings and worse of the last day that ended before anybody acknowledged them.
+    ``unseen`` counts the warnings and worse of the last day that ended before anybody acknowledged them. The overview
+    and the alerts have ``heat``, the states of the last hours; the overview has ``leaders``.
     """
 
     request: FrameRequest
@@ -120,6 +123,8 @@ class Frame:
     dispositions: tuple[Disposition, ...] = ()
     comparison: Comparison | None = None
     """What is different at the other moment of the request."""
+    heat: Heat = field(default_factory=Heat)
+    leaders: tuple[LeaderBoard, ...] = ()
 
     @property
     def handled(self) -> Handlings:
@@ -182,7 +187,15 @@ def _with_overview(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Sett
     advice, *further = [read_advice(reader, alert, rules.rules) for alert in advised] or [AlertAdvice()]
     history = read_overview_history(reader, frame.data, rules.rules)
     unseen = 0 if frame.data.past else reader.count_unseen(frame.now - UNSEEN_MS)
-    return replace(frame, history=history, advice=advice, further=tuple(further), unseen=unseen)
+    return replace(
+        frame,
+        history=history,
+        advice=advice,
+        further=tuple(further),
+        unseen=unseen,
+        heat=read_heat(reader, frame.data),
+        leaders=read_leaders(reader, rules.rules, history.channel_rates),
+    )
 
 
 def _with_list(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settings) -> Frame:
@@ -244,6 +257,7 @@ def _with_alerts(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settin
         data=data,
         status=replace(frame.status, data=data),
         alerts=(*worst_first(opened), *ended),
+        heat=read_heat(reader, data),
         covered=overshadowed(opened, rules.rules.ranks),
     )
 

@@ -39,6 +39,7 @@ from mqvitals_rules.vocabulary.tables import KINDS, metric
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.store.result import Series
     from mqvitals_rules.ruleset.ruleset import RuleSet
 
 
@@ -253,11 +254,15 @@ class Bounds(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class OverviewHistory:
     """``points`` are (ms UTC, value or None) by object, ``bounds`` the values from which rules warn or alarm about them;
-    ``rates`` messages a second of an owner's channels."""
+    ``rates`` messages a second of an owner's channels, ``channel_rates`` those of each channel, ``logged`` the bytes a
+    second that a queue manager logged, over time.
+    """
 
     points: Mapping[ObjectName, Points] = field(default_factory=dict)
     rates: Mapping[str, CurrentValue] = field(default_factory=dict)
     bounds: Mapping[ObjectName, Bounds] = field(default_factory=dict)
+    channel_rates: Mapping[ObjectName, CurrentValue] = field(default_factory=dict)
+    logged: Mapping[str, Points] = field(default_factory=dict)
 
     def past_of(self, name: ObjectName | None, span: TimeRange, width: int, tone: Tone | None) -> tuple[Span, ...]:
         """The sparkline of an object in ``width`` cells, all in ``tone`` unless that is None; blank for none."""
@@ -275,6 +280,8 @@ def read_overview_history(reader: StoreReader, data: StatusData, rules: RuleSet)
     points: dict[ObjectName, Points] = {}
     bounds: dict[ObjectName, Bounds] = {}
     rates: dict[str, CurrentValue] = {}
+    by_channel: dict[ObjectName, CurrentValue] = {}
+    logged: dict[str, Points] = {}
     for member in data.members:
         # For a silent owner: the hour before its last snapshot.
         since = min(data.now, member.last_ts) - SPAN_MS
@@ -289,10 +296,14 @@ def read_overview_history(reader: StoreReader, data: StatusData, rules: RuleSet)
             if extreme is not None:
                 points[extreme.name] = reader.trend(extreme.name, name, since).points
                 bounds[extreme.name] = bounds_of_object(extreme.name, name, data.current[extreme.name], rules)
-        rate = _message_rate(reader, member.name)
+        rate, of_channels = _message_rates(reader, member.name)
+        by_channel |= of_channels
         if rate is not None:
             rates[member.name] = rate
-    return OverviewHistory(points, rates, bounds)
+        log = ObjectName(member.name, "log")
+        if log in data.current:
+            logged[member.name] = _per_second(reader.trend(log, RATE["log"], since))
+    return OverviewHistory(points, rates, bounds, by_channel, logged)
 
 
 def bounds_of_object(name: ObjectName, metric: str, values: Values, rules: RuleSet) -> Bounds:
@@ -302,21 +313,34 @@ def bounds_of_object(name: ObjectName, metric: str, values: Values, rules: RuleS
     return Bounds(bounds_of(Item(name, Health.OK, values, rules=own), metric, low_is_bad=low), low)
 
 
-def _message_rate(reader: StoreReader, owner: str) -> CurrentValue | None:
-    """The messages per second of all message channels of a queue manager, or why they are unknown; None without a
-    channel.
+def _per_second(series: Series) -> Points:
+    """A counter's increases as rates; those of unknown length are absent."""
+    return tuple(
+        (ts, None if value is None or not interval else 1000 * value / interval)
+        for (ts, value), interval in zip(series.points, series.intervals, strict=True)
+    )
+
+
+def _message_rates(reader: StoreReader, owner: str) -> tuple[CurrentValue | None, Mapping[ObjectName, CurrentValue]]:
+    """The messages per second of all message channels of a queue manager, or why they are unknown, None without a
+    channel; and those of each channel of which they are known.
 
     Server-connection channels are left out: they count calls.
     """
     current = reader.current_by_kind(owner, "channel", (RATE["channel"], "type"))
     between = {name: values for name, values in current.items() if not _serves(values.get("type"))}
-    rates = [values[PER_SECOND] for values in with_rates(reader, "channel", between).values() if PER_SECOND in values]
-    known = [rate for rate in rates if not isinstance(rate.value, Absence | str)]
+    rates = {
+        name: values[PER_SECOND]
+        for name, values in with_rates(reader, "channel", between).items()
+        if PER_SECOND in values
+    }
+    known = {name: rate for name, rate in rates.items() if not isinstance(rate.value, Absence | str)}
     if not known:
-        return max(rates, key=lambda each: each.asked, default=None)
-    newest = max(known, key=lambda each: each.ts or 0)
+        return max(rates.values(), key=lambda each: each.asked, default=None), {}
+    newest = max(known.values(), key=lambda each: each.ts or 0)
     # A channel that is not in the newest answer moves nothing now.
-    return newest._replace(value=sum(number_in(each) or 0.0 for each in known if each.ts == newest.ts))
+    moving = {name: rate for name, rate in known.items() if rate.ts == newest.ts}
+    return newest._replace(value=sum(number_in(each) or 0.0 for each in moving.values())), moving
 
 
 def _serves(channel_type: CurrentValue | None) -> bool:

@@ -157,7 +157,10 @@ class MainScreen(ActingScreen):
         if not (tab.parts or (tab.lines and tab.columns)):
             idle |= {"focus_next", "focus_previous"}
         here = (*tab.own_keys, *(binding for binding in MAIN if binding.id not in idle))
-        return ((f"Here: {tab.title}", here), ("Moving about", (*MOVES, *(ACROSS if tab.columns else ()))))
+        return (
+            (f"Here: {tab.title}", here),
+            ("Moving about", (*MOVES, *(ACROSS if tab.columns or tab.across else ()))),
+        )
 
     def paint_static(self, width: int) -> None:
         """The row of tabs and the keys; and the text of a table before a frame was read."""
@@ -203,7 +206,7 @@ class MainScreen(ActingScreen):
             table.styles.height = min(len(table.items) + 1, most) if table.items else "1fr"
         if tab.lines is not None:
             item = next((item for item in table.items if item.key == table.cursor_key), None) if tab.below else None
-            lines.show(tab.lines(frame, room, TabState(self.filter_text, item)))
+            lines.show(tab.lines(frame, room, TabState(self.filter_text, item, lines.size.height)))
 
     def _paint_table(self, table: VirtualTable, frame: Frame, width: int) -> None:
         shown = spaced(COLUMNS[self._tab.columns], width)

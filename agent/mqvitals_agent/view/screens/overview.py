@@ -10,6 +10,7 @@ from mqvitals_agent.text.terminal import cut
 from mqvitals_agent.view.handling import NEW, legend
 from mqvitals_agent.view.screens.overview_alerts import alert_part
 from mqvitals_agent.view.screens.overview_members import member_rows
+from mqvitals_agent.view.screens.overview_panels import panel_rows
 from mqvitals_agent.view.screens.overview_structures import structure_rows
 from mqvitals_agent.view.status import GroupStatus
 
@@ -17,22 +18,27 @@ if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
 
 
-def overview_lines(frame: Frame, width: int) -> tuple[Line, ...]:
-    """The overview in ``width`` cells; a line's key is the object that Enter opens."""
+def overview_lines(frame: Frame, width: int, rows: int = 0) -> tuple[Line, ...]:
+    """The overview in ``width`` cells; a line's key is the object that Enter opens.
+
+    What there is to know comes first, however many rows it takes. Where ``rows`` are in sight, those that are left
+    show the texts of alerts in full, and then panels.
+    """
     if not frame.data.members:
         return ()
     view = frame.status
     stale = bool(view.queue_managers) and all(member.stale for member in view.queue_managers)
-    return (
+    title = "Alerts, worst first, as they were then" if stale else "Alerts, worst first"
+    above = [
         heading("Queue managers", width),
         *member_rows(frame, width),
         *structure_rows(frame, width),
-        heading(
-            _with_legend("Alerts, worst first, as they were then" if stale else "Alerts, worst first", view), width
-        ),
-        *alert_part(view, (frame.advice, *frame.further), width),
-        *_unseen(frame.unseen, width),
-    )
+        heading(_with_legend(title, view), width),
+    ]
+    unseen = _unseen(frame.unseen, width)
+    left = rows - len(above) - len(unseen)
+    shown = [*above, *alert_part(view, (frame.advice, *frame.further), width, left), *unseen]
+    return (*shown, *panel_rows(frame, width, rows - len(shown)))
 
 
 def _unseen(count: int, width: int) -> list[Line]:

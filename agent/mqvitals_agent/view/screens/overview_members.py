@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.text.chart import TimeRange as Time
 from mqvitals_agent.text.figure import number, short_age
 from mqvitals_agent.text.severity import WIDEST, Health, health_of, worst
-from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
+from mqvitals_agent.text.sparkline import sparkline
+from mqvitals_agent.text.strip import strip
+from mqvitals_agent.text.styled import Line, Part, Span, Tone, line, tone_of
 from mqvitals_agent.text.terminal import cells, fit, safe, wrap
 from mqvitals_agent.view import key_figures
+from mqvitals_agent.view.heat import Heat, folded
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, seen_ts
 from mqvitals_agent.view.status import (
     GroupStatus,
@@ -18,7 +21,8 @@ from mqvitals_agent.view.status import (
     OwnerStatus,
     unreachable_words,
 )
-from mqvitals_agent.view.table import Cell, short_absence
+from mqvitals_agent.view.table import short_absence
+from mqvitals_agent.view.trend import Points
 from mqvitals_agent.view.values import SOON_MS, full_in
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -27,9 +31,12 @@ if TYPE_CHECKING:
 
 _REASONS = frozenset(absence.value for absence in Absence)
 
-_POOL, _POOL_PAST, _PAGE_SET, _PAGE_SET_PAST, _FULL_IN, _CHANNELS, _RATE, _TASKS, _LOGS, _SEEN = range(10)
+_HEAT, _WHY, _POOL, _POOL_PAST, _PAGE_SET, _PAGE_SET_PAST, _FULL_IN, _CHANNELS, _RATE, _TASKS = range(10)
+_LOGS, _LOG_PAST, _SEEN = range(10, 13)
 
 _TITLES = {
+    _HEAT: "",
+    _WHY: "Why",
     _POOL: "Pool, free",
     _POOL_PAST: "trend",
     _PAGE_SET: "Page set",
@@ -39,11 +46,16 @@ _TITLES = {
     _RATE: "Msgs/s",
     _TASKS: "Chinit",
     _LOGS: "Full logs",
+    _LOG_PAST: "logged",
     _SEEN: "Seen",
 }
-"""The columns, in their order."""
+"""The columns, in their order; the strip of states is titled by the time that it shows."""
 
-_BY_NEED = (_POOL, _PAGE_SET, _CHANNELS, _POOL_PAST, _FULL_IN, _RATE, _LOGS, _TASKS, _SEEN, _PAGE_SET_PAST)
+_BEFORE_WHY = (_POOL, _PAGE_SET, _CHANNELS)
+_BY_NEED = (
+    *(*_BEFORE_WHY, _WHY, _FULL_IN, _RATE, _HEAT, _POOL_PAST, _LOGS, _TASKS, _SEEN),
+    *(_PAGE_SET_PAST, _LOG_PAST),
+)
 """The columns by priority: they are added while they fit."""
 
 _KIND = {
@@ -54,7 +66,7 @@ _KIND = {
     _LOGS: "log",
 }
 
-PAST, WIDE_PAST = 8, 16
+PAST, WIDE_PAST = 8, 12
 """Cells of a trend, and on a very wide screen."""
 
 VERY_WIDE = 160
@@ -65,11 +77,20 @@ AGE = 4
 
 LONGEST_NAME = 20
 _MOST_CHANNELS = 26
+_LEAST_WHY, _MOST_WHY = 12, 28
+
+_STRIPS = ((VERY_WIDE, 36), (100, 24), (0, 12))
+"""Cells of a strip of states by the width of the screen."""
 
 
 def past_cells(width: int) -> int:
     """The cells of a trend on a screen of that width."""
     return WIDE_PAST if width >= VERY_WIDE else PAST
+
+
+def strip_cells(width: int) -> int:
+    """The cells of a strip of states on a screen of that width."""
+    return next(count for least, count in _STRIPS if width >= least)
 
 
 def member_rows(frame: Frame, width: int) -> list[Line]:
@@ -79,25 +100,74 @@ def member_rows(frame: Frame, width: int) -> list[Line]:
         return [line("No queue manager has reported yet", Tone.UNKNOWN)]
     members = {member.name: member for member in frame.data.members}
     past = past_cells(width)
-    made = [_row(frame, each, members[each.name], past) for each in view.queue_managers]
-    rows, pasts = [row for row, _ in made], [drawn for _, drawn in made]
+    rows = [_row(frame, each, members[each.name], past, strip_cells(width)) for each in view.queue_managers]
     names = [safe(each.name) for each in view.queue_managers]
     name_width = min(max(map(cells, names)), LONGEST_NAME)
-    widths = {column: max(cells(row[column].text) for row in rows) for column in _TITLES}
-    widths = {column: max(size, cells(_TITLES[column])) for column, size in widths.items() if size}
+    titles = {**_TITLES, _HEAT: frame.heat.words(strip_cells(width))}
+    widths = {column: max(cells(_text(row[column])) for row in rows) for column in _TITLES}
+    widths = {column: max(size, cells(titles[column])) for column, size in widths.items() if size}
     widths[_CHANNELS] = min(widths[_CHANNELS], _MOST_CHANNELS)
-    taken = taken_columns(_BY_NEED, widths, width - WIDEST - 2 - name_width)
-    titles = "".join(f"  {fit(_TITLES[column], widths[column])}" for column in taken)
-    lines = [line(f"{' ' * (WIDEST + 2 + name_width)}{titles}".rstrip(), Tone.FAINT)]
-    for each, name, row, drawn in zip(view.queue_managers, names, rows, pasts, strict=True):
+    room = width - WIDEST - 2 - name_width
+    if _WHY in widths:
+        left = room - sum(widths.get(column, -2) + 2 for column in _BEFORE_WHY) - 2
+        widths[_WHY] = min(widths[_WHY], max(left, _LEAST_WHY), _MOST_WHY)
+    taken = taken_columns(_BY_NEED, widths, room)
+    head = "".join(f"  {fit(titles[column], widths[column])}" for column in taken)
+    lines = [line(f"{' ' * (WIDEST + 2 + name_width)}{head}".rstrip(), Tone.FAINT)]
+    for each, name, row in zip(view.queue_managers, names, rows, strict=True):
         key = f"{each.name}/queue_manager"
         spans = [Span(fit(str(each.health), WIDEST), tone_of(each.health)), Span("  ")]
         spans.append(Span(fit(name, name_width), Tone.STRONG))
+        parts: tuple[Part, ...] = ()
         for column in taken:
-            spans += [Span("  "), *drawn.get(column, (Span(fit(row[column].text, widths[column]), row[column].tone),))]
-        lines.append(Line(tuple(spans), key))
+            spans.append(Span("  "))
+            if column == _HEAT:
+                parts = heat_parts(frame.heat, each.name, key, sum(cells(span.text) for span in spans), widths[column])
+            spans += _fitted(row[column], widths[column])
+        lines.append(Line(tuple(spans), key, parts=parts))
         lines += [line(text, Tone.STALE) for text in _note(view, each, width)]
     return lines
+
+
+def _text(spans: Iterable[Span]) -> str:
+    return "".join(span.text for span in spans)
+
+
+def _fitted(spans: Sequence[Span], width: int) -> Iterator[Span]:
+    """The spans in ``width`` cells; only a single one is ever cut."""
+    if len(spans) == 1:
+        yield spans[0]._replace(text=fit(spans[0].text, width))
+        return
+    yield from spans
+    yield Span(" " * (width - cells(_text(spans))))
+
+
+def heat_parts(heat: Heat, owner: str, key: str, x: int, width: int) -> tuple[Part, ...]:
+    """The ways of a strip of ``width`` cells that begins in the cell ``x``: each leads to the end of its time."""
+    states = folded(heat.owners.get(owner, ()), width)
+    found = []
+    for place, state in enumerate(states):
+        until = heat.moment(place, len(states))
+        words = "no data" if state is None else state.name
+        if state is not None:
+            found.append(Part(x + place, x + place + 1, key, until, words))
+    return tuple(found)
+
+
+_PREFIX = {"buffer_pool": "BP", "page_set": "PS"}
+"""Before the numbers of objects that have no other name."""
+
+
+def _why(frame: Frame, each: OwnerStatus) -> Span:
+    """The worst alert of a queue manager: its rule and object."""
+    about = (alert for alert in frame.status.alerts if each.name in (alert.key.object.owner, alert.scope.owner))
+    worst_one = next(about, None)
+    if worst_one is None:
+        return Span("")
+    name = worst_one.key.object
+    words = f"{_PREFIX.get(name.kind, '')}{safe(name.name)}" if name.name else name.kind.replace("_", " ")
+    tone = Tone.STALE if each.stale else tone_of(health_of(worst_one.severity))
+    return Span(f"{safe(worst_one.key.rule)} {words}", tone)
 
 
 def taken_columns(by_need: Iterable[int], widths: Mapping[int, int], room: int) -> list[int]:
@@ -111,10 +181,10 @@ def taken_columns(by_need: Iterable[int], widths: Mapping[int, int], room: int) 
     return sorted(taken)
 
 
-def _row(
-    frame: Frame, each: OwnerStatus, member: OwnerData, past: int
-) -> tuple[dict[int, Cell], dict[int, tuple[Span, ...]]]:
-    """The cells by column, and the sparklines, of ``past`` cells, by theirs."""
+Spans = tuple[Span, ...]
+
+
+def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int, heat: int) -> dict[int, Spans]:
     silent = each.stale or not each.reachable
     current, now = frame.data.current, frame.now
     seen_as = as_seen(frame.status, member)
@@ -130,31 +200,39 @@ def _row(
         _TASKS: key_figures.task_counts(current, seen_as, now),
         _LOGS: key_figures.full_logs(current, seen_as, now),
     }
-    row = {
-        column: Cell(text, _tone(frame.status, each.name, _KIND[column], text, silent=silent))
+    row: dict[int, Spans] = {
+        column: (Span(text, _tone(frame.status, each.name, _KIND[column], text, silent=silent)),)
         for column, text in texts.items()
     }
+    row[_HEAT] = strip(folded(frame.heat.owners.get(each.name, ()), heat))
+    row[_WHY] = (_why(frame, each),)
     rate = frame.history.rates.get(each.name)
     if rate is None or isinstance(rate.value, Absence | str):
         absence = rate.value if rate is not None and isinstance(rate.value, Absence) else Absence.NOT_ASKED
-        row[_RATE] = Cell(short_absence(absence), Tone.ABSENT)
+        row[_RATE] = (Span(short_absence(absence), Tone.ABSENT),)
     else:
         text = number(round(rate.value, 1 if rate.value < 10 else None)) + key_figures.own_age(rate, seen_as, now)
-        row[_RATE] = Cell(text, Tone.STALE if silent else Tone.PLAIN)
+        row[_RATE] = (Span(text, Tone.STALE if silent else Tone.PLAIN),)
     # The trend of a stale queue manager ends at its last snapshot.
     until = member.last_ts if each.stale else now
     span = Time(max(until - SPAN_MS, member.first_ts), until)
-    pasts: dict[int, tuple[Span, ...]] = {}
     for column, extreme, of in ((_POOL_PAST, pool, _POOL), (_PAGE_SET_PAST, page_set, _PAGE_SET)):
-        tone = row[of].tone if row[of].tone in (Tone.STALE, Tone.ABSENT) else None
-        pasts[column] = frame.history.past_of(None if extreme is None else extreme.name, span, past, tone)
-        row[column] = Cell("".join(each.text for each in pasts[column]))
+        tone = row[of][0].tone if row[of][0].tone in (Tone.STALE, Tone.ABSENT) else None
+        row[column] = frame.history.past_of(None if extreme is None else extreme.name, span, past, tone)
+    logged = frame.history.logged.get(each.name, ())
+    row[_LOG_PAST] = (Span(sparkline(logged, span, past, high=_most(logged)), Tone.STALE if silent else Tone.CALM),)
+    page_set_tone = row[_PAGE_SET][0].tone
     ahead = None if page_set is None or silent else full_in(frame.history.points.get(page_set.name, ()), now)
-    soon = ahead is not None and ahead < SOON_MS and row[_PAGE_SET].tone is Tone.PLAIN
-    row[_FULL_IN] = Cell("" if ahead is None else short_age(ahead), Tone.WARNING if soon else row[_PAGE_SET].tone)
+    soon = ahead is not None and ahead < SOON_MS and page_set_tone is Tone.PLAIN
+    row[_FULL_IN] = (Span("" if ahead is None else short_age(ahead), Tone.WARNING if soon else page_set_tone),)
     seen = seen_ts(frame.status, each)
-    row[_SEEN] = Cell("never" if seen is None else short_age(now - seen), Tone.STALE if silent else Tone.FAINT)
-    return row, pasts
+    row[_SEEN] = (Span("never" if seen is None else short_age(now - seen), Tone.STALE if silent else Tone.FAINT),)
+    return row
+
+
+def _most(points: Points) -> float:
+    """The greatest value; 1 where all are 0, so that they are drawn as nothing."""
+    return max((value for _, value in points if value is not None), default=0.0) or 1.0
 
 
 def _tone(view: GroupStatus, owner: str, kind: str, text: str, *, silent: bool) -> Tone:

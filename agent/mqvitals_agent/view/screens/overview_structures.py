@@ -35,9 +35,9 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
         return []
     shown, rest = ranked[:MOST_STRUCTURES], ranked[MOST_STRUCTURES:]
     stale = frame.status.group is not None and frame.status.group.stale
+    past = past_cells(width)
     rows = [
-        (health, name, _structure_row(frame, groups[name.owner], name, past_cells(width), stale=stale))
-        for health, name in shown
+        (health, name, _structure_row(frame, groups[name.owner], name, past, stale=stale)) for health, name in shown
     ]
     name_width = min(max(cells(structure_name(name, groups)) for _, name, _ in rows), LONGEST_NAME)
     widths = {column: max(cells(row[column]) for _, _, row in rows) for column in range(6)}
@@ -53,10 +53,11 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
             tone = main if column in (_ENTRIES, _STRUCTURE_FULL_IN) else Tone.STALE if stale else Tone.PLAIN
             if column == _STRUCTURE_FULL_IN and tone is Tone.PLAIN and row[column] and _soon(frame, name):
                 tone = Tone.WARNING
+            spans.append(Span("  "))
             if column == _PAST:
-                spans += [Span("  "), *_past(frame, groups[name.owner], name, past_cells(width), stale=stale)]
-                continue
-            spans += [Span("  "), Span(fit(row[column], widths[column]), tone)]
+                spans += _past(frame, groups[name.owner], name, past, stale=stale)
+            else:
+                spans.append(Span(fit(row[column], widths[column]), tone))
         lines.append(Line(tuple(spans), str(name)))
     if rest:
         most = worst(health for health, _ in rest)

@@ -1,0 +1,113 @@
+"""The overview uses the rows that it has: texts in full, then panels; on a small terminal the essentials stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.text.styled import Line
+from mqvitals_agent.text.terminal import ELLIPSIS, cells
+from mqvitals_agent.view.frame import OVERVIEW, Frame, FrameRequest, read_frame
+from mqvitals_agent.view.screens.overview import overview_lines
+
+Lives = Callable[[str], Any]
+CHROME = 3
+"""Rows that are no part of the text: the header, the tabs, the keys."""
+
+
+def frame_of(life: Any) -> Frame:
+    with StoreReader.open(life.store) as reader:
+        return read_frame(reader, life.now, FrameRequest(OVERVIEW), life.judging)
+
+
+@pytest.fixture
+def lines(lives: Lives) -> Callable[[str, int, int], tuple[Line, ...]]:
+    """The text of the overview on a terminal of a size, in a state."""
+
+    def of(state: str, width: int, height: int) -> tuple[Line, ...]:
+        return overview_lines(frame_of(lives(state)), width - 1, height - CHROME)
+
+    return of
+
+
+def test_no_text_is_cut_while_rows_are_free(lives: Lives, lines: Callable[[str, int, int], tuple[Line, ...]]) -> None:
+    """At 120x40 every alert that fits is there in full: a row is cut only where no row was left for the rest of it."""
+    life = lives("incident")
+    for height in range(20, 60):
+        shown = lines("incident", 120, height)
+        alerts = [each for each in shown if each.alert]
+        cut = [each for each in alerts if each.text.rstrip().endswith(ELLIPSIS)]
+        free = height - CHROME - len(shown)
+        assert not cut or free <= 2, height
+        panels = [each for each in shown if each.parts and not each.parts[0].at]
+        assert not cut or not panels, height
+    words = " ".join(" ".join(each.text for each in lines("incident", 120, 60)).split())
+    for alert in frame_of(life).status.alerts:
+        assert alert.key.rule in words
+
+
+@pytest.mark.parametrize(("width", "height"), [(200, 60), (120, 40)])
+def test_an_incident_fills_the_screen(
+    lines: Callable[[str, int, int], tuple[Line, ...]], width: int, height: int
+) -> None:
+    """At most a quarter of the rows is empty, and no line is wider than the screen."""
+    shown = lines("incident", width, height)
+    used = [each for each in shown if each.text.strip()]
+    assert len(shown) <= height - CHROME or not any(each.parts and not each.parts[0].at for each in shown)
+    assert len(used) + CHROME >= 0.75 * height
+    assert max(cells(each.text) for each in shown) < width
+
+
+def test_the_essentials_stay_on_a_small_terminal(
+    lives: Lives, lines: Callable[[str, int, int], tuple[Line, ...]]
+) -> None:
+    """At 80x24: each queue manager with its state and why, and the worst alert with what to do and what to type."""
+    frame = frame_of(lives("incident"))
+    text = [each.text for each in lines("incident", 80, 24)][: 24 - CHROME]
+    for member in frame.status.queue_managers:
+        row = next(each for each in text if f"  {member.name} " in f"{each} " and str(member.health) in each[:12])
+        mine = [each for each in frame.status.alerts if member.name in (each.key.object.owner, each.scope.owner)]
+        assert not mine or mine[0].key.rule in row
+    assert frame.status.alerts[0].key.rule in "\n".join(text)
+    assert any("to do:" in each for each in text)
+
+
+def test_without_a_size_nothing_is_filled(lives: Lives) -> None:
+    """Where it is not known how many rows are in sight, there are the essentials."""
+    frame = frame_of(lives("incident"))
+    assert len(overview_lines(frame, 119)) < len(overview_lines(frame, 119, 57))
+
+
+def test_panels_open_what_they_show(lives: Lives) -> None:
+    """Each row of each panel leads to its own object."""
+    frame = frame_of(lives("incident"))
+    panels = [each for each in overview_lines(frame, 199, 57) if each.parts and not each.parts[0].at]
+    names = {str(leader.name) for board in frame.leaders for leader in board.leaders}
+    keys = {part.key for each in panels for part in each.parts}
+    assert keys <= names
+    assert len(keys) >= 10
+    for each in panels:
+        for part in each.parts:
+            shown = each.text[part.begin : part.end]
+            assert part.key.rpartition("/")[2][:8] in shown, shown
+
+
+def test_the_strip_leads_to_its_moments(lives: Lives) -> None:
+    """Each cell with data leads to the end of its time, the last one to now or a little later; a hole leads nowhere."""
+    life = lives("incident")
+    frame = frame_of(life)
+    for each in overview_lines(frame, 199, 57):
+        if each.parts and each.parts[0].at:
+            moments = [part.at for part in each.parts]
+            assert moments == sorted(set(moments))
+            assert abs(moments[-1] - life.now) <= 3 * frame.heat.step_ms
+            assert all(each.text[part.begin : part.end].strip() for part in each.parts)
+
+
+def test_advice_is_counted_by_rule(lives: Lives) -> None:
+    """``CHL-05 x20`` says more than that there is advice."""
+    (line,) = (each.text for each in overview_lines(frame_of(lives("quiet")), 199) if "of advice" in each.text)
+    assert " x" in line
