@@ -115,7 +115,7 @@ def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Na
     from mqvitals_rules.ruleset.config import load_rule_config
     from mqvitals_tui.app import MqvitalsApp
 
-    rule_config = load_rule_config(Settings())
+    rule_config = load_rule_config(Settings(), defer=True)
     with ForcedExit() as forced, agent(folder, command, temporary=not arguments.keep) as child:
         forced.include_child(child, None if arguments.keep else folder)
         wait_for_store(child, folder, (folder / STORE).exists, what=_WHAT)

@@ -77,15 +77,15 @@ def run(arguments: argparse.Namespace) -> int:
                 "no store is named, and an agent with receivers needs a permanent store",
                 hint="name one with --store FILE, MQVITALS_STORE, or store.path",
             )
-        return _with_agent(None, loaded, arguments, rule_config_of(settings))
+        return _with_agent(None, loaded, arguments, rule_config_of(settings, defer=True))
     path = Path(settings.store.path)
     writer = None
     if arguments.scenario is not None:
         writer = writer_of(path)
         if writer is None:
-            return _with_agent(path, loaded, arguments, rule_config_of(settings))
+            return _with_agent(path, loaded, arguments, rule_config_of(settings, defer=True))
     elif leads and writer_of(path) is None and may_write(path):
-        return _with_agent(path, loaded, arguments, rule_config_of(settings))
+        return _with_agent(path, loaded, arguments, rule_config_of(settings, defer=True))
     if not path.exists():
         raise Failure(
             f"there is no store {path}, and queue managers cannot be asked without an agent",

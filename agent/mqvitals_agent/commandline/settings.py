@@ -78,12 +78,12 @@ def rules_of(settings: Settings) -> tuple[Rule, ...]:
         ) from error
 
 
-def rule_config_of(settings: Settings) -> RuleConfig:
-    """The rules and facts in force. Raises Failure with every problem."""
+def rule_config_of(settings: Settings, *, defer: bool = False) -> RuleConfig:
+    """The rules and facts in force; ``defer`` as for ``load_rule_config``. Raises Failure with every problem."""
     from mqvitals_rules.ruleset.config import load_rule_config
 
     with usable_settings():
-        return load_rule_config(settings)
+        return load_rule_config(settings, defer=defer)
 
 
 def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:

@@ -45,32 +45,42 @@ def check_settings(settings: Settings) -> tuple[Problem, ...]:
     return tuple(sorted(problems))
 
 
-def load_rule_config(settings: Settings) -> RuleConfig:
-    """The rules and facts in force. Raises ConfigError with what ``check_settings`` finds."""
-    config, problems = _load(settings)
+def load_rule_config(settings: Settings, *, defer: bool = False) -> RuleConfig:
+    """The rules and facts in force. Raises ConfigError with what ``check_settings`` finds.
+
+    With ``defer`` shipped rules are compiled when an object that has them is first looked at: for programs that look at few.
+    """
+    config, problems = _load(settings, defer=defer)
     if config is None or problems:
         raise ConfigError(problems)
     return config
 
 
 def readable_rule_config(settings: Settings) -> RuleConfig:
-    """The rules and facts without those in error, for screens: a mistake must not keep anyone from reading alerts."""
+    """The rules and facts without those in error, for screens: a mistake must not keep anyone from reading alerts.
+
+    Shipped rules are compiled when an object that has them is first looked at.
+    """
     compiled: dict[str, CompiledRule] = {}
-    rules, _ = read_rules(KINDS, settings.rules.files, compiled)
-    known = {str(rule.id): rule for rule in rules if str(rule.id) in compiled}
+    deferred: set[str] = set()
+    rules, _ = read_rules(KINDS, settings.rules.files, compiled, deferred)
+    known = {str(rule.id): rule for rule in rules if str(rule.id) in compiled or str(rule.id) in deferred}
     tuning, wrong = tuning_of(settings.rules, known)
     if wrong:
         # One whose pattern cannot be read would count for every object.
         tuning = ()
     facts, _ = declared_facts(settings.facts)
     disabled = disabled_rules(settings.rules, known.values())
-    ruleset = RuleSet(tuple(known.values()), KINDS, tuning, disabled, compiled, settings.rules.cause_share)
+    ruleset = RuleSet(
+        tuple(known.values()), KINDS, tuning, disabled, compiled, settings.rules.cause_share, frozenset(deferred)
+    )
     return RuleConfig(ruleset, Facts(KINDS, facts), _zones(settings))
 
 
-def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
+def _load(settings: Settings, *, defer: bool = False) -> tuple[RuleConfig | None, list[Problem]]:
     compiled: dict[str, CompiledRule] = {}
-    rules, problems = read_rules(KINDS, settings.rules.files, compiled)
+    deferred: set[str] = set()
+    rules, problems = read_rules(KINDS, settings.rules.files, compiled, deferred if defer else None)
     # A rule that cannot be read must not make what tunes it look misspelt too.
     tuning, found = tuning_of(settings.rules, {str(rule.id): rule for rule in rules}, complete=not problems)
     problems += found
@@ -80,7 +90,7 @@ def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
         return None, problems
     disabled = disabled_rules(settings.rules, rules)
     try:
-        ruleset = RuleSet(rules, KINDS, tuning, disabled, compiled, settings.rules.cause_share)
+        ruleset = RuleSet(rules, KINDS, tuning, disabled, compiled, settings.rules.cause_share, frozenset(deferred))
     except ConfigError as error:
         return None, [*error.problems]
     return RuleConfig(ruleset, Facts(KINDS, facts), _zones(settings)), []

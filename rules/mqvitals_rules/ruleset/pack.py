@@ -274,17 +274,20 @@ def load_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tu
 
 
 def read_rules(
-    kinds: Mapping[str, Kind], extra_files: Sequence[str] = (), compiled: dict[str, CompiledRule] | None = None
+    kinds: Mapping[str, Kind],
+    extra_files: Sequence[str] = (),
+    compiled: dict[str, CompiledRule] | None = None,
+    deferred: set[str] | None = None,
 ) -> tuple[tuple[Rule, ...], list[Problem]]:
     """The shipped rules and those of further files, and every problem in them.
 
     A file that cannot be read is a problem of the place that names it, where the path knows its place. ``compiled``
     takes the compiled rules by id. Without it the expressions of shipped packs are not compiled, which takes longer
-    than anything else: tests and ``rules check`` do that.
+    than anything else: tests and ``rules check`` do that. Nor are they with ``deferred``, which takes the ids of their rules.
     """
     problems: list[Problem] = []
     packs = list(shipped_packs())
-    trusted = frozenset(packs) if compiled is None else frozenset()
+    trusted = frozenset(packs) if compiled is None or deferred is not None else frozenset()
     if len(extra_files) > MOST_FILES:
         place = extra_files[0].place if isinstance(extra_files[0], LocatedText) else Place("rules.files")
         problems.append(Problem(place, "", f"{len(extra_files):,} rule files are named; {MOST_FILES:,} can be read"))
@@ -304,6 +307,9 @@ def read_rules(
             packs = [each for each in packs if not _is_pack(path, each[0])]
             packs.append((path, text))
     rules, found = decode_packs(packs, kinds, compiled, trusted)
+    if deferred is not None:
+        paths = {path for path, _ in trusted}
+        deferred.update(str(rule.id) for rule in rules if rule.id.place.path in paths)
     problems += found
     # A rule that cannot be read must not make those that name it look misspelt too.
     return rules, problems or unknown_causes(rules)

@@ -41,6 +41,8 @@ class RuleSet:
     """Rule id -> the rule compiled as shipped, where that is done already."""
     cause_share: float = CAUSE_SHARE
     """A queue explains its page set, buffer pool or structure from this share, 0 to 1, of what these hold."""
+    deferred: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    """The ids of rules that are compiled when they are first needed; one with a mistake is then in force for no object."""
     switched_off: frozenset[str] = field(default=frozenset(), init=False, compare=False)
     """The ids of rules that are evaluated for no object."""
     _by_change: dict[tuple[str, RuleChange], CompiledRule] = field(
@@ -58,6 +60,8 @@ class RuleSet:
         self._by_change.update(((name, NO_CHANGE), compiled) for name, compiled in self.compiled.items())
         problems: list[Problem] = []
         for rule in self.rules:
+            if str(rule.id) in self.deferred:
+                continue
             try:
                 self._compiled(rule, NO_CHANGE)
             except ConfigError as error:
@@ -106,7 +110,14 @@ class RuleSet:
     def rule_for(self, rule: Rule, name: ObjectName) -> CompiledRule | None:
         """A rule as it is in force for one object; None when it is switched off for it."""
         change = self._change(rule, name)
-        return None if change is None else self._compiled(rule, change)
+        if change is None:
+            return None
+        try:
+            return self._compiled(rule, change)
+        except ConfigError:
+            if str(rule.id) in self.deferred:
+                return None
+            raise
 
     def rule_of(self, alert: Alert) -> CompiledRule | None:
         """The rule of an alert as it is in force for its object; None when it is not."""

@@ -41,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     with open_store_as_of(arguments) as reader:
         _refuse_unknown(reader, name)
-        frame = read_frame(reader, now_ms(), FrameRequest(DETAIL, name=name), rule_config_of(settings), settings)
+        frame = read_frame(
+            reader, now_ms(), FrameRequest(DETAIL, name=name), rule_config_of(settings, defer=True), settings
+        )
     lines = [] if frame.data.as_of is None else [line(as_of_words(frame.data.as_of, now_ms()), Tone.STRONG)]
     show_lines([*lines, *detail_lines(frame, line_width())])
     return ExitCode.DONE

@@ -55,6 +55,8 @@ _COMPARED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
 """Kind -> command -> the metrics whose other value is a change of a definition or an entry of the journal."""
 _MOST_OBJECTS: Final = 100
 """Of more objects of a kind that come or go at once there is one entry, with their number."""
+_FEW = 8
+"""Metrics that are looked for in each row before it is decoded."""
 _UNKNOWN = -1
 """The interval of a record that does not have it."""
 
@@ -86,6 +88,14 @@ class CurrentQuery:
         if not self._exists:
             return found
         columns = "".join(f', c."{name}"' for name in self._metrics)
+        # Of most metrics one probe has something to tell: the rows of others are not worth decoding.
+        telling = (
+            ""
+            if not 0 < len(self._metrics) <= _FEW or len(self._known) > len(self._metrics)
+            else " AND ("
+            + " OR ".join(f'c."{name}" IS NOT NULL OR instr(c.absent, \'"{name}"\')' for name in self._metrics)
+            + ")"
+        )
         rows = connection.execute(
             # Table and columns are the vocabulary's, checked where the tables are made.
             f"SELECT c.object_id, c.probe, r.ts, r.asked, r.unanswered, c.absent, c.source, CASE WHEN c.source <> {POLL}"  # noqa: S608
@@ -94,7 +104,7 @@ class CurrentQuery:
             " THEN (SELECT w.last_ts FROM owner AS w JOIN object AS o ON o.owner = w.name WHERE o.id = r.object_id) END"
             f"{columns}"
             f" FROM reading AS r CROSS JOIN {self._table} AS c ON c.probe = r.probe AND c.object_id = r.object_id"
-            f" WHERE r.{where} AND {valid_time('r.ts')} AND {valid_time('r.asked')} ORDER BY r.object_id, r.ts, r.probe",
+            f" WHERE r.{where} AND {valid_time('r.ts')} AND {valid_time('r.asked')}{telling} ORDER BY r.object_id, r.ts, r.probe",
             parameters,
         )
         # Thousands of objects share a handful of these.
