@@ -68,7 +68,8 @@ class Difference:
 class Comparison:
     """What is different at ``then`` and ``now`` (ms UTC), of the objects of a group or of the object ``name``.
 
-    ``differences`` are the biggest, ``total`` counts all, ``looked_at`` the objects that were compared.
+    ``differences`` are the biggest, ``total`` counts all, ``looked_at`` the objects that were compared. ``begins`` is when
+    the first snapshot was taken, where that was later than ``then``: nothing is compared.
     """
 
     then: int
@@ -77,6 +78,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     total: int
     looked_at: int
+    begins: int | None = None
 
 
 def read_comparison(
@@ -86,6 +88,9 @@ def read_comparison(
 
     Raises StoreError.
     """
+    if not then.owners():
+        begins = min((owner.first_ts for owner in now.owners()), default=None)
+        return Comparison(*moments, name, (), 0, 0, begins)
     found: list[Difference] = []
     looked_at = 0
     for before, after in _objects(then, now, name):

@@ -278,8 +278,10 @@ def _with_comparison(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: S
     request = frame.request
     if request.against is None:
         return frame
-    moments = request.against, frame.now
-    return replace(frame, comparison=read_comparison(reader.as_of(request.against), reader, moments, request.name))
+    # The earlier moment comes first, whichever of them the screen is at.
+    here, there = (frame.now, reader), (request.against, reader.as_of(request.against))
+    (before, then), (after, now) = sorted((here, there), key=lambda each: each[0])
+    return replace(frame, comparison=read_comparison(then, now, (before, after), request.name))
 
 
 READERS: Mapping[str, Callable[[StoreReader, Frame, RuleConfig, Settings], Frame]] = {

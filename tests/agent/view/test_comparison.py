@@ -107,3 +107,26 @@ def test_lines_fit(compared: tuple[Comparison, Comparison], width: int) -> None:
         assert all(cells(each.text) <= width for each in lines)
         assert "2026-11-20 12:00:0" in lines[0].text
         assert [each.key for each in lines if each.key] == [str(each.name) for each in comparison.differences]
+
+
+def test_a_moment_before_the_store_begins(replayed: Callable[[str], Path]) -> None:
+    """Nothing is compared, and nothing is called new: the lines say when the store begins."""
+    rules = load_rule_config(Settings())
+    with StoreReader.open(replayed("incident")) as reader:
+        first = reader.step(0, Step.CYCLE, on=True) or 0
+        found = read_frame(reader, NOW, FrameRequest(COMPARISON, against=first - 3_600_000), rules).comparison
+    assert found is not None
+    assert not found.differences
+    assert "the store begins at 2026-11-20 12:00:0" in comparison_lines(found, 80)[-1].text
+
+
+def test_the_earlier_moment_comes_first(replayed: Callable[[str], Path]) -> None:
+    """A past moment compared with now is then; now is now."""
+    rules = load_rule_config(Settings())
+    with StoreReader.open(replayed("incident")) as reader:
+        first, last = reader.step(0, Step.CYCLE, on=True) or 0, reader.last_ts() or 0
+        one = read_frame(reader, NOW, FrameRequest(COMPARISON, at=first, against=last), rules).comparison
+        other = read_frame(reader, NOW, FrameRequest(COMPARISON, at=last, against=first), rules).comparison
+    assert one is not None
+    assert one == other
+    assert (one.then, one.now) == (first, last)

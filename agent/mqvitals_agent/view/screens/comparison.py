@@ -44,7 +44,9 @@ def _lines(comparison: Comparison, width: int) -> Iterator[Line]:
     between = f"{moment(then)} and {moment(now)} {zone_name(now)}, {distance} {'later' if now >= then else 'earlier'}"
     yield from wrapped(f"{about}: {between}", width, Tone.STRONG)
     if not comparison.looked_at:
-        yield line("nothing of it was stored at either moment", Tone.ABSENT)
+        begins = comparison.begins
+        since = "" if begins is None else f": the store begins at {moment(begins)} {zone_name(begins)}"
+        yield from wrapped(f"nothing of it was stored by then{since}", width, Tone.ABSENT)
         return
     if not comparison.differences:
         yield line(f"no difference in {counted(comparison.looked_at, 'object')}", Tone.FAINT)
