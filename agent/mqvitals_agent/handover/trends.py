@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.handover.report import Forecast, WorstTrend
 from mqvitals_agent.text.chart import TimeRange, longest_distance
 from mqvitals_agent.text.figure import figure, quantity
 from mqvitals_agent.text.meter import progress as way_to
-from mqvitals_agent.view.values import GROWTH_POLLS, full_in, number_in
+from mqvitals_agent.view.forecast import full_in
+from mqvitals_agent.view.values import number_in
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.expression.node import All, Any, Comparison, Constant, MetricValue, Node
 from mqvitals_rules.lifecycle.alert import Alert
@@ -249,29 +248,10 @@ def read_forecasts(reader: StoreReader, ways: Iterable[_Approach], span: TimeRan
         if not known or span.until - known[-1][0] > longest_distance(series):
             continue  # of what is old, nothing can be told ahead
         shares = [(ts, way.share(value)) for ts, value in known]
-        if (grown := _grows(shares, span.until)) is not None:
-            ahead, basis = grown
-            found.append(Forecast(way.name, metric, ahead, basis, figure(known[-1][1], metric)))
+        grown = full_in(shares, span.until)
+        if grown.ms is not None:
+            found.append(Forecast(way.name, metric, grown.ms, grown.basis_ms, figure(known[-1][1], metric)))
     return tuple(sorted(found, key=lambda each: (each.in_ms, each.object)))
-
-
-def _grows(shares: Sequence[tuple[int, float]], now: int) -> tuple[int, int] | None:
-    """When it is full, ms from ``now``, and over which time it grew so; None when it does not grow steadily."""
-    for points in (shares[-GROWTH_POLLS:], _thinned(shares)):
-        ahead = full_in(points, now)
-        if ahead is not None:
-            return ahead, points[-1][0] - points[0][0]
-    return None
-
-
-def _thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-    """As many means as a forecast looks at, each of a part of the time; the last is the newest value itself."""
-    if len(points) <= GROWTH_POLLS:
-        return list(points)
-    cuts = [len(points) * part // GROWTH_POLLS for part in range(GROWTH_POLLS + 1)]
-    parts = [points[begin:end] for begin, end in pairwise(cuts)]
-    means = [(part[-1][0], fmean(value for _, value in part)) for part in parts]
-    return [*means[:-1], points[-1]]
 
 
 def read_store_forecasts(reader: StoreReader, owners: Iterable[str]) -> tuple[Forecast, ...]:

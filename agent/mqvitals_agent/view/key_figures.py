@@ -29,7 +29,7 @@ from mqvitals_agent.view.status import (
     health_of_object,
 )
 from mqvitals_agent.view.table import Item
-from mqvitals_agent.view.trend import Points
+from mqvitals_agent.view.trend import Points, charted_points
 from mqvitals_agent.view.values import PER_SECOND, RATE, Values, number_in, plain_number, with_rates
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName, Outcome
@@ -39,7 +39,6 @@ from mqvitals_rules.vocabulary.tables import KINDS, metric
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.store.result import Series
     from mqvitals_rules.ruleset.ruleset import RuleSet
 
 
@@ -302,7 +301,8 @@ def read_overview_history(reader: StoreReader, data: StatusData, rules: RuleSet)
             rates[member.name] = rate
         log = ObjectName(member.name, "log")
         if log in data.current:
-            logged[member.name] = _per_second(reader.trend(log, RATE["log"], since))
+            series = reader.trend(log, RATE["log"], since)
+            logged[member.name] = charted_points(series.points, series.intervals, metric("log", RATE["log"]))
     return OverviewHistory(points, rates, bounds, by_channel, logged)
 
 
@@ -311,14 +311,6 @@ def bounds_of_object(name: ObjectName, metric: str, values: Values, rules: RuleS
     own = rules.rules_for(name)
     low = low_end_is_bad(own, name.kind, metric)
     return Bounds(bounds_of(Item(name, Health.OK, values, rules=own), metric, low_is_bad=low), low)
-
-
-def _per_second(series: Series) -> Points:
-    """A counter's increases as rates; those of unknown length are absent."""
-    return tuple(
-        (ts, None if value is None or not interval else 1000 * value / interval)
-        for (ts, value), interval in zip(series.points, series.intervals, strict=True)
-    )
 
 
 def _message_rates(reader: StoreReader, owner: str) -> tuple[CurrentValue | None, Mapping[ObjectName, CurrentValue]]:

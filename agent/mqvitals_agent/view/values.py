@@ -1,18 +1,12 @@
-"""What views make of stored values: rates, time until full, the record that a value is from, the main metric of a
-kind."""
+"""What views make of stored values: rates, the record that a value is from, the main metric of a kind."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
-from statistics import correlation
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import clock, day, figure, number, rough_age, short_age
-from mqvitals_rules.expression.functions import eta
-from mqvitals_rules.history import Point
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import NO_LIMIT, Absence
 from mqvitals_rules.vocabulary.tables import metric
@@ -83,50 +77,6 @@ def interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, Va
     # Later polls had no answer, and so no increase.
     samples = reader.samples(newest, counter, first=times[newest], last=times[newest])
     return samples[-1].interval_ms if samples else None
-
-
-GROWTH_POLLS = 12
-"""The number of newest values that are used."""
-
-LEAST_POLLS = 10
-"""Fewer values make no forecast."""
-
-RISING_POLLS = 3
-"""The number of newest values that must each exceed the one before: after a pause there is no forecast."""
-
-LEAST_MS = 60_000
-"""Values over a shorter time make no forecast."""
-
-SOON_MS = 3_600_000
-"""A time until full below this is a warning."""
-
-LEAST_RISE = 1.0
-"""Percentage points: a smaller rise may be noise."""
-
-LEAST_CORRELATION = 0.9
-"""The least correlation of value and time; a line through anything wilder would be a guess."""
-
-FARTHEST_MS = 86_400_000
-"""Longer times are not shown."""
-
-
-def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float = 100.0) -> int | None:
-    """Ms from ``now`` (ms UTC) until a share reaches ``limit`` per cent; None when it does not grow steadily."""
-    known = [Point(ts, value, None) for ts, value in points if value is not None and math.isfinite(value)][
-        -GROWTH_POLLS:
-    ]
-    if len(known) < LEAST_POLLS or known[-1].ts - known[0].ts < LEAST_MS:
-        return None
-    newest = [point.value or 0.0 for point in known[-RISING_POLLS - 1 :]]
-    if any(after <= before for before, after in pairwise(newest)):
-        return None
-    first, last = known[0].value, known[-1].value
-    if first is None or last is None or last - first < LEAST_RISE or last >= limit:
-        return None
-    if correlation([point.ts for point in known], [point.value or 0.0 for point in known]) < LEAST_CORRELATION:
-        return None
-    seconds = eta(known, limit, now)
-    return None if seconds is None or 1000 * seconds > FARTHEST_MS else round(1000 * seconds)
 
 
 _SOURCES = {Source.SMF: "SMF", Source.STATISTICS: "statistics", Source.IMPORT: "imported"}

@@ -1,10 +1,14 @@
-"""When something that fills will be full: only what grows steadily has a time."""
+"""When something that fills will be full: only what grows in a line has a time, and what has none has a reason."""
 
 from __future__ import annotations
 
-import pytest
+from random import Random
 
-from mqvitals_agent.view.values import FARTHEST_MS, GROWTH_POLLS, full_in
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.view.forecast import FARTHEST_MS, LEAST_MS, full_in
 
 MINUTE = 60_000
 NOW = 1795176590000
@@ -17,47 +21,112 @@ def series(*values: float | None, every: int = MINUTE) -> list[tuple[int, float 
 
 def test_a_steady_rise_has_its_time() -> None:
     """80 per cent and one point a minute: full in twenty minutes; a poll without an answer changes nothing."""
-    assert full_in(series(*range(71, 81)), NOW) == 20 * MINUTE
-    assert full_in(series(*range(70, 75), None, *range(76, 81)), NOW) == 20 * MINUTE
-    assert full_in(series(*range(72, 81)), NOW) is None
-    assert full_in(series(*(63.5 + place / 2 for place in range(10))), NOW, limit=69) == 2 * MINUTE
+    assert full_in(series(*range(71, 81)), NOW).ms == 20 * MINUTE
+    assert full_in(series(*range(70, 75), None, *range(76, 81)), NOW).ms == 20 * MINUTE
+    assert full_in(series(*range(72, 81)), NOW).reason == "too few values yet"
+    assert full_in(series(*(63.5 + place / 2 for place in range(10))), NOW, limit=69).ms == 2 * MINUTE
+    assert full_in(series(*range(71, 81)), NOW + MINUTE).ms == 19 * MINUTE
 
 
 def test_what_pauses_has_none() -> None:
     """A rise that came to rest has no time, though a straight line through all of it still goes up."""
-    assert full_in(series(*range(69, 80), 79.0), NOW) is None
-    assert full_in(series(*range(68, 79), 77.5), NOW) is None
+    assert full_in(series(*range(69, 80), 79.0), NOW).reason == "it has stopped growing"
+    assert full_in(series(*range(68, 79), 77.5), NOW).reason == "it has stopped growing"
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("values", "reason"),
     [
-        (),
-        (5.0,),
-        (50.0,) * 12,
-        (80.0, 79.0, 78.0, 77.0, 76.0),
-        (50.0, 50.2, 50.1, 50.3, 50.2, 50.4),
-        (50.0, 60.0, 40.0, 65.0, 45.0, 55.0),
-        (96.0, 98.0, 99.0, 99.5, 100.0),
-        (float("nan"),) * 6,
+        ((), "too few values yet"),
+        ((5.0,), "too few values yet"),
+        ((50.0,) * 12, "it does not grow"),
+        (tuple(range(80, 68, -1)), "it does not grow"),
+        ((50.0, 50.2, 50.1, 50.3, 50.2, 50.4) * 2, "it does not grow in a line"),
+        ((50.0, 60.0, 40.0, 65.0, 45.0, 55.0) * 2, "it does not grow in a line"),
+        ((*range(89, 99), 99.0, 100.0), "full"),
+        ((float("nan"),) * 12, "too few values yet"),
     ],
 )
-def test_what_does_not_grow_has_none(values: tuple[float, ...]) -> None:
+def test_what_does_not_grow_has_none(values: tuple[float, ...], reason: str) -> None:
     """Constant, falling, to and fro, full already, or nothing at all: no time is made up."""
-    assert full_in(series(*values), NOW) is None
+    assert full_in(series(*values), NOW) == (None, 0, reason)
 
 
 def test_far_away_and_too_short() -> None:
     """More than a day ahead is not said, nor is what was seen for a few seconds only."""
-    slow = series(*(10 + place * 0.1 for place in range(GROWTH_POLLS)), every=10 * MINUTE)
-    assert full_in(slow, NOW) is None
-    assert FARTHEST_MS == 86_400_000
-    assert full_in(series(*range(71, 81), every=2_000), NOW) is None
+    slow = series(*(10 + place * 0.1 for place in range(12)), every=10 * MINUTE)
+    assert full_in(slow, NOW).reason == "in more than a day"
+    assert full_in(series(*range(71, 81), every=2_000), NOW).reason == "seen for less than 1m00s"
 
 
 def test_only_the_newest_polls_count() -> None:
     """An hour of calm before does not hide that it fills now."""
-    points = series(*((40.0,) * 50), *(40.0 + 2 * place for place in range(GROWTH_POLLS)))
+    points = series(*((40.0,) * 50), *(40.0 + 2 * place for place in range(12)))
     ahead = full_in(points, NOW)
-    assert ahead is not None
-    assert ahead == pytest.approx(19 * MINUTE, abs=MINUTE)
+    assert ahead.ms == pytest.approx(19 * MINUTE, abs=MINUTE)
+    assert ahead.basis_ms < 15 * MINUTE
+
+
+def test_steps_of_whole_messages() -> None:
+    """A queue that gets a message every seven seconds and is polled every two grows in steps, and has its time."""
+    points = series(*(4_000 + 2 * poll // 7 for poll in range(300)), every=2_000)
+    assert full_in(points, NOW, limit=5_000).ms == pytest.approx((1_000 - 600 / 7) * 7_000, rel=0.1)
+
+
+@given(
+    st.integers(1_000, 300_000),
+    st.floats(60_000, FARTHEST_MS),
+    st.floats(1, 99),
+    st.integers(60 * MINUTE, 90 * MINUTE),
+    st.sampled_from([1.0, 100.0, 999_999.0]),
+)
+def test_any_straight_fill_is_forecast(every: int, ahead_ms: float, now_at: float, past_ms: int, limit: float) -> None:
+    """Whatever its slope and the distance of the polls, from 1 to 300 seconds, its time is right within 10 per cent."""
+    share = now_at / 100
+    slope = limit * (1 - share) / ahead_ms
+    count = min(past_ms // every, int(limit * share / (slope * every))) + 1
+    points = series(*(limit * share - slope * every * (count - 1 - place) for place in range(count)), every=every)
+    found = full_in(points, NOW, limit)
+    if count < 10 or (count - 1) * every < LEAST_MS:
+        assert found.ms is None
+        assert found.reason
+    else:
+        assert found.ms == pytest.approx(ahead_ms, rel=0.1, abs=2)
+
+
+@given(st.integers(0, 2**32), st.integers(1_000, 300_000), st.floats(5, 95), st.floats(0.001, 4), st.booleans())
+def test_noise_around_a_level_has_none(seed: int, every: int, level: float, height: float, whole: bool) -> None:
+    """However near to full it is, and however often it is polled."""
+    random = Random(seed)
+    values = [level + random.uniform(-height, height) for _ in range(3_600_000 // every)]
+    points = series(*(round(each) if whole else each for each in values), every=every)
+    found = full_in(points, NOW)
+    assert found.ms is None
+    assert found.reason in (
+        "it does not grow",
+        "it does not grow in a line",
+        "it has stopped growing",
+        "too few values yet",
+    )
+
+
+@given(st.integers(0, 2**32), st.integers(1_000, 120_000), st.floats(10 * MINUTE, 5 * 60 * MINUTE))
+def test_a_noisy_fill_is_forecast_or_has_a_reason(seed: int, every: int, ahead_ms: float) -> None:
+    """A time that is told of a line with a little noise is right within a third."""
+    random = Random(seed)
+    slope = 50 / ahead_ms
+    count = 3_600_000 // every
+    values = [max(50 - slope * every * (count - 1 - place), 0) + random.gauss(0, 0.1) for place in range(count)]
+    found = full_in(series(*values, every=every), NOW)
+    if found.ms is None:
+        assert found.reason
+    else:
+        assert found.ms == pytest.approx(ahead_ms, rel=1 / 3)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**42), st.none() | st.floats()), max_size=60), st.integers(0, 2**42))
+def test_anything_has_a_time_or_a_reason(points: list[tuple[int, float | None]], now: int) -> None:
+    """Never both, never neither."""
+    found = full_in(sorted(points, key=lambda point: point[0]), now)
+    assert (found.ms is None) is bool(found.reason)
+    assert found.ms is None or 0 <= found.ms <= FARTHEST_MS

@@ -13,6 +13,7 @@ from mqvitals_agent.text.strip import strip
 from mqvitals_agent.text.styled import Line, Part, Span, Tone, line, tone_of
 from mqvitals_agent.text.terminal import cells, fit, safe, wrap
 from mqvitals_agent.view import key_figures
+from mqvitals_agent.view.forecast import FullIn, full_in
 from mqvitals_agent.view.heat import Heat, folded
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, seen_ts
 from mqvitals_agent.view.status import (
@@ -23,7 +24,6 @@ from mqvitals_agent.view.status import (
 )
 from mqvitals_agent.view.table import short_absence
 from mqvitals_agent.view.trend import Points
-from mqvitals_agent.view.values import SOON_MS, full_in
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
@@ -217,14 +217,16 @@ def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int, heat: in
     until = member.last_ts if each.stale else now
     span = Time(max(until - SPAN_MS, member.first_ts), until)
     for column, extreme, of in ((_POOL_PAST, pool, _POOL), (_PAGE_SET_PAST, page_set, _PAGE_SET)):
-        tone = row[of][0].tone if row[of][0].tone in (Tone.STALE, Tone.ABSENT) else None
-        row[column] = frame.history.past_of(None if extreme is None else extreme.name, span, past, tone)
+        shown = row[of][0].tone if row[of][0].tone in (Tone.STALE, Tone.ABSENT) else None
+        row[column] = frame.history.past_of(None if extreme is None else extreme.name, span, past, shown)
     logged = frame.history.logged.get(each.name, ())
     row[_LOG_PAST] = (Span(sparkline(logged, span, past, high=_most(logged)), Tone.STALE if silent else Tone.CALM),)
     page_set_tone = row[_PAGE_SET][0].tone
-    ahead = None if page_set is None or silent else full_in(frame.history.points.get(page_set.name, ()), now)
-    soon = ahead is not None and ahead < SOON_MS and page_set_tone is Tone.PLAIN
-    row[_FULL_IN] = (Span("" if ahead is None else short_age(ahead), Tone.WARNING if soon else page_set_tone),)
+    ahead = FullIn(None)
+    if page_set is not None and not silent:
+        ahead = full_in(frame.history.points.get(page_set.name, ()), now)
+    tone = Tone.WARNING if ahead.is_soon and page_set_tone is Tone.PLAIN else page_set_tone
+    row[_FULL_IN] = (Span("" if ahead.ms is None else short_age(ahead.ms), tone),)
     seen = seen_ts(frame.status, each)
     row[_SEEN] = (Span("never" if seen is None else short_age(now - seen), Tone.STALE if silent else Tone.FAINT),)
     return row

@@ -11,11 +11,12 @@ from mqvitals_agent.text.severity import WIDEST, Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import cells, cut, fit, safe
 from mqvitals_agent.view import key_figures
+from mqvitals_agent.view.forecast import full_in
 from mqvitals_agent.view.key_figures import SPAN_MS, groups_of, structure_name, worst_and_fullest
 from mqvitals_agent.view.screens.overview_members import AGE, LONGEST_NAME, past_cells, taken_columns
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
 from mqvitals_agent.view.status import OwnerData, health_of_object
-from mqvitals_agent.view.values import SOON_MS, figure_of, full_in
+from mqvitals_agent.view.values import figure_of
 from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ def _group_rows(frame: Frame, groups: Mapping[str, OwnerData], name_width: int, 
 
 
 def _soon(frame: Frame, name: ObjectName) -> bool:
-    ahead = full_in(frame.history.points.get(name, ()), frame.now)
-    return ahead is not None and ahead < SOON_MS
+    return full_in(frame.history.points.get(name, ()), frame.now).is_soon
 
 
 def _past(frame: Frame, group: OwnerData, name: ObjectName, past: int, *, stale: bool) -> tuple[Span, ...]:
@@ -101,7 +101,7 @@ def _structure_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, 
     values = frame.data.current[name]
     points = frame.history.points.get(name, ())
     old = key_figures.own_age(values.get("entries_pct"), group, frame.now)
-    ahead = None if stale else full_in(points, frame.now)
+    ahead = None if stale else full_in(points, frame.now).ms
 
     def text_of(name: str) -> str:
         return figure_of(values, "cf_structure", name)
