@@ -21,6 +21,7 @@ from mqvitals_rules.expression.node import (
     Node,
     Not,
     Window,
+    walk,
 )
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.rule import RuleKind
@@ -41,7 +42,7 @@ _LOW: Final[Mapping[str, bool]] = {"<": True, "<=": True, ">": False, ">=": Fals
 class Threshold(NamedTuple):
     """A bound of a metric of the object itself: from ``value`` on, downwards where ``low_is_bad``, ``rule`` can fire.
 
-    ``value`` has the unit of the metric; ``severity`` is that of the alert at least.
+    ``value`` has the unit of the metric; ``severity`` is that of the alert at least. ``beyond``: only past the value.
     """
 
     metric: str
@@ -49,6 +50,13 @@ class Threshold(NamedTuple):
     low_is_bad: bool
     severity: Severity
     rule: str
+    beyond: bool = False
+
+    def reached_by(self, value: float) -> bool:
+        """Whether a value lies on the bad side."""
+        if value == self.value:
+            return not self.beyond
+        return (value < self.value) is self.low_is_bad
 
 
 def thresholds_of(rules: Iterable[CompiledRule], kind: str, values: Mapping[str, Reported]) -> tuple[Threshold, ...]:
@@ -96,22 +104,27 @@ def _of_rule(rule: CompiledRule, kind: str, values: Mapping[str, Reported]) -> I
     told = {metric.name for of_kind, metric in rule.summary.metrics if of_kind == kind}
     cases = [(rule.when.root, rule.rule.severity), *((when.root, worse) for when, worse in rule.severity_if)]
     for root, severity in cases:
-        for metric, low, bound in _bounds(root):
-            value = None if metric.metric.name not in told else _number(bound, values)
+        for metric, low, bound, beyond in _bounds(root):
+            name = metric.metric.name
+            measured = rule.figure is not None and rule.figure.metric.name == name
+            # Of two figures that are compared with each other only one measures the alert.
+            meant = name in told and (measured or not any(isinstance(each, MetricValue) for each in walk(bound)))
+            value = _number(bound, values) if meant else None
             guard = value == 0 and not low and metric.metric.type is MetricType.GAUGE
             if value is not None and not guard:
-                for name in bounded_with(kind, metric.metric.name):
-                    yield Threshold(name, value, low, severity, rule.id)
+                for each in bounded_with(kind, name):
+                    yield Threshold(each, value, low, severity, rule.id, beyond)
 
 
-def _bounds(root: Condition) -> Iterator[tuple[MetricValue, bool, Node]]:
-    """Each metric of the object that must lie on one side of something: whether that is the low one, and of what."""
+def _bounds(root: Condition) -> Iterator[tuple[MetricValue, bool, Node, bool]]:
+    """Each metric of the object that must lie on one side of something: whether that is the low one, of what, and
+    whether beyond it."""
     match root:
         case Comparison(operator=operator, left=left, right=right) if operator in _LOW:
             for side, low, bound in ((left, _LOW[operator], right), (right, not _LOW[operator], left)):
                 metric = side.metric if isinstance(side, Window) and side.function in _HOLDING else side
                 if isinstance(metric, MetricValue) and metric.own:
-                    yield metric, low, bound
+                    yield metric, low, bound, operator in ("<", ">")
         case All(operands=operands) | Any(operands=operands):
             for each in operands:
                 yield from _bounds(each)

@@ -56,7 +56,7 @@ def frame_of(life: Any, request: FrameRequest) -> Frame:
 def lines_of(frame: Frame, width: int) -> tuple[Line, ...]:
     if frame.request.screen == OVERVIEW:
         return overview_lines(frame, width)
-    return tuple({ALERTS: alert_lines, DETAIL: detail_lines}[frame.request.screen](frame, width))
+    return tuple(detail_lines(frame, width) if frame.request.screen == DETAIL else alert_lines(frame, width))
 
 
 def first_alert(app: Any) -> Line:

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.trend import Trend
-from mqvitals_agent.view.trend_chart import chart_of
-from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.tables import metric
-from mqvitals_tui.screens.detail_screen import (
+from mqvitals_agent.view.screens.chart_board import (
     SPANS_MS,
-    DetailScreen,
     fitting_span_ms,
     last_part,
     next_span_ms,
     span_words,
     unit_words,
 )
+from mqvitals_agent.view.trend import Trend
+from mqvitals_agent.view.trend_chart import chart_of
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.tables import metric
+from mqvitals_tui.screens.detail_screen import DetailScreen
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -10,14 +10,13 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 
 from mqvitals_agent.text.chart import Scale, TimeRange
-from mqvitals_agent.text.chart_lines import Chart, ChartSeries
+from mqvitals_agent.text.chart_lines import Chart, ChartSeries, chart_lines
 from mqvitals_agent.text.figure import clock
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import CONTRAST, DARK
-from mqvitals_tui.widgets.chart import BrailleChart
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, is_drawn
 from mqvitals_tui.widgets.virtual_table import VirtualTable
@@ -85,7 +84,7 @@ class Drawing(App[None]):
 
     def compose(self) -> ComposeResult:
         yield VirtualTable()
-        yield BrailleChart()
+        yield LinesView()
 
 
 async def test_sparklines_in_tables_and_charts(theme: str) -> None:
@@ -95,14 +94,14 @@ async def test_sparklines_in_tables_and_charts(theme: str) -> None:
         app.register_theme(CONTRAST)
         app.register_theme(DARK)
         app.theme = theme
-        table, chart = app.query_one(VirtualTable), app.query_one(BrailleChart)
+        table, chart = app.query_one(VirtualTable), app.query_one(LinesView)
         table.focus()
         column = Column("past", "Past", 6, lambda *_: Cell(SPARK, Tone.CRITICAL), lambda _: None)
         items = tuple(Item(ObjectName("QM01", "queue", str(row)), Health.OK, {}) for row in range(2))
         table.show([column], items, 0)
         points = [(0, 0.0), (1000, 50.0), (2000, 100.0)]
         series, earlier = (ChartSeries("now", points),), (ChartSeries("yesterday", [(0, 90.0), (2000, 10.0)]),)
-        chart.show(Chart(series, Scale(0.0, 100.0, ()), TimeRange(0, 2000), str, clock, earlier))
+        chart.show(chart_lines(Chart(series, Scale(0.0, 100.0, ()), TimeRange(0, 2000), str, clock, earlier), 60, 8))
         await pilot.pause()
         for row in (1, 2):
             assert len(drawn(table.render_line(row))) == 1

@@ -119,7 +119,7 @@ async def test_keys_behind_an_opened_object_are_for_it(lives: Lives, shown: Any,
         await shown(pilot)
         await pilot.press("4")
         await shown(pilot)
-        burst(app, "enter", "right_square_bracket")
+        burst(app, "enter", "greater_than_sign")
         await until(pilot, lambda: isinstance(app.screen, DetailScreen) and app.screen.request.metric != "")
         await shown(pilot)
         burst(app, "escape", "enter", "escape", "8")

@@ -20,14 +20,14 @@ from mqvitals_config.matcher import parse_matcher
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.keys import ACROSS, APP, HELP, MOVES
 from mqvitals_tui.screens.detail_screen import DetailScreen
+from mqvitals_tui.screens.figure_screens import ChoiceScreen, ExplanationScreen
 from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.tabs import EVERYWHERE, ROW, TABS_BY_ID, next_sibling, siblings
-from mqvitals_tui.widgets.chart import BrailleChart
-from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
@@ -60,7 +60,7 @@ class Stage:
         return screen
 
     @property
-    def view(self) -> CursorView:
+    def view(self) -> Any:
         """The list or the text in which keys move."""
         screen = self.app.screen
         table = isinstance(screen, MainScreen) and bool(screen.tab.columns)
@@ -227,7 +227,7 @@ async def shows_shorter(stage: Stage, key: str) -> None:
 
 async def charts_another(stage: Stage, key: str) -> None:
     detail = stage.app.screen.frame.detail
-    step = -1 if key == "left_square_bracket" else 1
+    step = -1 if key == "less_than_sign" else 1
     wanted = detail.chartable[(detail.chartable.index(detail.metric) + step) % len(detail.chartable)]
     await stage.press(key)
     await stage.see(lambda: bool(stage.app.screen.request.metric == wanted))
@@ -235,21 +235,102 @@ async def charts_another(stage: Stage, key: str) -> None:
     assert stage.app.screen.frame.detail.metric == wanted
 
 
+async def on_a_figure(stage: Stage) -> str:
+    """The cursor on the first figure of the page that can be charted and is not, and its metric."""
+    detail = stage.app.screen.frame.detail
+    row, metric = next(
+        (row, line.figure)
+        for row, line in enumerate(stage.view.lines)
+        if line.figure in detail.chartable and line.figure != detail.metric
+    )
+    stage.view._move(row)
+    await stage.pilot.pause(0)
+    return str(metric)
+
+
+def on_a_related_object(stage: Stage) -> None:
+    """The cursor on the first line of the page that leads to another object."""
+    own = str(stage.app.screen.object_name)
+    stage.view._move(next(row for row, line in enumerate(stage.view.lines) if line.key and line.key != own))
+
+
+async def adds_to_the_board(stage: Stage, key: str) -> None:
+    """Pressed again it takes the chart away."""
+    metric = await on_a_figure(stage)
+    await stage.press(key)
+    await stage.see(lambda: any(each.metric == metric for each in stage.app.screen.request.board))
+    await stage.shown(stage.pilot)
+    assert [each.metric.name for each in stage.app.screen.frame.detail.board] == [metric]
+    stage.view.go_to_part(0)
+    await on_the_line_of(stage, metric)
+    await stage.press(key)
+    await stage.see(lambda: not stage.app.screen.request.board)
+    await stage.shown(stage.pilot)
+
+
+async def on_the_line_of(stage: Stage, metric: str) -> None:
+    stage.view._move(next(row for row, line in enumerate(stage.view.lines) if line.figure == metric))
+    await stage.pilot.pause(0)
+
+
+async def chooses_a_chart(stage: Stage, key: str) -> None:
+    """The first of the list is on the letter that stands first."""
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, ChoiceScreen))
+    await stage.press("escape")
+    await stage.see(lambda: isinstance(stage.app.screen, DetailScreen))
+
+
+async def explains(stage: Stage, key: str) -> None:
+    """A figure under the cursor; elsewhere the keys."""
+    metric = await on_a_figure(stage)
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, ExplanationScreen))
+    await stage.see(lambda: metric in stage.app.screen.query_one(LinesView).lines[0].text)
+    await stage.press("escape")
+    await stage.see(lambda: isinstance(stage.app.screen, DetailScreen))
+    stage.view._move(next(row for row, line in enumerate(stage.view.lines) if line.section == "to do"))
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, HelpScreen))
+    await stage.press("escape")
+    await stage.see(lambda: isinstance(stage.app.screen, DetailScreen))
+
+
+async def goes_to_part_of_page(stage: Stage, key: str) -> None:
+    await stage.press(key)
+    await stage.see(lambda: bool(stage.view.cursor_line.section))
+
+
 async def zooms(stage: Stage, key: str) -> None:
-    """The scale goes from the least to the greatest value; a further press brings the whole scale back."""
-    chart = stage.app.screen.query_one(BrailleChart)
+    """The charts say so; a further press brings the whole scale back."""
 
     def told() -> bool:
-        return "zoomed" in chart.render_line(chart.size.height - 2).text
+        return any("zoomed" in line.text for line in stage.view.lines)
 
-    whole = chart.chart.scale
-    values = [value for _, value in chart.chart.series[0].points if value is not None]
+    whole = [line.text for line in stage.view.lines]
     await stage.press(key)
     await stage.see(told)
-    assert (chart.chart.scale.low, chart.chart.scale.high) == (min(values), max(values))
     await stage.press(key)
     await stage.see(lambda: not told())
-    assert chart.chart.scale == whole
+    assert [line.text for line in stage.view.lines] == whole
+
+
+async def reads_values(stage: Stage, key: str) -> None:
+    """The cursor comes from the end of the chart, and past the end it goes."""
+
+    def cursor() -> int | None:
+        found: int | None = stage.app.screen._ago_ms
+        return found
+
+    await stage.press("left", "left")
+    await stage.see(lambda: any("┴" in line.text for line in stage.view.lines))
+    before = cursor()
+    assert before is not None
+    await stage.press(key)
+    await stage.see(lambda: cursor() != before)
+    assert (key == "left") is ((cursor() or 0) > before)
+    await stage.press(*["right"] * 4)
+    await stage.see(lambda: cursor() is None and not any("┴" in line.text for line in stage.view.lines))
 
 
 async def opens_a_form(stage: Stage, key: str) -> None:
@@ -341,7 +422,10 @@ async def goes_to_last(stage: Stage, key: str) -> None:
 async def opens(stage: Stage, key: str) -> None:
     """What is under the cursor opens, and the way back leads to the same line."""
     view = stage.view
-    view.action_down()
+    if isinstance(stage.app.screen, DetailScreen):
+        on_a_related_object(stage)
+    else:
+        view.action_down()
     wanted, depth = view.cursor_key, len(stage.app.screen_stack)
     assert wanted
     await stage.press(key)
@@ -392,7 +476,14 @@ EFFECTS: dict[str, Effect] = {
     ),
     "metric_next": charts_another,
     "metric_previous": charts_another,
+    "add_chart": adds_to_the_board,
+    "choose_chart": chooses_a_chart,
+    "explain": explains,
+    "part_next": goes_to_part_of_page,
+    "part_previous": goes_to_part_of_page,
     "zoom": zooms,
+    "cursor_later": reads_values,
+    "cursor_earlier": reads_values,
     "copy": copies,
     "who": asks_who,
     "ask_again": asks_again,
@@ -491,8 +582,11 @@ async def test_a_place_remembers_its_line(lives: Lives, shown: Shown, until: Unt
         await stage.begin()
         trail = []
         for _ in range(3):
-            await stage.press("j")
-            await stage.see(lambda: bool(stage.view.cursor_key))
+            if isinstance(app.screen, DetailScreen):
+                on_a_related_object(stage)
+            else:
+                await stage.press("j")
+                await stage.see(lambda: bool(stage.view.cursor_key))
             trail.append(stage.view.cursor_key)
             await stage.press("enter")
             await stage.see(lambda: isinstance(app.screen, DetailScreen) and str(app.screen.object_name) == trail[-1])

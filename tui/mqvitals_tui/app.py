@@ -163,7 +163,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = list(APP)
     NOTIFICATION_TIMEOUT = 4
-    CSS = attribute_css(("Banner", "BrailleChart", "LinesView", "VirtualTable"), _ATTRIBUTES)
+    CSS = attribute_css(("Banner", "LinesView", "VirtualTable"), _ATTRIBUTES)
 
     def __init__(
         self,

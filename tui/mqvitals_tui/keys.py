@@ -66,12 +66,32 @@ DETAIL = (
         "Go back to the previous screen. F3 exits and F12 cancels on a 3270, so both go back here",
         name="detail_back",
     ),
-    key("plus,equals_sign", "span(1)", "longer", "Show a longer time in the chart", name="span_longer"),
+    key(
+        "tab",
+        "part(1)",
+        "next part",
+        "Go to the next part of the page; Enter on its heading folds it",
+        name="part_next",
+    ),
+    key("shift+tab", "part(-1)", "part before", "Go to the previous part of the page", name="part_previous"),
+    key("question_mark", "explain", "explain", "Explain the figure under the cursor; elsewhere show the keys"),
+    key(
+        "v",
+        "add_chart",
+        "add chart",
+        "Chart the figure or object under the cursor beside what is charted; again: no more",
+    ),
+    key("f", "choose_chart", "chart", "Choose what to chart: each figure has one or two letters"),
+    key("greater_than_sign", "metric(1)", "metric", "Chart the next metric", name="metric_next"),
+    key("less_than_sign", "metric(-1)", "metric", "Chart the previous metric", name="metric_previous"),
+    key("plus", "span(1)", "longer", "Show a longer time in the chart", name="span_longer"),
     key("minus", "span(-1)", "shorter", "Show a shorter time in the chart", name="span_shorter"),
-    key("z", "zoom", "zoom", "Draw the chart from the least to the greatest value, and back"),
-    key("right_square_bracket", "metric(1)", "metric", "Chart the next metric", name="metric_next"),
-    key("left_square_bracket", "metric(-1)", "metric", "Chart the previous metric", name="metric_previous"),
-    key("c", "copy", "copy", "Copy the MQSC command to the clipboard"),
+    key("z", "zoom", "zoom", "Draw the charts from the least to the greatest value, and back"),
+    key(
+        "right", "cursor(1)", "later", "Move the cursor of the charts, which reads time and values", name="cursor_later"
+    ),
+    key("left", "cursor(-1)", "earlier", "Move the cursor of the charts back", name="cursor_earlier"),
+    key("y,c", "copy", "copy", "Copy the MQSC command under the cursor to the clipboard, elsewhere that of what to do"),
 )
 """Keys of the detail of an object."""
 
@@ -128,6 +148,17 @@ HOLDERS = (
     ),
 )
 """Keys of the screen of handles."""
+
+_BACK = "escape,f3,f12"
+
+EXPLANATION = (key(f"{_BACK},question_mark,f1,q", "dismiss", "back", "Close the explanation", name="explanation_back"),)
+"""Keys of the explanation of a figure."""
+
+CHOICE = (
+    key(_BACK, "leave", "back", "Close the list without charting anything", name="choice_leave"),
+    key("enter", "choose", "chart", "Chart the figure under the cursor", name="choice_take"),
+)
+"""Keys of the list of figures to chart, beside their letters."""
 
 HELP = (key("escape,f3,f12,question_mark,f1,q", "dismiss", "back", "Close the help", name="help_back"),)
 """Keys of the help."""

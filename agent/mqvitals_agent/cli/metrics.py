@@ -11,11 +11,11 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from mqvitals_agent.errors import Failure
+from mqvitals_rules.vocabulary.markdown import GLUE, metric_facts, metrics_page
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
 _WIDTH = 80
-_GLUE = "\N{NO-BREAK SPACE}"  # between words that must stay on one line
 
 Found = Sequence[tuple[Kind, Sequence[Metric]]]
 
@@ -45,8 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
         rows = [row(kind, metric) for kind, metrics in found for metric in metrics]
         print(json.dumps(rows, indent=2))
     elif arguments.markdown:
-        from mqvitals_rules.vocabulary.markdown import metrics_page
-
         sys.stdout.write(metrics_page(kind for kind, _ in found))
     elif len(found) == 1 and len(found[0][1]) == 1:
         print("\n".join(_detail(found[0][0], found[0][1][0])))
@@ -111,7 +109,7 @@ def _table(kind: Kind, metrics: Sequence[Metric]) -> Iterator[str]:
     units = max(len(_unit(metric)) for metric in metrics)
     left = 2 + names + 2 + units + 2
     for metric in metrics:
-        lines = _wrap(f"{metric.meaning} ({_source(metric).replace(' ', _GLUE)})", _WIDTH - left)
+        lines = _wrap(f"{metric.meaning} ({_source(metric).replace(' ', GLUE)})", _WIDTH - left)
         yield f"  {metric.name:{names}}  {_unit(metric):{units}}  {lines[0]}"
         for line in lines[1:]:
             yield " " * left + line
@@ -120,30 +118,14 @@ def _table(kind: Kind, metrics: Sequence[Metric]) -> Iterator[str]:
 def _detail(kind: Kind, metric: Metric) -> Iterator[str]:
     """Everything about one metric."""
     yield f"{kind.name}.{metric.name}"
-    facts = {
-        "meaning": metric.meaning,
-        "type": f"{metric.type.value}, {metric.unit}" if metric.unit else metric.type.value,
-        "values": ", ".join(f"{name}{_GLUE}{number}" for name, number in metric.values.items()),
-        "absent": ", ".join(f"{reason.value} when {number} is reported" for number, reason in metric.special.items()),
-        "MQSC": metric.mqsc,
-        "PCF": metric.pcf,
-        "command": metric.command,
-        "SMF": metric.smf,
-        "messages": f"of statistics: {metric.statistics}" if metric.statistics else "",
-        "computed": metric.computed,
-        "declared": "in the configuration" if metric.declared else "",
-        "platform": {"zos": "z/OS", "distributed": "distributed"}.get(metric.platform, ""),
-        "since": f"command level {metric.since}" if metric.since else "",
-    }
-    for fact, value in facts.items():
-        if value:
-            lines = _wrap(value, _WIDTH - 12)
-            yield f"  {fact:8}  {lines[0]}"
-            yield from (" " * 12 + line for line in lines[1:])
+    for fact, value in metric_facts(metric).items():
+        lines = _wrap(value, _WIDTH - 12)
+        yield f"  {fact:8}  {lines[0]}"
+        yield from (" " * 12 + line for line in lines[1:])
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    return [line.replace(_GLUE, " ") for line in textwrap.wrap(text, width, break_on_hyphens=False)]
+    return [line.replace(GLUE, " ") for line in textwrap.wrap(text, width, break_on_hyphens=False)]
 
 
 def _unit(metric: Metric) -> str:

@@ -88,6 +88,12 @@ class MomentReader(StoreReader):
         """A number or state over time, until the moment at the latest."""
         return super().trend(name, metric, since, self._until(until))
 
+    def trends(
+        self, name: ObjectName, metrics: Sequence[str], since: int | None = None, until: int | None = None
+    ) -> dict[str, Series]:
+        """Several metrics over time, until the moment at the latest."""
+        return super().trends(name, metrics, since, self._until(until))
+
     def samples(
         self,
         name: ObjectName,

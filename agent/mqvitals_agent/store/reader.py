@@ -244,6 +244,34 @@ class StoreReader:
         points = tuple((ts, value) for ts, _, value in samples)
         return Series(name, metric, known.unit, points, tuple(each[1] for each in samples), source, kept_from)
 
+    def trends(
+        self, name: ObjectName, metrics: Sequence[str], since: int | None = None, until: int | None = None
+    ) -> dict[str, Series]:
+        """``trend`` of several metrics of an object, by metric, each row of the history read once.
+
+        Raises as ``trend`` does.
+        """
+        known = {metric: self._metric(name.kind, metric) for metric in metrics}
+        texts = [metric for metric, found in known.items() if not found.in_history]
+        if texts:
+            raise UnknownNameError(f"{name.kind}.{texts[0]} is a text: only numbers and states have a history")
+        first, last = FIRST if since is None else since, LAST if until is None else until
+        with self._query() as connection:
+            self._number(connection, name)
+            history = self._history(name.kind)
+            by_source = {
+                source: history.several(connection, name, tuple(known), source, first=first, last=last)
+                for source in (Source.POLL, *history.sources(connection, name))
+            }
+            kept_from = self._deleted(connection, name, first)
+        series = {}
+        for metric, found in known.items():
+            source, samples = covering({each: rows[metric] for each, rows in by_source.items()}, first - 1)
+            points = tuple((ts, value) for ts, _, value in samples)
+            lengths = tuple(each.interval_ms for each in samples)
+            series[metric] = Series(name, metric, found.unit, points, lengths, source, kept_from)
+        return series
+
     def samples(
         self,
         name: ObjectName,

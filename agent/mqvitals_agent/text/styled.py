@@ -65,7 +65,8 @@ class Line(NamedTuple):
 
     ``key`` is the whole name of the object that Enter opens, empty: none. ``alert`` and ``silence`` are the number in
     the store of the alert or silence that the line is about, 0: none. ``parts`` are its own ways, from left to right:
-    the cursor goes from one to the next.
+    the cursor goes from one to the next. ``figure`` is the metric whose figure the line shows, ``copies`` the command
+    that it holds, ``section`` the section of the page whose heading it is, which folds; empty: none.
     """
 
     spans: tuple[Span, ...]
@@ -73,11 +74,14 @@ class Line(NamedTuple):
     alert: int = 0
     silence: int = 0
     parts: tuple[Part, ...] = ()
+    figure: str = ""
+    copies: str = ""
+    section: str = ""
 
     @property
     def is_stop(self) -> bool:
         """Whether the cursor stops at it: there is something to open or to act on."""
-        return bool(self.key or self.alert or self.silence or self.parts)
+        return any(self[1:])
 
     @property
     def text(self) -> str:

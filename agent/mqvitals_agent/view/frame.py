@@ -20,7 +20,7 @@ from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_histo
 from mqvitals_agent.view.leaders import LeaderBoard, read_leaders
 from mqvitals_agent.view.lists import read_items, read_store
 from mqvitals_agent.view.maintenance import maintenance_spans
-from mqvitals_agent.view.object_detail import ObjectDetail, read_object_detail
+from mqvitals_agent.view.object_detail import ChartedMetric, ObjectDetail, read_object_detail
 from mqvitals_agent.view.past_words import with_past_words
 from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_status_data, status_of
 from mqvitals_agent.view.table import Item
@@ -62,9 +62,9 @@ class FrameRequest(NamedTuple):
     """What a screen needs.
 
     ``kind`` for a list (``storage`` means buffer pools and page sets), ``name`` for the detail of an object; ``metric``
-    is what its chart shows (empty: the main one of its kind), ``span_ms`` the length of the chart. ``at`` is the past
-    moment as of which it is read, ms UTC; None: now. ``against`` is the other moment of a comparison, ms UTC: of the object
-    ``name``, without one of the group.
+    is what its chart shows (empty: the main one of its kind), ``board`` what further charts show, ``span_ms`` the
+    length of the charts. ``at`` is the past moment as of which it is read, ms UTC; None: now. ``against`` is the other
+    moment of a comparison, ms UTC: of the object ``name``, without one of the group.
     """
 
     screen: str = OVERVIEW
@@ -74,6 +74,7 @@ class FrameRequest(NamedTuple):
     span_ms: int = HOUR_MS
     at: int | None = None
     against: int | None = None
+    board: tuple[ChartedMetric, ...] = ()
 
 
 class StorePosition(NamedTuple):
@@ -222,7 +223,7 @@ def _with_detail(reader: StoreReader, frame: Frame, rules: RuleConfig, settings:
     if request.name is None:
         return frame
     detail = read_object_detail(
-        reader, frame.status, rules, request.name, metric=request.metric, span_ms=request.span_ms
+        reader, frame.status, rules, request.name, metric=request.metric, board=request.board, span_ms=request.span_ms
     )
     return replace(frame, detail=detail, dispositions=_dispositions(reader, frame, detail, rules, settings))
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mqvitals_agent.plan_inputs import ObjectValues
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.chart_lines import ShadedSpan
 from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.view.alerts import AlertAdvice, read_advice
+from mqvitals_agent.view.card import NEVER_HERE, CardFigure, read_card
 from mqvitals_agent.view.changes import ObjectChanges, read_changes_of
 from mqvitals_agent.view.console import ConsoleExcerpt, read_console
 from mqvitals_agent.view.explanation import explain_object
@@ -25,10 +27,11 @@ from mqvitals_agent.view.values import MAIN_METRIC
 from mqvitals_agent.view.what_if import WhatIfInputs, read_what_if
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation
-from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.lifecycle.alert import Alert, Severity
 from mqvitals_rules.ruleset.rule import Rule, RuleKind
 from mqvitals_rules.ruleset.tuning import Changed
 from mqvitals_rules.snapshot import Instance, ObjectName
+from mqvitals_rules.thresholds import Threshold, applies, thresholds_of
 from mqvitals_rules.vocabulary.metric import Absence, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
@@ -47,6 +50,13 @@ _SOURCES: Final[Mapping[Absence, str]] = {
     Absence.NEEDS_CONSOLE: "console messages",
     Absence.NEEDS_EVENTS: "event messages",
 }
+
+
+class ChartedMetric(NamedTuple):
+    """A metric of an object on a chart board."""
+
+    object: ObjectName
+    metric: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,8 @@ class ObjectDetail:
     chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to
     do, when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a
     channel initiator, ``rules_off`` the rules that the site turned off for it, with its reasons, ``console`` the messages about it, ``changes`` those of definitions; ``planned`` the inputs of the formulas. ``trend`` is the
-    chosen one over time (None: it has none).
+    chosen one over time (None: it has none), ``board`` what else is charted, also of other objects; ``card`` the figures
+    that matter, ``thresholds`` those of all its metrics, ``alert_spans`` when its warnings and worse were open.
     """
 
     name: ObjectName
@@ -112,13 +123,24 @@ class ObjectDetail:
     chartable: tuple[str, ...] = ()
     metric: str = ""
     trend: Trend | None = None
+    board: tuple[Trend, ...] = ()
+    card: tuple[CardFigure, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
+    alert_spans: tuple[ShadedSpan, ...] = ()
 
 
 def read_object_detail(
-    reader: StoreReader, status: GroupStatus, rules: RuleConfig, name: ObjectName, *, metric: str = "", span_ms: int
+    reader: StoreReader,
+    status: GroupStatus,
+    rules: RuleConfig,
+    name: ObjectName,
+    *,
+    metric: str = "",
+    board: Sequence[ChartedMetric] = (),
+    span_ms: int,
 ) -> ObjectDetail:
     """Read an object and evaluate its rules; ``metric`` is the one to chart, empty: the usual one, or where that is a
-    state the one in the summary of the worst firing rule. Raises StoreError."""
+    state the one in the summary of the worst firing rule. ``board`` is charted beside it. Raises StoreError."""
     data = status.data
     if name.kind not in KINDS or not reader.has(name):
         return ObjectDetail(name, known=False, near=reader.closest(str(name)))
@@ -145,6 +167,8 @@ def read_object_detail(
     object_rules = _object_rules(reader, rules, name, alerts)
     changes = read_changes_of(reader, name, related, (*firing, *below)[:_WITH_CONSOLE], data.now)
     shown = _charted(name.kind, metric, chartable, object_rules)
+    thresholds = _thresholds(name.kind, values, object_rules)
+    span = TimeRange(data.now - span_ms, data.now)
     return ObjectDetail(
         name=name,
         gone=None if row is None else row.gone,
@@ -169,9 +193,33 @@ def read_object_detail(
         else read_what_if(ObjectValues(reader, name, rules.facts, data.now, answered_only=True)),
         chartable=chartable,
         metric=shown,
-        trend=_trend(reader, name, shown, values, TimeRange(data.now - span_ms, data.now), changes.own)
-        if shown
-        else None,
+        trend=_trend(reader, name, shown, values, span, changes.own) if shown else None,
+        board=read_board(reader, [each for each in board if each != (name, shown)], span),
+        card=read_card(reader, name, values, thresholds, data.now),
+        thresholds=thresholds,
+        alert_spans=tuple(
+            ShadedSpan(alert.started, data.now if alert.ended is None else alert.ended, alert.severity)
+            for alert in alerts
+            if alert.started is not None and alert.severity >= Severity.WARNING
+        ),
+    )
+
+
+def _thresholds(kind: str, values: Mapping[str, CurrentValue], rules: Sequence[ObjectRule]) -> tuple[Threshold, ...]:
+    """The thresholds of the rules that nothing but figures keeps from firing."""
+    numbers = {metric: latest.value for metric, latest in values.items()}
+    return thresholds_of([each.rule for each in rules if applies(each.rule, each.explanation.when)], kind, numbers)
+
+
+def read_board(reader: StoreReader, board: Iterable[ChartedMetric], span: TimeRange) -> tuple[Trend, ...]:
+    """The metrics of a chart board over time; those of objects that the store does not know are left out.
+
+    Raises StoreError.
+    """
+    return tuple(
+        trend_of(each, metric_of(each.kind, metric), reader.trend(each, metric, span.since, span.until), span)
+        for each, metric in board
+        if reader.has(each)
     )
 
 
@@ -265,25 +313,9 @@ def _chartable(kind: str, values: Mapping[str, CurrentValue]) -> tuple[str, ...]
         for metric in KINDS[kind].metrics
         if metric.in_history
         and metric.name in values
-        and values[metric.name].value not in _WITHOUT_HISTORY
+        and values[metric.name].value not in NEVER_HERE
         and not metric.declared
     )
-
-
-_WITHOUT_HISTORY = frozenset(
-    {
-        Absence.NEEDS_SMF,
-        Absence.NEEDS_STATISTICS,
-        Absence.NEEDS_CONSOLE,
-        Absence.NEEDS_EVENTS,
-        Absence.NOT_RETURNED,
-        Absence.NOT_ON_ZOS,
-        Absence.NOT_ON_DISTRIBUTED,
-        Absence.NOT_DECLARED,
-        Absence.NOT_LIVE,
-        Absence.NOT_ASKED,
-    }
-)
 
 
 def _trend(

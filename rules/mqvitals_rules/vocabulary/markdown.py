@@ -1,10 +1,13 @@
-"""The reference page of all metrics, as Markdown, made from the tables."""
+"""What the tables say of each metric: as facts, and all of them as the reference page in Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType
+
+GLUE = "\N{NO-BREAK SPACE}"
+"""Stands between words that must stay on one line."""
 
 _INTRODUCTION = """\
 # Metrics
@@ -85,6 +88,26 @@ def metrics_page(kinds: Iterable[Kind]) -> str:
     for kind in kinds:
         lines += ["", *_section(kind)]
     return "\n".join(lines) + "\n"
+
+
+def metric_facts(metric: Metric) -> dict[str, str]:
+    """What there is to know about a metric, by what it is about; what it does not have is left out."""
+    facts = {
+        "meaning": metric.meaning,
+        "type": f"{metric.type.value}, {metric.unit}" if metric.unit else metric.type.value,
+        "values": ", ".join(f"{name}{GLUE}{number}" for name, number in metric.values.items()),
+        "absent": ", ".join(f"{reason.value} when {number} is reported" for number, reason in metric.special.items()),
+        "MQSC": metric.mqsc,
+        "PCF": metric.pcf,
+        "command": metric.command,
+        "SMF": metric.smf,
+        "messages": f"of statistics: {metric.statistics}" if metric.statistics else "",
+        "computed": metric.computed,
+        "declared": "in the configuration" if metric.declared else "",
+        "platform": {"zos": "z/OS", "distributed": "distributed"}.get(metric.platform, ""),
+        "since": f"command level {metric.since}" if metric.since else "",
+    }
+    return {about: text for about, text in facts.items() if text}
 
 
 def source_text(metric: Metric) -> str:

@@ -14,21 +14,35 @@ from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.object_detail import ObjectDetail
 from mqvitals_agent.view.screens.object import detail_lines
+from mqvitals_agent.view.screens.page_parts import PageState
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.ruleset.tuning import Tuning
 from mqvitals_rules.snapshot import ObjectName
 
+Lines = Callable[..., tuple[Line, ...]]
+
+
+class _NothingFolded(dict[str, bool]):
+    """Says of every part that a person has opened it."""
+
+    def get(self, part: str, default: object = None) -> bool:
+        return False
+
+
+EVERYTHING_OPEN = PageState(folded=_NothingFolded())
+
 HOSTILE = ("[/x]", "\x1b[2J\x1b[31mRED", "漢" * 48)
 
 
 @pytest.fixture
-def lines(stored: StoreReader, judging: RuleConfig) -> Callable[[str, int], tuple[Line, ...]]:
+def lines(stored: StoreReader, judging: RuleConfig) -> Lines:
     """The lines of an object of the made-up store."""
 
-    def make(name: str, width: int) -> tuple[Line, ...]:
-        return detail_lines(read_frame(stored, 0, FrameRequest("detail", name=ObjectName.parse(name)), judging), width)
+    def make(name: str, width: int, state: PageState = EVERYTHING_OPEN) -> tuple[Line, ...]:
+        frame = read_frame(stored, 0, FrameRequest("detail", name=ObjectName.parse(name)), judging)
+        return detail_lines(frame, width, state)
 
     return make
 
@@ -51,15 +65,17 @@ def text_of(lines: Sequence[Line]) -> str:
 
 @pytest.mark.parametrize("name", ["buffer_pool/3", "queue/APPL.IN"])
 def test_goldens(
-    lines: Callable[[str, int], tuple[Line, ...]],
+    lines: Lines,
     golden: Callable[[str, Callable[[int], Sequence[Line]]], None],
     name: str,
 ) -> None:
     """A pool in trouble and a queue in health."""
-    golden(f"detail-{name.replace('/', '-')}", lambda width: lines(f"QM01/{name}", width))
+    # A drawing has no words that a wider one could keep.
+    state = PageState(folded={"charts": True})
+    golden(f"detail-{name.replace('/', '-')}", lambda width: lines(f"QM01/{name}", width, state))
 
 
-def test_the_way_from_the_pool_to_the_citation(lines: Callable[[str, int], tuple[Line, ...]]) -> None:
+def test_the_way_from_the_pool_to_the_citation(lines: Lines) -> None:
     """The rule that fires stands first, with its condition filled in, its threshold, advice and source."""
     text = text_of(lines("QM01/buffer_pool/3", 200))
     assert "● CRITICAL  QM01 buffer pool 3  for " in text
@@ -69,7 +85,7 @@ def test_the_way_from_the_pool_to_the_citation(lines: Callable[[str, int], tuple
     assert "MQSC: DISPLAY USAGE" in text
 
 
-def test_rules_that_cannot_be_judged_say_what_is_missing(lines: Callable[[str, int], tuple[Line, ...]]) -> None:
+def test_rules_that_cannot_be_judged_say_what_is_missing(lines: Lines) -> None:
     """Unknown is told with its reason, and never looks fine."""
     found = lines("QM01/channel/TO.QM02", 200)
     unknown = [line for line in found if line.text.startswith("? CHL-07")]
@@ -88,7 +104,7 @@ def test_rules_that_cannot_be_judged_say_what_is_missing(lines: Callable[[str, i
         ("buffer_pool/3", ["QM01/page_set/4", "QM01/queue/APPL.IN", "QM01/queue/QM02"]),
     ],
 )
-def test_related_objects(lines: Callable[[str, int], tuple[Line, ...]], name: str, keys: list[str]) -> None:
+def test_related_objects(lines: Lines, name: str, keys: list[str]) -> None:
     """From a queue to its page set and pool and back, from a channel to its transmission queue."""
     assert [line.key for line in lines(f"QM01/{name}", 120) if line.key and not line.alert] == keys
 
@@ -104,7 +120,7 @@ def test_the_chart(subject: Callable[..., ObjectDetail]) -> None:
     assert subject("QM01/buffer_pool/3", "nonsense").metric == "free_pct"
 
 
-def test_what_the_store_does_not_know(lines: Callable[[str, int], tuple[Line, ...]]) -> None:
+def test_what_the_store_does_not_know(lines: Lines) -> None:
     """It says so and offers names that look alike, to be opened."""
     found = lines("QM01/buffer_pool/33", 80)
     assert "The store holds no QM01/buffer_pool/33" in text_of(found)
@@ -114,7 +130,7 @@ def test_what_the_store_does_not_know(lines: Callable[[str, int], tuple[Line, ..
 
 @pytest.mark.parametrize("kind", ["queue", "channel"])
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names(lines: Callable[[str, int], tuple[Line, ...]], kind: str, name: str) -> None:
+def test_hostile_names(lines: Lines, kind: str, name: str) -> None:
     """No name steers the terminal or makes a line wider than the screen."""
     for width in (80, 120, 200):
         found = lines(f"QM01/{kind}/{name}", width)
@@ -136,10 +152,10 @@ def test_a_queue_manager_tells_of_what_belongs_to_it(stored: StoreReader, judgin
     assert frame.detail.health is Health.CRITICAL
     lines = detail_lines(frame, 80)
     assert lines[0].text.startswith("● CRITICAL  queue manager QM01")
-    place = next(place for place, line in enumerate(lines) if line.text.startswith("Alerts of what belongs to it"))
+    place = next(place for place, line in enumerate(lines) if line.section == "below")
     assert lines[place + 1].key == "QM01/buffer_pool/3"
     assert lines[place + 1].text.startswith("● CRITICAL")
-    assert any(line.text.startswith("What to do about QM01 buffer pool 3") for line in lines)
+    assert any(line.text.startswith("▾ What to do about QM01 buffer pool 3") for line in lines)
     assert frame.detail.lead is not None
     assert frame.detail.mqsc == frame.detail.lead[1].mqsc != ""
 

@@ -1,97 +1,41 @@
-"""One object: a chart of a metric, and below it its figures, related objects, rules, and the next command to type."""
+"""One object: its state, card, charts, what to do, and below them all that is known of it."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.text.figure import object_words
-from mqvitals_agent.text.styled import Line, Span, Tone, line
-from mqvitals_agent.text.terminal import cells, cut, safe
+from mqvitals_agent.text.figure import figure, object_words
+from mqvitals_agent.text.styled import Line
+from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
+from mqvitals_agent.view.metric_page import metric_lines
+from mqvitals_agent.view.object_detail import ChartedMetric, ObjectDetail
+from mqvitals_agent.view.screens.chart_board import fitting_span_ms, moved_cursor, next_span_ms, of_records, room_for
 from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.trend import Trend, not_kept
-from mqvitals_agent.view.trend_chart import chart_of
+from mqvitals_agent.view.screens.page_parts import PageState
+from mqvitals_agent.view.values import MAIN_METRIC
 from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_rules.vocabulary.tables import metric as metric_of
 from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import ACTIONS, MOVES, WHO, Hint, asking_key, hint_line, own_hints
 from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
 from mqvitals_tui.screens.acting_screen import ActingScreen
+from mqvitals_tui.screens.figure_screens import ChoiceScreen, ExplanationScreen
 from mqvitals_tui.screens.frame_screen import ScreenContext, trail_line
-from mqvitals_tui.widgets.chart import BrailleChart
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
-_MINUTES = (1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 * 24 * 60)
-
-_UNITS = ((24 * 60, "day"), (60, "hour"), (1, "minute"))
-
-SPANS_MS = tuple(minutes * 60_000 for minutes in _MINUTES)
-"""The lengths of a chart, ms, the shortest first."""
-
-
-def fitting_span_ms(trend: Trend, most_ms: int) -> int:
-    """The shortest step that holds all points of a trend, at most ``most_ms``: a young store fills its chart.
-
-    A trend without points gets the longest.
-    """
-    if not trend.points:
-        return most_ms
-    past = trend.span.until - trend.points[0][0]
-    return min(next((ms for ms in SPANS_MS if ms >= past), most_ms), most_ms)
-
-
-def next_span_ms(span_ms: int, step: int) -> int:
-    """The length ``step`` positions after ``span_ms`` (before it, when negative), or the first or last one."""
-    position = SPANS_MS.index(span_ms) + step
-    return SPANS_MS[min(max(position, 0), len(SPANS_MS) - 1)]
-
-
-def last_part(trend: Trend, span_ms: int) -> Trend:
-    """The last ``span_ms`` of a trend."""
-    since = trend.span.until - span_ms
-    if since <= trend.span.since:
-        return trend
-    first = bisect_left(trend.points, since, key=lambda point: point[0])
-    span = TimeRange(since, trend.span.until)
-    return replace(trend, points=trend.points[first:], intervals=trend.intervals[first:], span=span)
-
-
-def span_words(ms: int) -> str:
-    """A length in words: ``the last 15 minutes``. Raises ValueError unless it is a whole number of minutes."""
-    minutes, rest = divmod(ms, 60_000)
-    if rest:
-        raise ValueError(f"{ms} ms is no whole number of minutes")
-    size, unit = next((size, unit) for size, unit in _UNITS if minutes % size == 0)
-    count = minutes // size
-    return f"the last {unit}" if count == 1 else f"the last {count} {unit}s"
-
-
-_SHORT_UNITS = {"pct": "%", "us": "µs", "count": "", "number": ""}
-
-
-def unit_words(metric: Metric) -> str:
-    """The unit in words; a counter's values are rates."""
-    unit = _SHORT_UNITS.get(metric.unit, metric.unit)
-    if metric.type is MetricType.COUNTER:
-        return f"{unit} per second".strip()
-    return unit
-
-
 DAY_MS = 24 * HOUR_MS
 
-_CHARTED = 18
-"""The least lines for a chart and some text below it."""
+_AROUND = 2
+"""Lines around header and page: the trail and the keys."""
 
 
 class DetailScreen(ActingScreen):
@@ -101,7 +45,6 @@ class DetailScreen(ActingScreen):
     AUTO_FOCUS = "#lines"
     DEFAULT_CSS = """
     DetailScreen { background: $background; }
-    DetailScreen #chart { height: 30%; min-height: 7; max-height: 14; }
     DetailScreen #lines { height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     """
 
@@ -111,15 +54,15 @@ class DetailScreen(ActingScreen):
         self.trail = trail
         self._metric = ""
         self._chosen_ms: int | None = None
-        self._zoomed = False
         self._steps = 0
+        self._board: tuple[ChartedMetric, ...] = ()
+        self._zoomed = False
+        self._ago_ms: int | None = None
 
     def compose(self) -> ComposeResult:
-        """Header, trail, title of the chart, chart, text, keys."""
+        """Header, trail, text, keys."""
         yield Banner(id="header")
         yield Banner(id="trail")
-        yield Banner(id="what")
-        yield BrailleChart(id="chart")
         yield LinesView(id="lines")
         yield StatusBar(id="keys")
 
@@ -127,18 +70,17 @@ class DetailScreen(ActingScreen):
     def request(self) -> FrameRequest:
         """The object, and what its chart shows."""
         return FrameRequest(
-            DETAIL, name=self.object_name, metric=self._metric, span_ms=self._chosen_ms or self._usual_ms
+            DETAIL,
+            name=self.object_name,
+            metric=self._metric,
+            span_ms=self._chosen_ms or self._usual_ms,
+            board=self._board,
         )
-
-    @property
-    def _of_records(self) -> bool:
-        kind = KINDS.get(self.object_name.kind)
-        return kind is not None and kind.poll.startswith("SMF ")
 
     @property
     def _usual_ms(self) -> int:
         # SMF records give one or two values an hour.
-        return DAY_MS if self._of_records else HOUR_MS
+        return DAY_MS if of_records(self.object_name.kind) else HOUR_MS
 
     @property
     def span_ms(self) -> int:
@@ -169,14 +111,18 @@ class DetailScreen(ActingScreen):
         self.query_one("#trail", Banner).show((trail_line((*self.trail, object_words(self.object_name)), width),))
         hints = (
             Hint("Esc", "back"),
-            Hint("Enter", "open", 1),
+            Hint("Enter", "open, chart", 1),
+            Hint("f", "chart", 3),
             *((Hint("w", self._asking.description),) if self._asking else ()),
-            Hint("+ -", "span", 3),
-            Hint("[ ]", "metric", 4),
+            Hint("+ -", "span", 4),
+            Hint("< >", "metric", 5),
+            Hint("v", "add", 5),
+            Hint("← →", "read", 5),
             *(hint._replace(spare=hint.spare + 3) for hint in (own_hints(ACTIONS) if self._has_alerts else ())),
-            Hint("c", "copy MQSC", 2),
-            Hint(":", "find", 5),
-            Hint("?", "help"),
+            Hint("y", "copy", 2),
+            Hint(":", "find", 6),
+            Hint("?", "explain", 2),
+            Hint("F1", "help"),
             Hint("q", "quit"),
         )
         self.query_one("#keys", StatusBar).show((hint_line(hints, width),))
@@ -187,41 +133,19 @@ class DetailScreen(ActingScreen):
         return (("Here: an object", own), ("Moving about", MOVES))
 
     def paint(self, read: LoadedFrame, width: int) -> None:
-        """Chart and text."""
-        detail = read.frame.detail
-        chart = self.query_one("#chart", BrailleChart)
-        trend = None if detail is None else detail.trend
-        if self.size.height < _CHARTED:
-            trend = None
-        chart.display = trend is not None
-        self.query_one("#what", Banner).show(() if trend is None else (self._what(read, width),))
-        if trend is not None:
-            trend = last_part(trend, self.span_ms)
-            time = span_words(self.span_ms)
-            empty = (
-                f"Absent in {time}: {trend.why}"
-                if trend.points and trend.why
-                else not_kept(trend) or f"No {'record' if self._of_records else 'poll'} in {time}"
-            )
-            drawn = chart_of([trend], earlier=read.earlier, zoomed=self._zoomed)
-            chart.show(drawn, time_words=f"{time}, UTC{', zoomed' if self._zoomed else ''}", empty=empty)
-        if self._steps and detail is not None:
+        """The page."""
+        if self._steps and read.frame.detail is not None:
             steps, self._steps = self._steps, 0
             self.action_metric(steps)
-        self.query_one("#lines", LinesView).show(detail_lines(read.frame, max(width - 1, 20)))
+        lines = detail_lines(read.frame, max(width - 1, 20), self._state, read.earlier)
+        self.query_one("#lines", LinesView).show(lines)
 
-    def _what(self, read: LoadedFrame, width: int) -> Line:
-        detail = read.frame.detail
-        if detail is None or detail.trend is None:
-            return line()
-        metric = detail.trend.metric
-        unit = unit_words(metric)
-        which = f"{detail.chartable.index(detail.metric) + 1} of {len(detail.chartable)}"
-        head = f" {metric.name}"
-        deleted = not_kept(last_part(detail.trend, self.span_ms))
-        end = f"{f', {unit}' if unit else ''}; metric {which}{f'; {deleted}' if deleted else ''}"
-        meaning = cut(f": {metric.meaning}", max(width - cells(head) - cells(end), 0))
-        return Line((Span(head, Tone.STRONG), Span(f"{meaning if cells(meaning) > 8 else ''}{end}", Tone.FAINT)))
+    @property
+    def _state(self) -> PageState:
+        header = self.query_one("#header", Banner).text
+        height = self.size.height - len(header.splitlines()) - _AROUND
+        folded = self.context.folded.get(self.object_name.kind, {})
+        return PageState(max(height, 1), dict(folded), self.span_ms, self._ago_ms, self._zoomed)
 
     @property
     def _has_alerts(self) -> bool:
@@ -244,9 +168,47 @@ class DetailScreen(ActingScreen):
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
-    def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
-        """Enter on a related object."""
-        self.open_key(message.key)
+    async def action_open(self) -> None:
+        """Act on what is under the cursor at once, so that the next key is for what that leads to."""
+        self._open()
+
+    def on_cursor_view_opened(self, _: CursorView.Opened) -> None:
+        """A double click."""
+        self._open()
+
+    def _open(self) -> None:
+        """Fold or open a part, chart a figure, or open a related object."""
+        under = self._under
+        if under is None:
+            return
+        if under.section:
+            self._fold(under.section)
+        elif under.figure:
+            self.chart(under.figure)
+        elif under.key:
+            self.open_key(under.key)
+
+    @property
+    def _under(self) -> Line | None:
+        return self.query_one("#lines", LinesView).cursor_line
+
+    @property
+    def _detail(self) -> ObjectDetail | None:
+        return None if self._read is None else self._read.frame.detail
+
+    def _fold(self, part: str) -> None:
+        folded = self.context.folded.setdefault(self.object_name.kind, {})
+        folded[part] = not PageState(folded=folded).is_folded(part)
+        self.repaint()
+
+    def chart(self, metric: str) -> None:
+        """Chart a metric of the object; of one without a past a notification says so."""
+        detail = self._detail
+        if detail is None or metric not in detail.chartable:
+            self.notify(f"{metric} has no past to chart", markup=False)
+            return
+        self._metric = metric
+        self._ask()
 
     def action_back(self) -> None:
         """To where this was opened."""
@@ -258,9 +220,16 @@ class DetailScreen(ActingScreen):
         self._ask()
 
     def action_zoom(self) -> None:
-        """The chart from the least to the greatest value, or with its whole scale again."""
+        """The charts from the least to the greatest value, or with their whole scale again."""
         self._zoomed = not self._zoomed
         self.repaint()
+
+    def action_cursor(self, step: int) -> None:
+        """The cursor of the charts a cell later or earlier; past the end it goes."""
+        detail = self._detail
+        if detail is not None:
+            self._ago_ms = moved_cursor(detail, self._state, max(self.size.width - 1, 20), step)
+            self.repaint()
 
     def action_metric(self, step: int) -> None:
         """Another metric in the chart."""
@@ -279,6 +248,72 @@ class DetailScreen(ActingScreen):
     def _ask(self) -> None:
         self.post_message(self.FrameRequested(self.request))
 
+    def action_part(self, step: int) -> None:
+        """To the next part of the page, or to the one before."""
+        self.query_one("#lines", LinesView).go_to_part(step)
+
+    async def action_explain(self) -> None:
+        """Explain the figure under the cursor; elsewhere show the keys."""
+        under, detail = self._under, self._detail
+        if under is None or not under.figure or detail is None or KINDS[detail.name.kind].metric(under.figure) is None:
+            await self.app.run_action("keys")
+            return
+        name = under.figure
+        now = self._read.frame.now if self._read is not None else 0
+        self.app.push_screen(ExplanationScreen(lambda width: metric_lines(detail, name, now, width)))
+
+    def action_choose_chart(self) -> None:
+        """List what can be charted, the card's figures first."""
+        detail = self._detail
+        if detail is None or not detail.chartable:
+            self.notify("Nothing of this object can be charted", markup=False)
+            return
+        values = detail.values or {}
+        first = [each.metric.name for each in detail.card if each.metric.name in detail.chartable]
+        figures = []
+        for name in dict.fromkeys((*first, *detail.chartable)):
+            metric = metric_of(detail.name.kind, name)
+            figures.append((name, figure(values[name].value, metric), metric.meaning))
+
+        def charted(name: str | None) -> None:
+            if name:
+                self.chart(name)
+
+        self.app.push_screen(ChoiceScreen(figures), charted)
+
+    def action_add_chart(self) -> None:
+        """Chart what is under the cursor beside what is charted; what is there already goes."""
+        wanted, detail = self._chartable_under(), self._detail
+        if wanted is None or detail is None:
+            self.notify("Put the cursor on a figure, or on an object that belongs to this one", markup=False)
+            return
+        if wanted in self._board:
+            self._board = tuple(each for each in self._board if each != wanted)
+        elif wanted == ChartedMetric(detail.name, detail.metric):
+            self.notify(f"{wanted.metric} is charted already", markup=False)
+            return
+        else:
+            charted = [ChartedMetric(detail.name, detail.metric), *self._board] if detail.metric else [*self._board]
+            metrics = [metric_of(each.object.kind, each.metric) for each in charted]
+            if not room_for(metrics, metric_of(wanted.object.kind, wanted.metric)):
+                self.notify("There is no room for a further chart: v on a charted figure takes it away", markup=False)
+                return
+            self._board = (*self._board, wanted)
+        self._ask()
+
+    def _chartable_under(self) -> ChartedMetric | None:
+        """The figure under the cursor, or of a related object what is charted here, else its main figure."""
+        under, detail = self._under, self._detail
+        if under is None or detail is None:
+            return None
+        if under.figure:
+            return ChartedMetric(detail.name, under.figure) if under.figure in detail.chartable else None
+        if not under.key or under.alert:
+            return None
+        name = ObjectName.parse(under.key)
+        metric = detail.metric if name.kind == detail.name.kind and detail.metric else MAIN_METRIC[name.kind]
+        return ChartedMetric(name, metric)
+
     def action_who(self) -> None:
         """Show which applications have the queue open, or the units of work of the queue manager."""
         if self._asking:
@@ -287,9 +322,11 @@ class DetailScreen(ActingScreen):
             self.notify("w works on queues, queue managers and logs: it asks who uses them now", markup=False)
 
     def action_copy(self) -> None:
-        """The MQSC command to the terminal's clipboard."""
-        detail = None if self._read is None else self._read.frame.detail
-        command = "" if detail is None else safe(one_line(detail.mqsc))
+        """The MQSC command under the cursor, else that of what to do, to the terminal's clipboard."""
+        under, detail = self._under, self._detail
+        command = under.copies if under is not None and under.copies else ""
+        if not command and detail is not None:
+            command = safe(one_line(detail.mqsc))
         if not command:
             self.notify("There is no command to copy here", severity="warning", markup=False)
             return

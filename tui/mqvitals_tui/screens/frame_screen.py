@@ -49,7 +49,8 @@ class ScreenContext:
     ``ended`` is a sentence once the child agent has ended, else empty. ``machine`` is the machine's clock, ms since
     1970 UTC, by which requests to the agent and actions are dated: the samples of a simulation may have another clock.
     ``settings`` give labels, routes and receivers; ``author`` is who acts on alerts, None: the user of the operating
-    system. ``news`` is what the feed told last, which the headers of all screens show.
+    system. ``news`` is what the feed told last, which the headers of all screens show. ``folded`` remembers by kind of
+    object which parts of its page a person folded or opened.
     """
 
     rule_config: RuleConfig
@@ -59,6 +60,7 @@ class ScreenContext:
     settings: Settings = field(default_factory=Settings)
     author: str | None = None
     news: FeedNews = field(default_factory=FeedNews)
+    folded: dict[str, dict[str, bool]] = field(default_factory=dict)
 
 
 class FrameScreen(Screen[None], inherit_bindings=False):

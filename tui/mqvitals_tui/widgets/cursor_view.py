@@ -40,7 +40,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
             return self.view
 
     class Opened(_Keyed):
-        """Enter or a double click on a row."""
+        """Enter or a double click on a row; ``key`` is empty where it leads to no object."""
 
     class Highlighted(_Keyed):
         """The cursor is on another key; empty: on no row."""
@@ -259,7 +259,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_open(self) -> None:
         """Post ``Opened`` for the row under the cursor."""
-        if self.cursor_key:
+        if self._cursor >= 0:
             self.post_message(self.Opened(self, self.cursor_key))
 
     def on_click(self, event: events.Click) -> None:
@@ -282,6 +282,11 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 _KEPT = 512
+
+
+def _about(line: Line) -> tuple[str | int, ...]:
+    """What a line is about, whatever its words are now."""
+    return line.key, line.alert, line.silence, line.figure, line.copies, line.section
 
 
 class LinesView(CursorView, can_focus=True):
@@ -315,16 +320,17 @@ class LinesView(CursorView, can_focus=True):
         lines = tuple(lines)
         if lines == self._lines:
             return
-        key, was = self.cursor_key, self.cursor_line
+        key, was, row = self.cursor_key, self.cursor_line, self._cursor
         self._lines = lines
         size = Size(0, len(self._lines))
         if size != self.virtual_size:
             self.virtual_size = size
-        # Several alerts may be about one object: the cursor stays on its own.
+        # Several alerts may be about one object, and not every stop has a key: the cursor stays on its own line.
         near = -1
-        if was is not None and (was.alert or was.silence):
-            about = (was.key, was.alert, was.silence)
-            near = next((row for row, each in enumerate(lines) if (each.key, each.alert, each.silence) == about), -1)
+        if was is not None and (was.alert or was.silence or not was.key):
+            about = _about(was)
+            alike = [number for number, each in enumerate(lines) if _about(each) == about]
+            near = min(alike, key=lambda number: abs(number - row), default=-1)
         self._rows_changed(tuple(row for row, line in enumerate(self._lines) if line.is_stop), key, near)
 
     def go_to_part(self, step: int) -> None:
@@ -333,11 +339,11 @@ class LinesView(CursorView, can_focus=True):
         The heading and as much of its section as fits is scrolled into sight. Without a section with a stop nothing
         happens.
         """
-        heads = [row for row, each in enumerate(self._lines) if is_heading(each)]
+        heads = [row for row, each in enumerate(self._lines) if each.section or is_heading(each)]
         parts = [
             (head, first, end)
             for head, end in zip(heads, [*heads[1:], len(self._lines)], strict=True)
-            if head < (first := self._after(head)) < end
+            if head <= (first := self._after(head - 1)) < end
         ]
         if not parts:
             return

@@ -288,6 +288,43 @@ class HistoryQuery:
             None if earlier is None else moment(earlier[0]),
         )
 
+    def several(
+        self,
+        connection: sqlite3.Connection,
+        name: ObjectName,
+        metrics: Sequence[str],
+        source: Source = Source.POLL,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+    ) -> dict[str, list[Sample]]:
+        """The ``samples`` of several metrics of an object, by metric: its rows are read once. Raises sqlite3.Error."""
+        found: dict[str, list[Sample]] = {metric: [] for metric in metrics}
+        if not self._columns or not metrics:
+            return found
+        columns = "".join(f", {self._column(metric)}" for metric in metrics)
+        if source is Source.POLL:
+            times, of_object = "snapshot AS t", "t.owner = ?"
+            matching = f" AND s.object_id = ({_OBJECT}) AND s.source = {POLL}"
+            parameters: tuple[str | int, ...] = (name.owner, max(first, FIRST), min(last, LAST), *name)
+        else:
+            times, of_object = "record AS t", f"t.object_id = ({_OBJECT}) AND t.source = ?"
+            matching = " AND s.object_id = t.object_id AND s.source = t.source"
+            parameters = (*name, int(source), max(first, FIRST), min(last, LAST))
+        rows = connection.execute(
+            f"SELECT s.ts, s.interval_ms, s.polled{columns} FROM {times} CROSS JOIN {self._tables.history} AS s"  # noqa: S608
+            f" WHERE {of_object} AND t.ts BETWEEN ? AND ? AND s.ts = t.ts{matching} ORDER BY t.ts",
+            parameters,
+        )
+        types = self._types(metrics)
+        for ts, interval, polled, *cells in rows:
+            at, covered = moment(ts), integer_or_none(interval)
+            asked = bool(polled) and source is Source.POLL
+            for metric, value in zip(metrics, checked_values(cells, types), strict=True):
+                if asked or value is not None:
+                    found[metric].append(Sample(at, covered, value))
+        return found
+
     def sources(self, connection: sqlite3.Connection, name: ObjectName) -> tuple[Source, ...]:
         """The sources, other than polls, that have samples of an object. Raises sqlite3.Error."""
         rows = connection.execute(

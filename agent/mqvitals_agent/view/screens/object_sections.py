@@ -1,96 +1,27 @@
-"""Parts of an object's screen: its rules and their verdicts, and the figures of its newest record."""
+"""Parts of an object's page about its figures: of its newest record in words, every one that is known, the absent ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
-from mqvitals_agent.text.figure import age, figure
-from mqvitals_agent.text.severity import Health, health_of
-from mqvitals_agent.text.styled import Line, Span, Tone, heading, labelled, tone_of, wrapped
-from mqvitals_agent.text.terminal import safe
-from mqvitals_agent.view.alerts import since_words
-from mqvitals_agent.view.object_detail import ObjectRule
-from mqvitals_agent.view.values import Values, newest_record, number_in, on_zos, record_words
-from mqvitals_rules.ruleset.markdown import hold_text, one_line
-from mqvitals_rules.ruleset.rule import Rule
+from mqvitals_agent.text.figure import figure, number, short_age
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, wrapped
+from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
+from mqvitals_agent.view.values import Values, newest_record, number_in, on_zos, record_words, trace_words
+from mqvitals_rules.snapshot import Instance, Source
 from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
-_LEAD = 12
-"""Cells of the label before each text."""
+if TYPE_CHECKING:
+    from mqvitals_agent.view.object_detail import ObjectDetail
 
+_INDENT = "  "
+_WIDE = 100
+"""From this width on the meaning of a metric fits beside it."""
 
-def rule_lines(rules: Sequence[ObjectRule], off: Sequence[tuple[Rule, str]], now: int, width: int) -> Iterator[Line]:
-    """Every rule of an object; of rules that find nothing wrong only the condition and its source.
-
-    Of rules that need SMF records or a console only that, and of those that are ``off`` for it the site's reason.
-    """
-    if not rules and not off:
-        return
-    yield heading("Rules for this object", width)
-    for each in rules:
-        yield from _rule(each, now, width)
-    for rule, reason in off:
-        words = "turned off by the settings" + (f" ({reason})" if reason else "")
-        text = safe(f"{one_line(rule.title)}: {words}")
-        yield from labelled(Span(f"{safe('- ' + rule.id):<{_LEAD}}", Tone.FAINT), text, width, Tone.FAINT, gap="")
-
-
-def verdict(each: ObjectRule, now: int) -> tuple[Health, str]:
-    """A rule's verdict as a health and in words."""
-    truth, alert = each.explanation.when.truth, each.alert
-    if each.firing and alert is not None and alert.started is not None:
-        words = f"fires for {age(now - alert.started)}, since {since_words(alert.started, now)}"
-        if truth is None:
-            words += "; unknown at the last poll"
-        elif not truth:
-            words += "; the condition no longer holds, and it is open until it clears"
-        return health_of(alert.severity), words
-    if truth:
-        severity = each.explanation.severity
-        health = Health.UNKNOWN if severity is None else health_of(severity)
-        held = hold_text(each.rule.rule)
-        when = "at the next evaluation" if held == "at once" else f"when it has held for {held}"
-        return health, f"holds; fires {when}"
-    if truth is None:
-        return Health.UNKNOWN, f"unknown, needs {each.lacks}" if each.lacks else "unknown"
-    return Health.OK, "fine"
-
-
-def _rule(each: ObjectRule, now: int, width: int) -> Iterator[Line]:
-    rule, explanation = each.rule.rule, each.explanation
-    health, words = verdict(each, now)
-    head = f"{health.glyph} {safe(rule.id)}"
-    text = f"{safe(one_line(rule.title))}: {words}"
-    yield from labelled(Span(f"{head:<{_LEAD}}", tone_of(health)), text, width, Tone.STRONG, gap="")
-    if each.lacks:
-        # Without SMF records or a console this holds for many rules permanently: their details are in the manual.
-        return
-    for number, changed in enumerate(each.tuned):
-        reason = f": {changed.entry.reason}" if changed.entry.reason else ""
-        text = f"{changed.key}: {changed.value}, not {changed.standard}{reason}"
-        yield from _labelled("tuned" if not number else "", text, width)
-    yield from _labelled("when", explanation.when.filled, width)
-    if explanation.when.truth is None:
-        for number, remedy in enumerate(explanation.remedies):
-            yield from _labelled("missing" if not number else "", remedy, width, Tone.UNKNOWN)
-    if each.firing and explanation.clear is not None:
-        yield from _labelled("clears", explanation.clear.filled, width)
-    if health is not Health.OK:
-        yield from _labelled("advice", explanation.advice, width)
-        yield from _labelled("caveat", rule.caveat, width)
-        yield from _labelled("MQSC", explanation.mqsc, width, Tone.STRONG)
-    for number, source in enumerate(rule.sources):
-        yield from _labelled("source" if not number else "", f"{source.document}, {source.section}", width, Tone.FAINT)
-
-
-def _labelled(label: str, text: str, width: int, tone: Tone = Tone.PLAIN) -> Iterator[Line]:
-    text = safe(one_line(text))
-    if not text:
-        return
-    yield from labelled(Span(f"{'  ' + label:<{_LEAD}}", Tone.FAINT), text, width, tone, gap="")
-
+_MOST_INSTANCES = 10
 
 _FREE, _LOW = metric_of("buffer_pool", "free_pct"), metric_of("buffer_pool", "low_pct")
 
@@ -290,3 +221,98 @@ def _record(kind: str, values: Values, now: int, width: int) -> Iterator[Line]:
         first="  ",
         rest="    ",
     )
+
+
+def figure_lines(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
+    """The present metrics, by the answer that reported them, in the vocabulary's order."""
+    kind, values = KINDS[detail.name.kind], detail.values or {}
+    present = [
+        (metric, values[metric.name])
+        for metric in kind.metrics
+        if metric.name in values and not isinstance(values[metric.name].value, Absence)
+    ]
+    if not present:
+        yield heading("Figures", width)
+        yield line(f"{_INDENT}none is known", Tone.ABSENT)
+        return
+    name_width = max(cells(metric.name) for metric, _ in present)
+    texts = {metric.name: figure(latest.value, metric) for metric, latest in present}
+    value_width = min(max(map(cells, texts.values())), 26)
+    probe = None
+    for metric, latest in present:
+        if latest.probe != probe:
+            probe = latest.probe
+            yield heading(f"Figures from {safe(probe)}", width)
+        text, old = texts[metric.name], "" if latest.ts is None else short_age(now - latest.ts)
+        stale = detail.stale or latest.unanswered is not None
+        spans = [Span(_INDENT), Span(fit(metric.name, name_width), Tone.FAINT), Span("  ")]
+        tone = Tone.STALE if stale else Tone.PLAIN
+        if cells(text) > value_width:
+            yield from (each._replace(figure=metric.name) for each in _long(spans, text, old, width, tone))
+            continue
+        spans += [Span(fit(text, value_width), tone), Span(f"  {old:>6}", Tone.STALE if stale else Tone.FAINT)]
+        note = metric.meaning
+        if latest.unanswered is not None:
+            polled = latest.source is Source.POLL
+            note = f"not answered since: {latest.unanswered.value}" if polled else "stale: no record since"
+        room = width - sum(cells(span.text) for span in spans) - 2
+        if room > 0 and (width >= _WIDE or latest.unanswered is not None):
+            spans += [Span("  "), Span(cut(note, room), Tone.FAINT)]
+        yield Line(tuple(spans), figure=metric.name)
+
+
+def _long(spans: list[Span], text: str, old: str, width: int, tone: Tone) -> Iterator[Line]:
+    """A text that is longer than the column, over several lines."""
+    lead = "".join(span.text for span in spans)
+    first, *rest = wrap(f"{text}  {old}", width, first=lead, rest=" " * min(cells(lead), width // 2))
+    yield Line((*spans, Span(first[len(lead) :], tone)))
+    for each in rest:
+        yield line(each, tone)
+
+
+def instance_lines(detail: ObjectDetail, width: int) -> Iterator[Line]:
+    """The instances of an object that has several."""
+    if len(detail.instances) < 2:
+        return
+    counted = number_in((detail.values or {}).get("instances"))
+    count = max(len(detail.instances), 0 if counted is None else round(counted))
+    yield heading(f"Instances: {number(count)}", width)
+    for each in detail.instances[:_MOST_INSTANCES]:
+        yield line(cut(f"{_INDENT}{_instance(each, detail.name.kind)}", width))
+    if count > _MOST_INSTANCES:
+        yield line(f"{_INDENT}and {number(count - _MOST_INSTANCES)} more", Tone.FAINT)
+
+
+def _instance(each: Instance, kind: str) -> str:
+    parts = [safe(each.key)]
+    for name in ("status", "substate", "msgs", "remote_application", "conname"):
+        metric = KINDS[kind].metric(name)
+        value = each.values.get(name)
+        if metric is not None and value is not None and not isinstance(value, Absence):
+            parts.append(figure(value, metric))
+    return "  ".join(parts)
+
+
+def absent_lines(detail: ObjectDetail, width: int) -> Iterator[Line]:
+    """The absent metrics, by reason."""
+    kind, values = KINDS[detail.name.kind], detail.values or {}
+    reasons: dict[str, list[str]] = {}
+    for metric in kind.metrics:
+        latest = values.get(metric.name)
+        if latest is not None and isinstance(latest.value, Absence):
+            reasons.setdefault(latest.value.value, []).append(metric.name)
+        elif latest is None and metric.measured:
+            continue
+        elif latest is None and metric.needs_smf:
+            reasons.setdefault(Absence.NEEDS_SMF.value, []).append(metric.name)
+        elif latest is None and metric.needs_statistics:
+            reasons.setdefault(Absence.NEEDS_STATISTICS.value, []).append(metric.name)
+        elif latest is None and not metric.declared:
+            reasons.setdefault(Absence.NOT_ASKED.value, []).append(metric.name)
+    if not reasons:
+        return
+    yield heading("Absent", width)
+    for reason, names in reasons.items():
+        yield from wrapped(f"{reason}: {', '.join(names)}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
+        if reason == Absence.NEEDS_SMF.value and on_zos(values):
+            yield from wrapped(trace_words(kind.name), width, Tone.FAINT, first=_INDENT * 2, rest=_INDENT * 2)
