@@ -282,7 +282,7 @@ def _answering(path: Path, answer: Callable[[Any], str | None], now: Callable[[]
     def work() -> None:
         with Store.open(path) as store:
             begun.set()
-            while not done.wait(0.02):
+            while not done.wait(0.05):
                 for wish in store.requests.waiting(now()):
                     text = answer(wish.object)
                     if text is not None:

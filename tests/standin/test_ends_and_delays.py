@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from mqstandin.library import Bindings
-from mqstandin.server import StandIn
+from mqstandin.server import StandIn, stand_in
 
 from mqsamples.pairs import alone, paired
 from mqvitals_agent.store.error import StoreError
@@ -25,6 +25,13 @@ BUSY = 4
 SECOND_S = 1.0
 BINDINGS = ("ibmmq", "pymqi")
 Start = Callable[[], "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def group() -> Iterator[StandIn]:
+    """Stand-in queue managers with no more queues than the site has: how many there are is nothing to these tests."""
+    with stand_in("quiet") as running:
+        yield running
 
 
 @pytest.fixture

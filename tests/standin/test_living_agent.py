@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from mqstandin.library import Bindings
-from mqstandin.server import StandIn
+from mqstandin.server import StandIn, stand_in
 
 from mqsamples.pairs import alone
 from mqvitals_agent.store.error import StoreError
@@ -65,6 +65,13 @@ class Agent:
         assert self.process.wait(PATIENCE_S) == 0
         self._reading.join(PATIENCE_S)
         return time.monotonic() - began
+
+
+@pytest.fixture
+def group() -> Iterator[StandIn]:
+    """Stand-in queue managers with no more queues than the site has: how many there are is nothing to these tests."""
+    with stand_in("quiet") as running:
+        yield running
 
 
 @pytest.fixture

@@ -112,11 +112,15 @@ async def test_screens(lives: Lives, walk: Walk, golden: Golden, state: str) -> 
     assert not any(differing), "\n".join(filter(None, differing))
 
 
-async def test_the_other_size(lives: Lives, walk: Walk) -> None:
-    """On a smaller terminal every screen fits and shows all that matters, and each state can be told from the others."""
-    seen = [await walk(lives(state).app(), OTHER_SIZE) for state in STATES]
+async def test_the_other_size(lives: Lives, walk: Walk, soak: bool) -> None:
+    """On a smaller terminal every screen fits and shows all that matters, and each state can be told from the others.
+
+    Of the incident, and of it long after; of all states in ``make soak``.
+    """
+    states = STATES if soak else ("incident", "stale")
+    seen = [await walk(lives(state).app(), OTHER_SIZE) for state in states]
     for name in seen[0]:
-        assert len({each[name] for each in seen}) == len(STATES), name
+        assert len({each[name] for each in seen}) == len(states), name
 
 
 @pytest.mark.parametrize("below", HELPS)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from mqsamples.pairs import alone
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.connection.connection import Exchange, Reply
 from mqvitals_agent.connection.recording import RecordingWriter, open_recording
@@ -87,6 +88,7 @@ def secrets_of(path: Path) -> set[str]:
     return {text for text in found | words if len(text) >= 4}
 
 
+@pytest.mark.parametrize("recording", alone("incident", "quiet"), indirect=True)
 def test_same_alerts(recording: Path, tmp_path: Path, replayed: Callable[[str], Path]) -> None:
     """Rule, severity, all times and counts of each alert are those of the original, and its object is the redacted one."""
     other, store = tmp_path / "redacted.jsonl.gz", tmp_path / "after.db"
