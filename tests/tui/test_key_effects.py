@@ -19,6 +19,7 @@ from mqvitals_agent.store.rows.action_client import ActionClient
 from mqvitals_config.matcher import parse_matcher
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.keys import ACROSS, APP, HELP, MOVES
+from mqvitals_tui.screens.before_screen import BeforeScreen
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.figure_screens import ChoiceScreen, ExplanationScreen
 from mqvitals_tui.screens.form_screen import FormScreen
@@ -36,7 +37,7 @@ Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 
 OBJECTS = {"object": ObjectName("QM01", "buffer_pool", "3"), "queue": ObjectName("QM02", "queue", "PAYMENTS.IN")}
 COMMANDS = {"object": "DISPLAY USAGE PSID(*) TYPE(PAGESET)", "queue": "DISPLAY QSTATUS(PAYMENTS.IN) TYPE(HANDLE) ALL"}
-SCREENS = (*TABS_BY_ID, *OBJECTS, "holders")
+SCREENS = (*TABS_BY_ID, *OBJECTS, "holders", "before")
 
 
 @dataclass
@@ -73,6 +74,11 @@ class Stage:
         self.app.go_to(self.screen if self.screen in TABS_BY_ID else "overview")
         if self.screen in OBJECTS:
             self.app.open_object(OBJECTS[self.screen])
+        elif self.screen == "before":
+            alerts = (line.alert for line in self.app.screen.query_one("#lines", LinesView).lines)
+            await self.shown(self.pilot)
+            self.app.open_before(max(alerts, default=1) or 1)
+            await self.see(lambda: self.app.screen.frame is not None)
         elif self.screen == "holders":
             self.app.open_holders(OBJECTS["queue"])
             await self.see(lambda: self.app.screen.holders is not None)
@@ -333,10 +339,40 @@ async def reads_values(stage: Stage, key: str) -> None:
     await stage.see(lambda: cursor() is None and not any("┴" in line.text for line in stage.view.lines))
 
 
+def goes_to_an_alert(stage: Stage) -> None:
+    """Put the cursor on a line about an alert."""
+    view = stage.view
+    assert isinstance(view, LinesView)
+    line = next(each for each in view.lines if each.alert and each.key)
+    view.go_to(line.key)
+    assert view.cursor_line is not None
+    assert view.cursor_line.key == line.key
+
+
+async def shows_what_was_before(stage: Stage, key: str) -> None:
+    """What came before the alert under the cursor; an object's page needs no cursor."""
+    if stage.screen in TABS_BY_ID:
+        goes_to_an_alert(stage)
+    line = stage.app.screen.chosen_line
+    said = len(stage.app._notifications)
+    await stage.press(key)
+    if line is None or not line.alert:
+        await stage.see(lambda: len(stage.app._notifications) > said)
+        return
+    await stage.see(lambda: isinstance(stage.app.screen, BeforeScreen) and stage.app.screen.frame is not None)
+    assert stage.app.screen.frame.before.alert is not None
+
+
+async def goes_back_from_what_was_before(stage: Stage, key: str) -> None:
+    assert isinstance(stage.app.screen, BeforeScreen)
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, MainScreen))
+
+
 async def opens_a_form(stage: Stage, key: str) -> None:
     """The form for the alert under the cursor; where there is nothing to act on the screen says so."""
     if stage.screen == "overview":
-        stage.view.action_end()
+        goes_to_an_alert(stage)
     said = len(stage.app._notifications)
     await stage.press(key)
     await stage.see(lambda: isinstance(stage.app.screen, FormScreen) or len(stage.app._notifications) > said)
@@ -488,6 +524,8 @@ EFFECTS: dict[str, Effect] = {
     "who": asks_who,
     "ask_again": asks_again,
     "holders_back": goes_back_from_object,
+    "before": shows_what_was_before,
+    "before_back": goes_back_from_what_was_before,
     "up": goes_up,
     "down": goes_down,
     "page_up": turns_back,

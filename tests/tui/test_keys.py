@@ -15,6 +15,8 @@ from mqvitals_tui.keys import (
     ACROSS,
     ACTIONS,
     APP,
+    BEFORE,
+    BEFORE_SCREEN,
     DETAIL,
     EXTEND,
     FORM,
@@ -44,11 +46,11 @@ def hints(app: App[Any]) -> str:
 
 def test_bindings() -> None:
     """Every key can be changed by its id, explains itself, and has one meaning on each screen."""
-    acts = (*ACTIONS, SEEN, EXTEND)
-    bindings = (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO, *acts, *HOLDERS, *HELP, *FORM, *MOVES, *ACROSS)
+    acts = (*ACTIONS, BEFORE, SEEN, EXTEND)
+    bindings = (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO, *acts, *HOLDERS, *BEFORE_SCREEN, *HELP, *FORM, *MOVES, *ACROSS)
     assert all(isinstance(each, Binding) and each.id and each.tooltip for each in bindings)
     assert len({each.id for each in bindings}) == len(bindings)
-    for group in ((*MAIN, WHO, *acts, *MOVES, *ACROSS), (*DETAIL, WHO, *ACTIONS, *MOVES), (*HOLDERS, *MOVES)):
+    for group in ((*MAIN, WHO, *acts, *MOVES, *ACROSS), (*DETAIL, WHO, *ACTIONS, BEFORE, *MOVES), (*HOLDERS, *MOVES)):
         keys = [key for each in (*APP, *EVERYWHERE, *group) for key in each.key.split(",")]
         if group[0] is DETAIL[0]:
             # On a figure of an object it explains that; F1 leads to the help everywhere.
@@ -116,16 +118,18 @@ def unused(tab: str) -> set[str]:
     names = set()
     if tab in ("overview", "silences"):
         names |= {"filter"}
-    if tab in ("overview", "alerts", "silences"):
+    if tab in ("overview", "alerts", "silences", "journal", "by_object"):
         names |= {"sort_next", "sort_previous", "reverse"}
-    if tab not in ("structures", "data_sets", "queues", "letters", "alerts", "silences"):
+    if tab not in ("structures", "data_sets", "queues", "letters", "alerts", "silences", "journal", "by_object"):
         names |= {"data_sets"}
     if tab not in ("agent", "overview"):
         names |= {"focus_next", "focus_previous"}
-    acting = {each.id for each in (*ACTIONS, SEEN, EXTEND) if each.id}
+    acting = {each.id for each in (*ACTIONS, BEFORE, SEEN, EXTEND) if each.id}
     of_tab = {
         "overview": acting - {"seen", "extend"},
         "alerts": acting - {"extend"},
+        "journal": {"before"},
+        "by_object": {"before"},
         "silences": {"silence", "maintenance", "undo", "extend"},
     }
     names |= acting - of_tab.get(tab, set())
@@ -148,7 +152,7 @@ async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any,
             assert "? help" in text
             assert "q quit" in text
             assert ("/ filter" in text) == (name not in ("overview", "silences"))
-            assert width < 80 or ("< > sort" in text) == (name not in ("overview", "alerts", "silences"))
+            assert width < 80 or ("< > sort" in text) == bool(TABS_BY_ID[name].columns)
             assert width < 80 or ("w who has it open" in text) == (name == "queues")
             assert ("d data sets" in text) == (name == "structures")
             assert ("d structures" in text) == (name == "data_sets")

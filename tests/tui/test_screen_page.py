@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mqvitals_tui.keys import ACTIONS, APP, DETAIL, EXTEND, MAIN, SEEN, WHO, key_names
+from mqvitals_tui.keys import ACTIONS, APP, BEFORE, DETAIL, EXTEND, MAIN, SEEN, WHO, key_names
 from mqvitals_tui.tabs import EVERYWHERE
 
 PAGE = Path(__file__).parents[2] / "docs" / "screen.md"
-ABRIDGED = {"2", "3", "4", "5", "6", "7", ".", ",", "="}
+ABRIDGED = {"2", "3", "4", "5", "6", "7", "8", ".", ",", "="}
 """Digits between those that are named, and keys that need no Shift on some keyboards."""
 
 
@@ -19,7 +19,7 @@ def test_the_page_names_every_key() -> None:
     told = {re.sub(r"\\", "", key) for key in re.findall(r"`([^`]+)`", table)}
     keys = {
         key
-        for binding in (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO, *ACTIONS, EXTEND, SEEN)
+        for binding in (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO, *ACTIONS, BEFORE, EXTEND, SEEN)
         for key in key_names(binding).split()
     }
     assert keys - ABRIDGED - {"d"} <= told

@@ -31,6 +31,7 @@ from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
 from mqvitals_tui.keys import APP
+from mqvitals_tui.screens.before_screen import BeforeScreen
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
 from mqvitals_tui.screens.help_screen import HelpScreen
@@ -263,7 +264,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     def _trail(self) -> tuple[str, ...]:
         """The titles of the screens that lead to the next one."""
         top = self.screen
-        if isinstance(top, DetailScreen | HoldersScreen):
+        if isinstance(top, DetailScreen | HoldersScreen | BeforeScreen):
             return (*top.trail, top.trail_title)
         return (self._main.tab.title,)
 
@@ -272,6 +273,10 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         top = self.screen
         if not isinstance(top, DetailScreen) or top.object_name != name:
             self.push_screen(DetailScreen(self._screen_context, name, self._trail))
+
+    def open_before(self, alert: int) -> None:
+        """Show what came before the alert with this number in the store."""
+        self.push_screen(BeforeScreen(self._screen_context, alert, self._trail))
 
     def go_to(self, tab: str) -> None:
         """Show a tab of the main screen, whatever screens are above it."""

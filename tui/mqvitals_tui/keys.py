@@ -121,6 +121,9 @@ ACTIONS = (
 )
 """What a person does about alerts: keys of the overview, the alerts and an object."""
 
+BEFORE = key("b", "before", "before it", "Show what changed in the minutes before the alert under the cursor began")
+"""A key of every screen with alerts."""
+
 SEEN = key("A", "seen", "all seen", "Mark all listed alerts as seen that ended before anybody acknowledged them")
 """A key of the alerts."""
 
@@ -159,6 +162,17 @@ CHOICE = (
     key("enter", "choose", "chart", "Chart the figure under the cursor", name="choice_take"),
 )
 """Keys of the list of figures to chart, beside their letters."""
+
+BEFORE_SCREEN = (
+    key(
+        _BACK,
+        "back",
+        "back",
+        "Go back to the alert. F3 exits and F12 cancels on a 3270, so both go back here",
+        name="before_back",
+    ),
+)
+"""Keys of the screen of what came before an alert."""
 
 HELP = (key("escape,f3,f12,question_mark,f1,q", "dismiss", "back", "Close the help", name="help_back"),)
 """Keys of the help."""
@@ -221,14 +235,23 @@ class Hint(NamedTuple):
     spare: int = 0
 
 
-_SPARE = {"acknowledge": 1, "silence": 2, "undo": 6, "maintenance": 6, "note": 6, "take_over": 7, "seen": 4}
+_SPARE = {
+    "before": 3,
+    "acknowledge": 1,
+    "silence": 2,
+    "undo": 6,
+    "maintenance": 6,
+    "note": 6,
+    "take_over": 7,
+    "seen": 4,
+}
 
 
 def own_hints(bindings: Sequence[Binding]) -> tuple[Hint, ...]:
     """Hints for the keys that belong to one screen alone."""
     if bindings == SILENCES:
         return tuple(Hint(key_names(each), "end it" if each is UNDO else each.description, 1) for each in bindings)
-    known = (*ACTIONS, SEEN)
+    known = (*ACTIONS, SEEN, BEFORE)
     return tuple(
         Hint(key_names(each), each.description, _SPARE.get(each.id or "", 1) if each in known else 1)
         for each in bindings

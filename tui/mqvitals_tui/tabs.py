@@ -14,8 +14,9 @@ from textual.binding import Binding
 
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, Frame, FrameRequest
+from mqvitals_agent.view.frame import AGENT, ALERTS, JOURNAL, LIST, MOST_ENTRIES, OVERVIEW, Frame, FrameRequest
 from mqvitals_agent.view.frame import SILENCES as SILENCES_FRAME
+from mqvitals_agent.view.journal import journal_lines
 from mqvitals_agent.view.lists import STORAGE
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.alerts import alert_lines
@@ -23,7 +24,7 @@ from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.silencing import silence_list_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
-from mqvitals_tui.keys import ACTIONS, COMMON, SEEN, SILENCES, UNITS, WHO, key
+from mqvitals_tui.keys import ACTIONS, BEFORE, COMMON, SEEN, SILENCES, UNITS, WHO, key
 
 
 class TabState(NamedTuple):
@@ -77,22 +78,26 @@ def _tasks(frame: Frame, width: int, state: TabState) -> Sequence[Line]:
     return () if state.item is None else task_lines(state.item, frame.tasks, frame.now, width)
 
 
+def _journal(frame: Frame, width: int, text: str, *, grouped: bool) -> Sequence[Line]:
+    return journal_lines(frame.journal, frame.now, width, text, grouped=grouped, most=MOST_ENTRIES)
+
+
 TABS = (
     Tab(
-        *("overview", "1", "Overview", "Overview", FrameRequest(OVERVIEW)),
+        *("overview", "1", "Overview", "Main", FrameRequest(OVERVIEW)),
         lines=lambda frame, width, state: overview_lines(frame, width, state.rows),
         parts=True,
         across=True,
         part="next part",
         filters=False,
-        own_keys=ACTIONS,
+        own_keys=(*ACTIONS, BEFORE),
     ),
-    Tab("channels", "2", "Channels", "Channels", FrameRequest(LIST, "channel")),
+    Tab("channels", "2", "Channels", "Chls", FrameRequest(LIST, "channel")),
     Tab("clients", "2", "Clients", "Clients", FrameRequest(LIST, "client")),
     Tab("clusters", "2", "Clusters", "Clusters", FrameRequest(LIST, "cluster_queue_manager")),
     Tab("queues", "3", "Queues", "Queues", FrameRequest(LIST, "queue"), own_keys=(WHO,)),
     Tab("letters", "3", "Dead letters", "Dead letters", FrameRequest(LIST, "dead_letter")),
-    Tab("storage", "4", "Storage", "Storage", FrameRequest(LIST, STORAGE)),
+    Tab("storage", "4", "Storage", "Pools", FrameRequest(LIST, STORAGE)),
     Tab("structures", "5", "Coupling facility", "CF", FrameRequest(LIST, "cf_structure")),
     Tab("data_sets", "5", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds")),
     Tab(
@@ -105,7 +110,7 @@ TABS = (
     Tab(
         *("alerts", "8", "Alerts", "Alerts", FrameRequest(ALERTS)),
         lines=lambda frame, width, state: alert_lines(frame, width, state.filter),
-        own_keys=(*ACTIONS, SEEN),
+        own_keys=(*ACTIONS, SEEN, BEFORE),
     ),
     Tab(
         *("silences", "8", "Silences", "Silences", FrameRequest(SILENCES_FRAME)),
@@ -113,6 +118,16 @@ TABS = (
         filters=False,
         opens=False,
         own_keys=SILENCES,
+    ),
+    Tab(
+        *("journal", "9", "Journal", "Journal", FrameRequest(JOURNAL)),
+        lines=lambda frame, width, state: _journal(frame, width, state.filter, grouped=False),
+        own_keys=(BEFORE,),
+    ),
+    Tab(
+        *("by_object", "9", "Journal by object", "Journal", FrameRequest(JOURNAL)),
+        lines=lambda frame, width, state: _journal(frame, width, state.filter, grouped=True),
+        own_keys=(BEFORE,),
     ),
     Tab(
         *("agent", "0", "Agent", "Agent", FrameRequest(AGENT)),
@@ -158,7 +173,7 @@ EVERYWHERE = (
 def tab_row(current: Tab, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
     """The row of tabs with the ``current`` one marked, in ``width`` cells if possible; and the cells of each (from,
     to, id)."""
-    for gap, short in (("   ", False), ("  ", False), ("  ", True), (" ", True)):
+    for gap, short in (("   ", False), ("  ", False), (" ", False), ("  ", True), (" ", True)):
         spans: list[Span] = []
         where: list[tuple[int, int, str]] = []
         x = 0

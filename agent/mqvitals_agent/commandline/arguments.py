@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.commandline.settings import loaded_settings
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.text.chart import TimeRange
     from mqvitals_config.secret import Secret
     from mqvitals_rules.snapshot import ObjectName
 
@@ -234,6 +236,40 @@ def moment_argument(option: str, text: str, zone: Callable[[], tzinfo], now: int
 
 
 FORMS_AHEAD: Final = "2h, 06:00, tomorrow 06:00, 2026-11-20 12:00 or 2026-11-20T12:00:00Z"
+
+
+def add_span_arguments(parser: argparse.ArgumentParser, usual: str) -> None:
+    """Declare ``--last`` (``usual`` without it), ``--from`` and ``--to``."""
+    parser.add_argument("--last", metavar="DURATION", help=f"the time up to its end, such as 8h (default: {usual})")
+    parser.add_argument("--from", dest="begin", metavar="TIME", help=f"from this moment: {FORMS}")
+    parser.add_argument(
+        "--to", dest="end", metavar="TIME", help="up to this moment (default: now; of a replay its end)"
+    )
+
+
+def span_argument(reader: StoreReader, arguments: argparse.Namespace, usual: str) -> TimeRange:
+    """The time that ``--last``, ``--from`` and ``--to`` give. Raises Failure for one that cannot be read, or ends before
+    it begins."""
+    from mqvitals_agent.text.chart import TimeRange
+    from mqvitals_agent.text.figure import moment, zone_name
+
+    if arguments.last is not None and arguments.begin is not None:
+        raise Failure("--last and --from both say where to begin", hint="give one of them")
+    if not any(not owner.unwatched for owner in reader.owners()):
+        raise Failure("the store holds nothing yet", hint="the first cycle of an agent fills it")
+    now = now_of(reader)
+    zone = partial(reading_zone, arguments)
+    until = now if arguments.end is None else moment_argument("--to", arguments.end, zone, now)
+    if until > now:
+        raise Failure(f"--to {arguments.end!r} is in the future", hint="leave it out: the time then ends now")
+    if arguments.begin is not None:
+        since = moment_argument("--from", arguments.begin, zone, now)
+    else:
+        since = max(until - duration_argument("--last", arguments.last or usual), 0)
+    if since >= until:
+        words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
+        raise Failure(f"the time range {words}")
+    return TimeRange(since, until)
 
 
 def later_moment_argument(option: str, text: str, zone: Callable[[], tzinfo], now: int) -> int:

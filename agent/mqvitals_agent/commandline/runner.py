@@ -122,6 +122,11 @@ COMMANDS = (
         "mqvitals_agent.cli.group.changes",
     ),
     Command(
+        "journal",
+        "what happened, as one list: states, definitions, restarts, alerts, actions, messages",
+        "mqvitals_agent.cli.group.journal",
+    ),
+    Command(
         "report",
         "the handover to the next shift: what is open, what was, what changed, what may come",
         "mqvitals_agent.cli.group.report",

@@ -174,6 +174,12 @@ class MomentReader(StoreReader):
         """As of a store, until then."""
         return (poll for poll in super().polls_near(kind, metrics, moments) if poll.ts <= self.at)
 
+    def polls_at(
+        self, names: Collection[ObjectName], metrics: Sequence[str], moments: Sequence[int]
+    ) -> tuple[Poll, ...]:
+        """As of a store, until then."""
+        return super().polls_at(names, metrics, [each for each in moments if each <= self.at])
+
     def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every record that ended from ``first`` until then."""
         return (poll for poll in super().records(kind, metrics, first) if poll.ts <= self.at)

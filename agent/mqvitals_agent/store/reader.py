@@ -393,6 +393,21 @@ class StoreReader:
         with self._query() as connection:
             yield from self._history(kind).polls_near(connection, metrics, moments)
 
+    def polls_at(
+        self, names: Collection[ObjectName], metrics: Sequence[str], moments: Sequence[int]
+    ) -> tuple[Poll, ...]:
+        """The polls of some objects of one kind at some moments (ms UTC), in time order. Raises UnknownNameError."""
+        kinds = {name.kind for name in names}
+        for kind in kinds:
+            for metric in metrics:
+                self._metric(kind, metric)
+        with self._query() as connection:
+            return tuple(
+                poll
+                for kind in kinds
+                for poll in self._history(kind).polls_at(connection, names, metrics, sorted(moments))
+            )
+
     def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every record of every object of a kind that ended at ts >= ``first``, and the newest of those that have
         none such.

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from mqvitals_agent.alerting.configured import pipeline_of, route_tree
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.store.rows.alerts import StoredAlert
+from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.view.alerts import AlertAdvice, read_advice, worst_first
+from mqvitals_agent.view.before import Before, read_before
 from mqvitals_agent.view.comparison import Comparison, read_comparison
 from mqvitals_agent.view.console import event_queue_words
 from mqvitals_agent.view.dispositions import read_dispositions
 from mqvitals_agent.view.handling import AlertSite, Handlings, read_alert_actions
 from mqvitals_agent.view.heat import Heat, read_heat
+from mqvitals_agent.view.journal import MOST_RECENT, RECENT_MS
 from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_history
 from mqvitals_agent.view.leaders import LeaderBoard, read_leaders
 from mqvitals_agent.view.lists import read_items, read_store
@@ -39,12 +42,22 @@ if TYPE_CHECKING:
 
 OVERVIEW, LIST, ALERTS, SILENCES, AGENT, DETAIL = "overview", "list", "alerts", "silences", "agent", "detail"
 COMPARISON = "comparison"
+JOURNAL, BEFORE = "journal", "before"
 """The screens."""
 
 HOUR_MS = 3_600_000
 
 MOST_ENDED = 500
 """Ended alerts that the alerts screen lists, the newest."""
+
+MOST_ENTRIES = 1_000
+"""Entries of the journal that its screen lists, the newest."""
+
+JOURNAL_MS = 24 * HOUR_MS
+"""How far back the journal's screen goes."""
+
+_OBJECT_JOURNAL_MS, _OBJECT_ENTRIES = 7 * 24 * HOUR_MS, 200
+"""How far back the journal of an object goes, and how many entries are read of it."""
 
 MOST_ENDED_SILENCES = 50
 """Ended silences that their screen lists, the newest."""
@@ -65,6 +78,7 @@ class FrameRequest(NamedTuple):
     is what its chart shows (empty: the main one of its kind), ``board`` what further charts show, ``span_ms`` the
     length of the charts. ``at`` is the past moment as of which it is read, ms UTC; None: now. ``against`` is the other
     moment of a comparison, ms UTC: of the object ``name``, without one of the group.
+    ``alert`` is the number of the alert of which is asked what came before it.
     """
 
     screen: str = OVERVIEW
@@ -75,6 +89,7 @@ class FrameRequest(NamedTuple):
     at: int | None = None
     against: int | None = None
     board: tuple[ChartedMetric, ...] = ()
+    alert: int = 0
 
 
 class StorePosition(NamedTuple):
@@ -97,6 +112,8 @@ class Frame:
     alerts of the detail. ``site`` is what the site says of alerts, ``maintenance`` what is on and planned.
     ``unseen`` counts the warnings and worse of the last day that ended before anybody acknowledged them. The overview
     and the alerts have ``heat``, the states of the last hours; the overview has ``leaders``.
+    ``journal`` are its entries, oldest first: of the last minutes, the last day, or of the object; ``before`` is what
+    came before an alert.
     """
 
     request: FrameRequest
@@ -126,6 +143,8 @@ class Frame:
     """What is different at the other moment of the request."""
     heat: Heat = field(default_factory=Heat)
     leaders: tuple[LeaderBoard, ...] = ()
+    journal: tuple[JournalEntry, ...] = ()
+    before: Before = field(default_factory=Before)
 
     @property
     def handled(self) -> Handlings:
@@ -196,7 +215,16 @@ def _with_overview(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Sett
         unseen=unseen,
         heat=read_heat(reader, frame.data),
         leaders=read_leaders(reader, rules.rules, history.channel_rates),
+        journal=reader.journal(frame.now - RECENT_MS, frame.now, limit=MOST_RECENT),
     )
+
+
+def _with_journal(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Settings) -> Frame:
+    return replace(frame, journal=reader.journal(frame.now - JOURNAL_MS, frame.now, limit=MOST_ENTRIES))
+
+
+def _with_before(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Settings) -> Frame:
+    return replace(frame, before=read_before(reader, frame.status, frame.request.alert))
 
 
 def _with_list(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settings) -> Frame:
@@ -225,7 +253,9 @@ def _with_detail(reader: StoreReader, frame: Frame, rules: RuleConfig, settings:
     detail = read_object_detail(
         reader, frame.status, rules, request.name, metric=request.metric, board=request.board, span_ms=request.span_ms
     )
-    return replace(frame, detail=detail, dispositions=_dispositions(reader, frame, detail, rules, settings))
+    journal = reader.journal(frame.now - _OBJECT_JOURNAL_MS, frame.now, objects=(request.name,), limit=_OBJECT_ENTRIES)
+    dispositions = _dispositions(reader, frame, detail, rules, settings)
+    return replace(frame, detail=detail, dispositions=dispositions, journal=journal)
 
 
 def _dispositions(
@@ -293,5 +323,7 @@ READERS: Mapping[str, Callable[[StoreReader, Frame, RuleConfig, Settings], Frame
     AGENT: _with_agent,
     DETAIL: _with_detail,
     COMPARISON: _with_comparison,
+    JOURNAL: _with_journal,
+    BEFORE: _with_before,
 }
 """What each screen reads beside the status; each raises StoreError."""

@@ -55,6 +55,14 @@ class ActingScreen(FrameScreen):
     def _vitals(self) -> MqvitalsApp:
         return cast("MqvitalsApp", self.app)
 
+    def action_before(self) -> None:
+        """Show what came before the alert under the cursor."""
+        chosen = self.chosen_line
+        if chosen is None or not chosen.alert:
+            self.notify(_NO_ALERT, markup=False)
+        else:
+            self._vitals().open_before(chosen.alert)
+
     def action_acknowledge(self) -> None:
         """Acknowledge the alert under the cursor."""
         if chosen := self._chosen():

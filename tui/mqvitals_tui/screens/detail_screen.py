@@ -24,7 +24,7 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 from mqvitals_tui.feed import LoadedFrame
-from mqvitals_tui.keys import ACTIONS, MOVES, WHO, Hint, asking_key, hint_line, own_hints
+from mqvitals_tui.keys import ACTIONS, BEFORE, MOVES, WHO, Hint, asking_key, hint_line, own_hints
 from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
 from mqvitals_tui.screens.acting_screen import ActingScreen
 from mqvitals_tui.screens.figure_screens import ChoiceScreen, ExplanationScreen
@@ -41,7 +41,7 @@ _AROUND = 2
 class DetailScreen(ActingScreen):
     """The detail of ``name``; ``trail`` are the titles of the screens that led here."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*DETAIL_KEYS, WHO, *ACTIONS]
+    BINDINGS: ClassVar[list[BindingType]] = [*DETAIL_KEYS, WHO, *ACTIONS, BEFORE]
     AUTO_FOCUS = "#lines"
     DEFAULT_CSS = """
     DetailScreen { background: $background; }
@@ -118,7 +118,10 @@ class DetailScreen(ActingScreen):
             Hint("< >", "metric", 5),
             Hint("v", "add", 5),
             Hint("← →", "read", 5),
-            *(hint._replace(spare=hint.spare + 3) for hint in (own_hints(ACTIONS) if self._has_alerts else ())),
+            *(
+                hint._replace(spare=hint.spare + 3)
+                for hint in (own_hints((*ACTIONS, BEFORE)) if self._has_alerts else ())
+            ),
             Hint("y", "copy", 2),
             Hint(":", "find", 6),
             Hint("?", "explain", 2),
@@ -129,7 +132,7 @@ class DetailScreen(ActingScreen):
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of an object."""
-        own = (*ACTIONS, *DETAIL_KEYS, *((self._asking,) if self._asking else ()))
+        own = (*ACTIONS, BEFORE, *DETAIL_KEYS, *((self._asking,) if self._asking else ()))
         return (("Here: an object", own), ("Moving about", MOVES))
 
     def paint(self, read: LoadedFrame, width: int) -> None:

@@ -20,6 +20,7 @@ from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import (
     ACROSS,
     ACTIONS,
+    BEFORE,
     EXTEND,
     MAIN,
     MOVES,
@@ -51,7 +52,7 @@ _LEAST_TABLE, _TABLE_SHARE = 4, 0.4
 class MainScreen(ActingScreen):
     """One tab at a time; each keeps its filter and its order."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*MAIN, WHO, *ACTIONS, SEEN, EXTEND]
+    BINDINGS: ClassVar[list[BindingType]] = [*MAIN, WHO, *ACTIONS, BEFORE, SEEN, EXTEND]
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
     MainScreen { background: $background; }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +12,6 @@ from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.handover.report import Handover
-    from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.text.chart import TimeRange
 
 _DESCRIPTION = """\
 Writes what an operator who comes on shift asks: what is open, worst first, since when, who has it and what to do; what
@@ -28,16 +25,12 @@ _TEXT, _MARKDOWN, _HTML, _JSON = "text", "markdown", "html", "json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``report``."""
-    from mqvitals_agent.commandline.arguments import FORMS, add_store_arguments, add_zone_argument
+    from mqvitals_agent.commandline.arguments import add_span_arguments, add_store_arguments, add_zone_argument
 
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
     add_zone_argument(parser)
-    parser.add_argument("--last", metavar="DURATION", help=f"the time up to its end, such as 8h (default: {_USUAL})")
-    parser.add_argument("--from", dest="begin", metavar="TIME", help=f"from this moment: {FORMS}")
-    parser.add_argument(
-        "--to", dest="end", metavar="TIME", help="up to this moment (default: now; of a replay its end)"
-    )
+    add_span_arguments(parser, _USUAL)
     parser.add_argument(
         "--format",
         choices=(_TEXT, _MARKDOWN, _HTML, _JSON),
@@ -62,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the report; returns the exit code, 0 also when much is open. Raises Failure and StoreError."""
     from mqvitals_agent.alerting.configured import calendar_of, site_labels
     from mqvitals_agent.alerting.labels import Labeller
-    from mqvitals_agent.commandline.arguments import check_owners, open_store
+    from mqvitals_agent.commandline.arguments import check_owners, open_store, span_argument
     from mqvitals_agent.commandline.output import only_ascii
     from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
     from mqvitals_agent.handover.reading import HandoverRequest, read_handover
@@ -77,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_owners(reader, arguments.queue_manager)
         least = Severity[(arguments.severity or "info").upper()]
         request = HandoverRequest(
-            _span(reader, arguments), tuple(arguments.queue_manager), least, calendar_of(settings)
+            span_argument(reader, arguments, _USUAL), tuple(arguments.queue_manager), least, calendar_of(settings)
         )
         groups = [each.name for each in reader.owners() if each.is_group]
         labeller = Labeller.of_store(settings.name, groups, site_labels(settings.labels))
@@ -96,31 +89,6 @@ def _form(arguments: argparse.Namespace) -> str:
         return str(arguments.format)
     ends = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN, ".json": _JSON}
     return ends.get(Path(arguments.output or "").suffix.lower(), _TEXT)
-
-
-def _span(reader: StoreReader, arguments: argparse.Namespace) -> TimeRange:
-    """The time of the report. Raises Failure for one that cannot be read, or ends before it begins."""
-    from mqvitals_agent.commandline.arguments import duration_argument, moment_argument, now_of, reading_zone
-    from mqvitals_agent.text.chart import TimeRange
-    from mqvitals_agent.text.figure import moment, zone_name
-
-    if arguments.last is not None and arguments.begin is not None:
-        raise Failure("--last and --from both say where to begin", hint="give one of them")
-    if not any(not owner.unwatched for owner in reader.owners()):
-        raise Failure("the store holds nothing yet", hint="the first cycle of an agent fills it")
-    now = now_of(reader)
-    zone = partial(reading_zone, arguments)
-    until = now if arguments.end is None else moment_argument("--to", arguments.end, zone, now)
-    if until > now:
-        raise Failure(f"--to {arguments.end!r} is in the future", hint="leave it out: the report then ends now")
-    if arguments.begin is not None:
-        since = moment_argument("--from", arguments.begin, zone, now)
-    else:
-        since = max(until - duration_argument("--last", arguments.last or _USUAL), 0)
-    if since >= until:
-        words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
-        raise Failure(f"the time range {words}")
-    return TimeRange(since, until)
 
 
 def _rendered(report: Handover, form: str, *, ascii_only: bool) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import nan
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.file.schema import BELIEVED
@@ -382,6 +382,34 @@ class HistoryQuery:
                 ts = self._next_ts(connection, ts + 1, min(following, first + _CYCLE_MS))
         return self._polls(connection, metrics, f"s.ts IN ({', '.join('?' * len(found))})", tuple(found))
 
+    def polls_at(
+        self,
+        connection: sqlite3.Connection,
+        names: Collection[ObjectName],
+        metrics: Sequence[str],
+        times: Sequence[int],
+    ) -> Iterator[Poll]:
+        """The polls of some objects of this kind at some moments (ms UTC), in time order. Raises sqlite3.Error."""
+        if not self._columns:
+            return
+        found = {
+            name: connection.execute("SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
+            for name in sorted(names)
+        }
+        of_number = {integer(row[0]): name for name, row in found.items() if row is not None}
+        columns = "".join(f", {self._column(metric)}" for metric in metrics)
+        chosen, types = ", ".join("?" * len(of_number)), self._types(metrics)
+        for begin in range(0, len(times), _MOMENTS):
+            part = times[begin : begin + _MOMENTS]
+            for ts, number, interval, *cells in connection.execute(
+                f"SELECT s.ts, s.object_id, s.interval_ms{columns} FROM {self._tables.history} AS s"  # noqa: S608
+                f" WHERE s.ts IN ({', '.join('?' * len(part))}) AND s.object_id IN ({chosen})"
+                f" AND s.source = {POLL} ORDER BY s.ts, s.object_id",
+                (*part, *of_number),
+            ):
+                values = tuple(checked_values(cells, types))
+                yield Poll(moment(ts), of_number[number], integer_or_none(interval), values)
+
     def _next_ts(self, connection: sqlite3.Connection, since: int, until: int) -> int | None:
         (ts,) = connection.execute(
             f"SELECT min(ts) FROM {self._tables.history} WHERE ts >= ? AND ts < ?",  # noqa: S608
@@ -417,6 +445,8 @@ class HistoryQuery:
         return f's."{metric}"' if metric in self._columns else "NULL"
 
 
+_MOMENTS: Final = 200
+"""Moments asked for in one statement."""
 _CYCLE_MS = 1_000
 """Snapshots that are less than this apart are of one cycle."""
 

@@ -14,6 +14,7 @@ from mqvitals_agent.view.card import card_lines, card_titles
 from mqvitals_agent.view.changes import object_change_lines
 from mqvitals_agent.view.console import console_lines
 from mqvitals_agent.view.dispositions import disposition_lines
+from mqvitals_agent.view.journal import object_journal_lines
 from mqvitals_agent.view.object_detail import ObjectDetail
 from mqvitals_agent.view.related import RelatedObjects
 from mqvitals_agent.view.screens.chart_board import LEAST_ROWS, MOST_ROWS, Earlier, board_lines
@@ -85,7 +86,8 @@ def detail_lines(
         *_part(state, "what if", what_if_lines(detail.name.kind, detail.planned, width)),
         *part_lines(state, "related", "Belongs to it", width, _related(detail, now, width)),
         *_part(state, "tasks", _tasks(detail, now, width)),
-        *_part(state, "journal", object_change_lines(detail.changes, now, width)),
+        *_part(state, "journal", object_journal_lines(frame.journal, now, width)),
+        *_part(state, "changes", object_change_lines(detail.changes, now, width)),
         *_part(
             state,
             "console",

@@ -8,6 +8,7 @@ from mqvitals_agent.text.figure import counted
 from mqvitals_agent.text.styled import Line, Span, Tone, heading
 from mqvitals_agent.text.terminal import cut
 from mqvitals_agent.view.handling import NEW, legend
+from mqvitals_agent.view.journal import recent_lines
 from mqvitals_agent.view.screens.overview_alerts import alert_part
 from mqvitals_agent.view.screens.overview_members import member_rows
 from mqvitals_agent.view.screens.overview_panels import panel_rows
@@ -16,6 +17,10 @@ from mqvitals_agent.view.status import GroupStatus
 
 if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
+
+
+_RECENT_ROWS, _LEAST_PANEL = 8, 2
+"""The most lines of the last minutes, and the rows that must be more than free for them."""
 
 
 def overview_lines(frame: Frame, width: int, rows: int = 0) -> tuple[Line, ...]:
@@ -38,7 +43,9 @@ def overview_lines(frame: Frame, width: int, rows: int = 0) -> tuple[Line, ...]:
     unseen = _unseen(frame.unseen, width)
     left = rows - len(above) - len(unseen)
     shown = [*above, *alert_part(view, (frame.advice, *frame.further), width, left), *unseen]
-    return (*shown, *panel_rows(frame, width, rows - len(shown)))
+    left = rows - len(shown)
+    recent = recent_lines(frame.journal, frame.now, width, min(_RECENT_ROWS, left - 1)) if left > _LEAST_PANEL else ()
+    return (*shown, *recent, *panel_rows(frame, width, left - len(recent)))
 
 
 def _unseen(count: int, width: int) -> list[Line]:
