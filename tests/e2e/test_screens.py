@@ -10,8 +10,6 @@ import re
 import shlex
 import shutil
 import struct
-import subprocess
-import sys
 import termios
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +19,7 @@ import pytest
 
 from mqsamples.group import batches, write_recording
 from mqsamples.once import Once
+from mqsamples.warm import WarmProcess
 from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident, load_scenario
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.terminal import cells
@@ -72,8 +71,7 @@ def on_a_terminal(folder: Path, width: int, height: int, *arguments: str) -> str
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
-    command = [sys.executable, "-P", "-m", "mqvitals_tui.main", *arguments]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment, cwd=folder) as program:
+    with WarmProcess(list(arguments), stdout=theirs, stderr=theirs, env=environment, cwd=folder) as program:
         os.close(theirs)
         shown = b"".join(iter(lambda: _read(ours), b""))
         program.wait(timeout=60)

@@ -16,6 +16,7 @@ from mqstandin.library import Bindings
 from mqstandin.server import StandIn, stand_in
 
 from mqsamples.pairs import alone
+from mqsamples.warm import run_warm
 from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import encode_message, group, integer, integers, integers64, string
@@ -192,8 +193,7 @@ def run(bindings: Bindings, binding: str, folder: Path, address: str, *words: st
     path.write_text(json.dumps({"time_zone": "UTC", "connection": way, "queue_managers": watched, **more}))
     environment = bindings.environment(binding)
     environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
-    command = [sys.executable, "-m", "mqvitals_agent.commandline.runner", *words, "--config", str(path)]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90, check=False)
+    ended = run_warm([*words, "--config", str(path)], env=environment)
     return ended.returncode, ended.stdout, ended.stderr
 
 

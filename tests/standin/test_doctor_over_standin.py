@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from mqstandin.library import Bindings
 from mqstandin.orders import Orders
 
 from mqsamples.pairs import alone, paired
+from mqsamples.warm import run_warm
 
 BINDINGS = ("ibmmq", "pymqi")
 IBMMQ = pytest.mark.parametrize("examine", alone("ibmmq", "pymqi"), indirect=True)
@@ -35,8 +35,7 @@ def examine(request: pytest.FixtureRequest, bindings: Bindings, address: str, tm
         path.write_text(json.dumps({"time_zone": "+01:00", "connection": way, "queue_managers": [{"name": "QM01"}]}))
         environment = bindings.environment(binding)
         environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
-        words = [sys.executable, "-m", "mqvitals_agent.commandline.runner", "doctor", "--config", str(path), "--json"]
-        ended = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=50, check=False)
+        ended = run_warm(["doctor", "--config", str(path), "--json"], env=environment)
         found = json.loads(ended.stdout) if ended.stdout else []
         return ended.returncode, {each["check"]: each for each in found}, ended.stderr
 

@@ -16,6 +16,7 @@ from mqstandin.library import Bindings
 from mqstandin.server import StandIn, stand_in
 
 from mqsamples.pairs import alone, paired
+from mqsamples.warm import WarmProcess
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 
@@ -24,7 +25,7 @@ BUSY = 4
 """The end with a call that hangs may take so many times as long as one in which nothing does, on the same machine at the same time."""
 SECOND_S = 1.0
 BINDINGS = ("ibmmq", "pymqi")
-Start = Callable[[], "subprocess.Popen[bytes]"]
+Start = Callable[[], WarmProcess]
 
 
 @pytest.fixture
@@ -51,11 +52,10 @@ def start(request: pytest.FixtureRequest, bindings: Bindings, group: StandIn, tm
     path.write_text(json.dumps(settings))
     environment = bindings.environment(binding)
     environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
-    words = [sys.executable, "-m", "mqvitals_agent.commandline.runner", "agent", "--config", str(path)]
-    running: list[subprocess.Popen[bytes]] = []
+    running: list[WarmProcess] = []
 
-    def begin() -> subprocess.Popen[bytes]:
-        running.append(subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL))
+    def begin() -> WarmProcess:
+        running.append(WarmProcess(["agent", "--config", str(path)], env=environment, stderr=subprocess.DEVNULL))
         return running[-1]
 
     yield begin
@@ -82,7 +82,7 @@ def cycles(folder: Path) -> dict[str, int]:
         return {}
 
 
-def seconds_to_end(agent: subprocess.Popen[bytes]) -> float:
+def seconds_to_end(agent: WarmProcess) -> float:
     """How long the agent takes to end after SIGTERM; it must end well."""
     began = time.monotonic()
     agent.send_signal(signal.SIGTERM)
@@ -97,7 +97,7 @@ def seconds_for_cycles(folder: Path, count: int = 4) -> float:
     return time.monotonic() - began
 
 
-def ends_soon(agent: subprocess.Popen[bytes], start: Start, folder: Path, group: StandIn) -> bool:
+def ends_soon(agent: WarmProcess, start: Start, folder: Path, group: StandIn) -> bool:
     """Whether the agent ends within a second and what a busy machine adds: what that is, the end of one with nothing to wait for tells."""
     took = seconds_to_end(agent)
     if took < SECOND_S:

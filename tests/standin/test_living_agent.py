@@ -18,6 +18,7 @@ from mqstandin.library import Bindings
 from mqstandin.server import StandIn, stand_in
 
 from mqsamples.pairs import alone
+from mqsamples.warm import WarmProcess
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 
@@ -37,7 +38,7 @@ class Agent:
     def __init__(self, words: list[str], environment: dict[str, str]) -> None:
         self.events: list[dict[str, Any]] = []
         self._news = threading.Condition()
-        self.process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
+        self.process = WarmProcess(words, env=environment, stderr=subprocess.PIPE, text=True)
         self._reading = threading.Thread(target=self._read, daemon=True)
         self._reading.start()
 
@@ -100,8 +101,7 @@ def started(
         path.write_text(json.dumps(settings))
         environment = bindings.environment(binding, MQVITALS_PASSWORD=SECRET)
         environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
-        words = [sys.executable, "-m", "mqvitals_agent.commandline.runner", "agent", "--config", str(path)]
-        agents.append(Agent(words, environment))
+        agents.append(Agent(["agent", "--config", str(path)], environment))
         return agents[-1]
 
     yield start

@@ -16,7 +16,7 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,20 @@ _STATUS = struct.Struct("=q")
 _SERVER = Path(__file__).with_name("warm_server.py")
 
 
-class _Server:
-    """The server of this process of tests: it ends when this process does."""
+_AT_START = ("PYTHONPATH", "LD_LIBRARY_PATH")
+"""Variables that take effect when an interpreter starts: processes with others need another server."""
 
-    def __init__(self) -> None:
+
+class _Server:
+    """A server of this process of tests: it ends when this process does."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Its own session: what a test sends to a group of processes does not reach it.
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(_SERVER), str(there.fileno())],
             pass_fds=[there.fileno()],
+            env=dict(environment),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -58,14 +63,15 @@ class _Server:
         return _STATUS.unpack(pid)[0], reading
 
 
-_servers: dict[int, _Server] = {}
+_servers: dict[tuple[object, ...], _Server] = {}
 
 
-def _server() -> _Server:
-    """One for each process of tests, begun when it is first needed."""
-    if os.getpid() not in _servers:
-        _servers[os.getpid()] = _Server()
-    return _servers[os.getpid()]
+def _server(environment: Mapping[str, str]) -> _Server:
+    """That of this process for this environment, begun when it is first needed."""
+    key = (os.getpid(), *map(environment.get, _AT_START))
+    if key not in _servers:
+        _servers[key] = _Server(environment)
+    return _servers[key]
 
 
 class WarmProcess(subprocess.Popen[Any]):
@@ -74,14 +80,14 @@ class WarmProcess(subprocess.Popen[Any]):
     def _execute_child(self, args: Any, *rest: Any) -> None:
         # executable, preexec_fn, close_fds, pass_fds, cwd, env, startupinfo, creationflags, shell, and the ends of the pipes.
         cwd, env, pipes = rest[4], rest[5], rest[9:15]
-        request = {
+        request: dict[str, Any] = {
             "arguments": [os.fspath(each) for each in args],
             "folder": os.fspath(cwd) if cwd is not None else str(Path.cwd()),
             "environment": dict(os.environ if env is None else env),
         }
         streams = [given if given != -1 else own for own, given in enumerate((pipes[0], pipes[3], pipes[5]))]
         try:
-            self.pid, self._told = _server().fork(request, streams)
+            self.pid, self._told = _server(request["environment"]).fork(request, streams)
         finally:
             self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
         self._child_created = True
@@ -106,10 +112,12 @@ class WarmProcess(subprocess.Popen[Any]):
         return self.returncode
 
 
-def run_warm(arguments: Sequence[str], *, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+def run_warm(
+    arguments: Sequence[str], *, stdin: str | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """``subprocess.run`` of ``mqvitals`` with these arguments: its output is captured as text, and two minutes are its limit."""
-    taken = None if stdin is None else subprocess.PIPE
-    with WarmProcess(arguments, text=True, stdin=taken, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    taken, pipe = None if stdin is None else subprocess.PIPE, subprocess.PIPE
+    with WarmProcess(arguments, text=True, stdin=taken, stdout=pipe, stderr=pipe, env=env) as process:
         try:
             out, err = process.communicate(stdin, timeout=120)
         except BaseException:
