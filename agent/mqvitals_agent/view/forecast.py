@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mqvitals_agent.text.figure import age
+from mqvitals_agent.text.figure import age, short_age
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Line, Tone, wrapped
+from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_agent.view.values import number_in
 from mqvitals_rules.snapshot import ObjectName
 
@@ -73,7 +78,50 @@ FILLING: Final[Mapping[str, FillingFigure]] = {
 }
 """What fills, by kind of object."""
 
+MOST_READ: Final = 12
+"""The objects of a list whose past is read, the fullest."""
+
+FULL_IN: Final = "full_in"
+"""The name of the ms until full among an object's values, and of its column."""
+
 _ABSENT = FullIn(None, 0, "no value to go by")
+
+
+def with_full_in(reader: StoreReader, items: Sequence[Item], now: int) -> list[Item]:
+    """The objects of a list, the fullest of those that fill with the ms until full, where there is a forecast.
+
+    Raises StoreError.
+    """
+    shares = (
+        (share, place)
+        for place, item in enumerate(items)
+        if item.name.kind in FILLING and not item.stale and (share := share_of(item.name.kind, item.values))
+    )
+    found = list(items)
+    for _, place in nlargest(MOST_READ, shares):
+        item = items[place]
+        ahead = read_full_in(reader, item.name, item.values, now).ms
+        if ahead is not None:
+            told = item.values[FILLING[item.name.kind].metric]._replace(value=ahead)
+            found[place] = replace(item, values={**item.values, FULL_IN: told})
+    return found
+
+
+def full_in_column(kind: str) -> Column:
+    """The time until an object is full; empty without a forecast."""
+    figure = FILLING[kind]
+
+    def cell(item: Item, _: int) -> Cell:
+        ahead = number_in(item.values.get(FULL_IN))
+        if ahead is None:
+            return Cell("")
+        soon = ahead < SOON_MS and item.health < Health.WARNING
+        return Cell(short_age(round(ahead)), Tone.WARNING if soon else Tone.PLAIN)
+
+    metrics = tuple((kind, name) for name in figure if name)
+    return Column(
+        FULL_IN, "Full in", 8, cell, lambda item: number_in(item.values.get(FULL_IN)), right=True, metrics=metrics
+    )
 
 
 def read_full_in(reader: StoreReader, name: ObjectName, values: Mapping[str, CurrentValue], now: int) -> FullIn:
@@ -95,6 +143,14 @@ def share_of(kind: str, values: Mapping[str, CurrentValue]) -> float | None:
     value = number_in(values.get(figure.metric))
     most = number_in(values.get(figure.of)) if figure.of else 100.0
     return None if value is None or not most or most < 0 else 100 * value / most
+
+
+def full_in_lines(found: FullIn, width: int) -> list[Line]:
+    """When it is full and by which past, or why there is no such time; two cells in."""
+    if found.ms is None:
+        return wrapped(f"no time until full: {found.reason}", width, Tone.FAINT, first="  ", rest="    ")
+    words = f"full in {age(found.ms)} if it goes on as in the last {age(found.basis_ms)}"
+    return wrapped(words, width, Tone.WARNING if found.is_soon else Tone.PLAIN, first="  ", rest="    ")
 
 
 def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float = 100.0) -> FullIn:
@@ -123,7 +179,9 @@ def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float =
             # From the line, not from the newest value, which may be a chance one.
             ahead = round(max((limit - line.at(now)) / line.slope, 0.0))
             basis = part[-1][0] - part[0][0]
-            return FullIn(ahead, basis) if ahead <= FARTHEST_MS else FullIn(None, basis, "in more than a day")
+            return (
+                FullIn(ahead, basis) if ahead <= FARTHEST_MS else FullIn(None, basis, "that is more than a day ahead")
+            )
     return FullIn(None, 0, reason)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import figure
 from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.view.forecast import full_in_column, with_full_in
 from mqvitals_agent.view.meter_columns import with_meter
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_agent.view.table import (
@@ -82,6 +83,7 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str, rules: RuleS
                 )
                 for name, values in found.items()
             ]
+    items = with_full_in(reader, items, data.now)
     items.sort(key=lambda item: (-item.health, -_size(item), natural_order(item.name)))
     return tuple(items)
 
@@ -269,6 +271,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         AGE,
         least_column("queue", "input_handles", "input_handles_least", "Getters", 7),
         ("oldest_msg_age_s", "Oldest msg", 11),
+        full_in_column("queue"),
         least_column("queue", "output_handles", "output_handles_least", "Putters", 9),
         ("max_depth", "Max, msgs", 11),
         ("qtime_us_short", "Time on queue", 13),
@@ -295,6 +298,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         with_meter(metric_column("buffer_pool", "free_pct", "Free", 8, MAIN), 6, low_is_bad=True),
         replace(with_meter(metric_column("page_set", "used_pct", "Used", 8, MAIN), 6), id="used"),
         AGE,
+        full_in_column("page_set"),
         record_column("buffer_pool", "low_pct", "Lowest", 11),
         size_column(),
         metric_column("buffer_pool", "free", "Free buffers", 12),
@@ -312,6 +316,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         with_meter(metric_column("cf_structure", "entries_pct", "Entries", 9, MAIN), 6),
         with_meter(metric_column("cf_structure", "size_used_pct", "Size used", 8), 6),
         AGE,
+        full_in_column("cf_structure"),
         ("entries_used", "Entries used", 12),
         ("entries_max", "of", 8),
         ("size_max_kb", "Size", 9),
@@ -325,6 +330,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         OWNER,
         with_meter(metric_column("smds", "used_pct", "Used", 9, MAIN), 6),
         AGE,
+        full_in_column("smds"),
         ("offload_msgs", "Msgs", 10),
         ("waits_pct", "Waits %", 8),
         ("data_set_status", "Status", 10, MAIN),

@@ -17,6 +17,7 @@ from mqvitals_agent.view.card import NEVER_HERE, CardFigure, read_card
 from mqvitals_agent.view.changes import ObjectChanges, read_changes_of
 from mqvitals_agent.view.console import ConsoleExcerpt, read_console
 from mqvitals_agent.view.explanation import explain_object
+from mqvitals_agent.view.forecast import FILLING, FullIn, read_full_in
 from mqvitals_agent.view.lists import health_by_object, health_of_item
 from mqvitals_agent.view.related import RelatedObjects, read_related
 from mqvitals_agent.view.status import GroupStatus, silent_since
@@ -96,7 +97,8 @@ class ObjectDetail:
     do, when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a
     channel initiator, ``rules_off`` the rules that the site turned off for it, with its reasons, ``console`` the messages about it, ``changes`` those of definitions; ``planned`` the inputs of the formulas. ``trend`` is the
     chosen one over time (None: it has none), ``board`` what else is charted, also of other objects; ``card`` the figures
-    that matter, ``thresholds`` those of all its metrics, ``alert_spans`` when its warnings and worse were open.
+    that matter, ``thresholds`` those of all its metrics, ``alert_spans`` when its warnings and worse were open;
+    ``full_in`` when it is full, of what fills.
     """
 
     name: ObjectName
@@ -127,6 +129,7 @@ class ObjectDetail:
     card: tuple[CardFigure, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
     alert_spans: tuple[ShadedSpan, ...] = ()
+    full_in: FullIn | None = None
 
 
 def read_object_detail(
@@ -202,6 +205,7 @@ def read_object_detail(
             for alert in alerts
             if alert.started is not None and alert.severity >= Severity.WARNING
         ),
+        full_in=read_full_in(reader, name, values, data.now) if name.kind in FILLING and not stale else None,
     )
 
 

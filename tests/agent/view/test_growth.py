@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqvitals_agent.ingest.pipeline import Ingest
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.forecast import FARTHEST_MS, LEAST_MS, full_in
+from mqvitals_agent.view.frame import FrameRequest, read_frame
+from mqvitals_agent.view.lists import COLUMNS
+from mqvitals_agent.view.screens.object import detail_lines
+from mqvitals_agent.view.table import Cell
+from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Reported
 
 MINUTE = 60_000
 NOW = 1795176590000
@@ -55,7 +69,7 @@ def test_what_does_not_grow_has_none(values: tuple[float, ...], reason: str) -> 
 def test_far_away_and_too_short() -> None:
     """More than a day ahead is not said, nor is what was seen for a few seconds only."""
     slow = series(*(10 + place * 0.1 for place in range(12)), every=10 * MINUTE)
-    assert full_in(slow, NOW).reason == "in more than a day"
+    assert full_in(slow, NOW).reason == "that is more than a day ahead"
     assert full_in(series(*range(71, 81), every=2_000), NOW).reason == "seen for less than 1m00s"
 
 
@@ -130,3 +144,66 @@ def test_anything_has_a_time_or_a_reason(points: list[tuple[int, float | None]],
     found = full_in(sorted(points, key=lambda point: point[0]), now)
     assert (found.ms is None) is bool(found.reason)
     assert found.ms is None or 0 <= found.ms <= FARTHEST_MS
+
+
+FILLS: Mapping[str, tuple[ObjectName, str, Mapping[str, Reported]]] = {
+    "storage": (ObjectName("QM01", "page_set", "4"), "used_pct", {"total_pages": 1000, "buffer_pool": 3}),
+    "cf_structure": (ObjectName("PRDQSG", "cf_structure", "APPL1"), "entries_pct", {"status": 1}),
+    "smds": (ObjectName("QM01", "smds", "APPL1"), "used_pct", {"data_set_status": 1}),
+    "queue": (ObjectName("QM01", "queue", "PAYMENTS.IN"), "depth", {"max_depth": 5_000}),
+}
+"""By list what fills in it: object, metric, and what else is reported."""
+
+
+@pytest.fixture(params=FILLS)
+def filling(request: pytest.FixtureRequest, tmp_path: Path, judging: RuleConfig) -> Iterator[tuple[str, StoreReader]]:
+    """A list, and a store in which something of it fills from 50 to 60 per cent in five minutes, polled every two
+    seconds, as the demonstration polls; and something else rests."""
+    name, metric, others = FILLS[request.param]
+    most = float(others.get("max_depth", 100))  # type: ignore[arg-type]
+    with Store.open(tmp_path / "store.db", group="PRDQSG") as store:
+        intake = Ingest(store, judging)
+        for poll in range(151):
+            ts = NOW - (150 - poll) * 2_000
+            share = 0.5 + 0.1 * poll / 150
+            value = round(share * most) if metric == "depth" else share * most
+            rests = name._replace(name="99")
+            told: dict[ObjectName, Mapping[str, Reported]] = {
+                name: {**others, metric: value},
+                rests: {**others, metric: round(most / 2)},
+            }
+            readings = tuple(
+                Reading(each, "PROBE", ts, values, None if poll == 0 else 2_000) for each, values in told.items()
+            )
+            intake.take([Snapshot(name.owner, name.owner == "PRDQSG", poll + 1, ts, readings)])
+    with StoreReader.open(tmp_path / "store.db") as reader:
+        yield request.param, reader
+
+
+def test_lists_and_pages_tell_when_it_is_full(filling: tuple[str, StoreReader], judging: RuleConfig) -> None:
+    """Twenty minutes before: in the list beside the figure, in the colour of a warning, and on the object's page with its
+    basis, though it is polled every two seconds; what rests says why there is no time. A moment before it said more."""
+    kind, reader = filling
+    name, *_ = FILLS[kind]
+    rests = name._replace(name="99")
+
+    def listed(at: int | None = None) -> dict[ObjectName, Cell]:
+        frame = read_frame(reader, NOW, FrameRequest("list", kind, at=at), judging)
+        column = next(each for each in COLUMNS[kind] if each.id == "full_in")
+        return {item.name: column.cell(item, NOW) for item in frame.items}
+
+    def page(of: ObjectName) -> list[str]:
+        frame = read_frame(reader, NOW, FrameRequest("detail", name=of), judging)
+        return [line.text for line in detail_lines(frame, 120)]
+
+    shown = listed()
+    assert shown[rests].text == ""
+    minutes = int(shown[name].text.partition("m")[0])
+    assert minutes == pytest.approx(20, abs=1)
+    ill = read_frame(reader, NOW, FrameRequest("list", kind), judging)
+    health = next(item.health for item in ill.items if item.name == name)
+    assert shown[name].tone is (Tone.WARNING if health < Health.WARNING else Tone.PLAIN)
+    before = int(listed(NOW - 2 * MINUTE)[name].text.partition("m")[0])
+    assert before == pytest.approx(22, abs=1)
+    assert any(f"full in {shown[name].text} if it goes on as in the last" in text for text in page(name))
+    assert any("no time until full: it does not grow" in text for text in page(rests))

@@ -14,6 +14,7 @@ from mqvitals_agent.view.card import card_lines, card_titles
 from mqvitals_agent.view.changes import object_change_lines
 from mqvitals_agent.view.console import console_lines
 from mqvitals_agent.view.dispositions import disposition_lines
+from mqvitals_agent.view.forecast import full_in_lines
 from mqvitals_agent.view.journal import object_journal_lines
 from mqvitals_agent.view.object_detail import ObjectDetail
 from mqvitals_agent.view.related import RelatedObjects
@@ -133,6 +134,8 @@ def _card(detail: ObjectDetail, now: int, width: int, state: PageState) -> Itera
     yield Line((Span(title, Tone.STRONG), Span(titles[len(title) :], Tone.FAINT)), section="card")
     if not folded:
         yield from card_lines(detail.card, now, width, stale=detail.stale)
+        if detail.full_in is not None and detail.full_in.ms is not None:
+            yield from full_in_lines(detail.full_in, width)
 
 
 def _in_words(frame: Frame, detail: ObjectDetail, width: int) -> Iterator[Line]:
@@ -140,6 +143,8 @@ def _in_words(frame: Frame, detail: ObjectDetail, width: int) -> Iterator[Line]:
     yield from _site_labels(frame, detail, width)
     yield from interval_lines(detail.name.kind, detail.values or {}, frame.now, width)
     yield from position_lines(detail.name.kind, detail.values or {}, frame.now, width)
+    if detail.full_in is not None and detail.full_in.ms is None:
+        yield from full_in_lines(detail.full_in, width)
 
 
 def _unknown(detail: ObjectDetail, width: int) -> Iterator[Line]:
