@@ -20,6 +20,7 @@ from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.steps import Step
 from mqvitals_agent.text.figure import object_words
 from mqvitals_agent.text.symbols import Symbols
 from mqvitals_agent.text.terminal import safe
@@ -33,12 +34,14 @@ from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
 from mqvitals_tui.keys import APP
 from mqvitals_tui.screens.before_screen import BeforeScreen
 from mqvitals_tui.screens.detail_screen import DetailScreen
-from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
+from mqvitals_tui.screens.frame_screen import TICK_S, FrameScreen, ScreenContext
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.screens.moment_form import MomentForm
 from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, keys_to, next_sibling
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
+from mqvitals_tui.time_machine import Player, Travelled, Way, one_step, played, refusal, to_moment, to_now
 from mqvitals_tui.widgets.painting import SymbolFilter, attribute_css
 
 
@@ -187,6 +190,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._feed = Feed(store, rule_config, now, self._post, settings=settings, machine=machine)
         self._main = MainScreen(self._screen_context)
         self._settled = False
+        self.player = Player()
         self._rings = settings.tui.bell
         self._known: frozenset[Incident] | None = None
 
@@ -206,6 +210,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self.use_theme(self._first_theme)
         self.push_screen(self._main)
         self.run_worker(self._feed.run, name="feed", thread=True)
+        self.set_interval(TICK_S, self._play)
 
     def on_unmount(self) -> None:
         """Stop the feed's thread."""
@@ -238,7 +243,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     def _ring(self, frame: Frame) -> None:
         """Ring the bell once for critical alerts that were not there at the last frame, but not for the first frame's."""
-        if not self._rings:
+        if not self._rings or frame.request.at is not None:
             return
         critical = [each for each in frame.status.alerts if each.severity is Severity.CRITICAL]
         asking = {(each.key, each.started) for each in critical if frame.handled.asks(each)}
@@ -246,6 +251,64 @@ class MqvitalsApp(App[None], inherit_bindings=False):
             self.bell()
         # An alert that is told again after a silence is not new: it has rung.
         self._known = (self._known or frozenset()) & {(each.key, each.started) for each in critical} | asking
+
+    # -- the past ----------------------------------------------------------------------------------------------------
+
+    def travel(self, way: Way, *, away: bool = True) -> None:
+        """Show another moment on all screens; ``away``: it may be a past one."""
+        self.player.away = self.player.away or away
+        self._feed.travel(way)
+
+    def travel_to(self, moment_ms: int) -> None:
+        """Show all screens as of a past moment, ms UTC."""
+        self.travel(to_moment(moment_ms))
+
+    def on_travelled(self, message: Travelled) -> None:
+        """Where a way ended; at now there is nothing to play."""
+        self.player.arrive(message.at)
+        if message.words:
+            self.notify(message.words, markup=False)
+
+    def action_step(self, what: str, on: bool) -> None:  # noqa: FBT001 - the toolkit passes positions
+        """A cycle or an alert's transition back or on; the play stops."""
+        self.player.playing = False
+        self.travel(one_step(Step[what.upper()], on=on), away=not on)
+
+    def action_go_to_time(self) -> None:
+        """Ask for a time; where the cursor is on an alert its start stands there already."""
+        top = self.screen
+        if isinstance(top, FrameScreen):
+            self.player.playing = False
+            chosen = top.chosen_moment
+            self.push_screen(MomentForm(self._screen_context, self.store, chosen, self.travel))
+
+    def action_live(self) -> None:
+        """Back to now."""
+        self.player.playing = False
+        self.travel(to_now, away=False)
+
+    def action_play(self) -> None:
+        """Play the past, or stop."""
+        if not self.player.away:
+            self.notify("There is nothing to play now: [ leads a cycle back, g to a time", markup=False)
+            return
+        self.player.playing = not self.player.playing
+        self._repaint_top()
+
+    def action_speed(self) -> None:
+        """The next speed."""
+        self.player.faster()
+        if not self.player.away:
+            self.notify(f"The past will be played x{self.player.speed}", markup=False)
+        self._repaint_top()
+
+    def _repaint_top(self) -> None:
+        if isinstance(self.screen, FrameScreen):
+            self.screen.repaint()
+
+    def _play(self) -> None:
+        if self.player.playing:
+            self.travel(played(round(TICK_S * 1000) * self.player.speed))
 
     def on_feed_failed(self, message: FeedFailed) -> None:
         """Every screen shows it; the last frame stays."""
@@ -258,6 +321,10 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     def open_holders(self, queue: ObjectName) -> None:
         """Ask which applications have a queue open, and show them."""
+        at = self._screen_context.news.at
+        if at is not None:
+            self.notify(refusal("queue managers can be asked", at), markup=False)
+            return
         self.push_screen(HoldersScreen(self._screen_context, self.store, queue, self._trail))
 
     @property

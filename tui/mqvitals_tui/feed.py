@@ -17,6 +17,7 @@ from mqvitals_agent.view.status import status_of
 from mqvitals_agent.view.trend import charted_points
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_tui.time_machine import Travelled, Way
 
 RELEASED_AT_ONCE = 100
 """The number of objects released in one step."""
@@ -90,19 +91,28 @@ class FeedFailed(Message):
 class FeedNews:
     """What the feed told last, whichever screen asked: the header of every screen is made from it.
 
-    ``failed`` says why nothing can be read now (empty: it can), ``waiting`` that there is no store yet.
+    ``failed`` says why nothing can be read now (empty: it can), ``waiting`` that there is no store yet. ``ended`` is
+    when a replay ended, which is its now, ms UTC; None: the clock says what is now.
     """
 
     def __init__(self) -> None:
         self.newest: Frame | None = None
         self.failed = ""
         self.waiting = False
+        self.ended: int | None = None
+
+    @property
+    def at(self) -> int | None:
+        """The past moment as of which the newest frame was read, ms UTC; None: it is of now."""
+        return None if self.newest is None else self.newest.request.at
 
     def take(self, frame: Frame) -> None:
         """A frame was read."""
         # Only the status is shown by all: the rows of a long list are not to live longer than their screen needs them.
         self.newest = Frame(frame.request, frame.seq, frame.now, frame.read_at, frame.data, frame.status)
         self.failed, self.waiting = "", False
+        if frame.request.at is None:
+            self.ended = frame.now if frame.data.past else None
 
     def fail(self, text: str, *, waiting: bool) -> None:
         """No frame can be read; the newest one stays."""
@@ -136,6 +146,8 @@ class Feed:
         self._every_s = every_s
         self._request = FrameRequest()
         self._forced = False
+        self._ways: list[Way] = []
+        self._at: int | None = None
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._stopped = threading.Event()
@@ -150,6 +162,13 @@ class Feed:
         """Read this from now on, at once, even when nothing has changed."""
         with self._lock:
             self._request, self._forced = request, True
+        self._wake.set()
+
+    def travel(self, way: Way) -> None:
+        """Take this way after those before it, and read as of where it ends from then on."""
+        with self._lock:
+            self._ways.append(way)
+            self._forced = True
         self._wake.set()
 
     def stop(self) -> None:
@@ -171,6 +190,7 @@ class Feed:
     def _check(self) -> None:
         with self._lock:
             request, forced, self._forced = self._request, self._forced, False
+            ways, self._ways = self._ways, []
         if forced:
             self._failure = ""
         try:
@@ -181,7 +201,9 @@ class Feed:
             if self._reader is None:
                 self._reader = StoreReader.open(self._store)
                 self._file = (stat.st_dev, stat.st_ino)
-            seq = store_position(self._reader, request.at)
+            self._take_ways(self._reader, ways)
+            request = request._replace(at=self._at)
+            seq = store_position(self._reader, self._at)
             if not forced and self._done == (request, seq):
                 return
             read = self._read(self._reader, request)
@@ -208,6 +230,14 @@ class Feed:
             # Below a detail the list is still shown: its items are replaced only by those of another list.
             self._deferred.replace(read.frame.items)
         self._post(FrameLoaded(read))
+
+    def _take_ways(self, reader: StoreReader, ways: Sequence[Way]) -> None:
+        said = ""
+        for way in ways:
+            arrival = way(reader, self._at)
+            self._at, said = arrival.at, arrival.words
+        if ways:
+            self._post(Travelled(self._at, said))
 
     def _read(self, reader: StoreReader, request: FrameRequest) -> LoadedFrame:
         if request.at is None:

@@ -23,6 +23,30 @@ def key(keys: str, action: str, words: str, tooltip: str, *, name: str = "") -> 
     )
 
 
+TIME = (
+    key("left_square_bracket,f10", "app.step('cycle', False)", "cycle back", "Go back by a cycle", name="cycle_back"),
+    key("right_square_bracket,f11", "app.step('cycle', True)", "cycle on", "Go on by a cycle", name="cycle_on"),
+    key(
+        "left_curly_bracket",
+        "app.step('transition', False)",
+        "alert back",
+        "Go back to when an alert last began, changed or ended",
+        name="alert_back",
+    ),
+    key(
+        "right_curly_bracket",
+        "app.step('transition', True)",
+        "alert on",
+        "Go on to when an alert next began, changed or ended",
+        name="alert_on",
+    ),
+    key("g", "app.go_to_time", "go to a time", "Go to a time such as 03:12 or -40m, or to the start of an alert"),
+    key("l", "app.live", "now", "Return to now"),
+    key("space", "app.play", "play", "Play the past from here, or stop"),
+    key("x", "app.speed", "speed", "Play 1, 10 or 60 times as fast as it was"),
+)
+"""Keys that lead through the past, on every screen over the store."""
+
 APP = (key("ctrl+c", "quit", "quit", "Quit mqvitals, also while typing", name="leave"),)
 """Keys that work even over the palette."""
 
@@ -183,7 +207,7 @@ MOVES = (
     key("up,k", "up", "up", "Go to the line before"),
     key("down,j", "down", "down", "Go to the next line"),
     key("pageup,f7", "page_up", "page up", "Go a page back. F7 and F8 turn pages on a 3270"),
-    key("pagedown,f8,space", "page_down", "page down", "Go a page on"),
+    key("pagedown,f8", "page_down", "page down", "Go a page on"),
     key("home", "home", "first", "Go to the first line"),
     key("end", "end", "last", "Go to the last line"),
     OPEN,
@@ -206,6 +230,8 @@ _KEY_NAMES = {
     "comma": ",",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
     "plus": "+",
     "equals_sign": "=",
     "minus": "-",

@@ -24,7 +24,7 @@ from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.silencing import silence_list_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
-from mqvitals_tui.keys import ACTIONS, BEFORE, COMMON, SEEN, SILENCES, UNITS, WHO, key
+from mqvitals_tui.keys import ACTIONS, BEFORE, COMMON, SEEN, SILENCES, TIME, UNITS, WHO, key
 
 
 class TabState(NamedTuple):
@@ -165,6 +165,7 @@ EVERYWHERE = (
         key(tab.key, f"app.tab('{tab.id}')", tab.title, f"Go to the screen {tab.title}", name=f"place_{tab.id}")
         for tab in ROW
     ),
+    *TIME,
     *COMMON,
 )
 """Keys of every screen over the store."""

@@ -13,6 +13,7 @@ from mqvitals_config.matcher import Matcher
 from mqvitals_tui.screens.alert_forms import AcknowledgeForm, ChosenAlert, NoteForm, SeenForm, UndoForm
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.silence_forms import ExtendForm, SilenceForm
+from mqvitals_tui.time_machine import refusal
 
 if TYPE_CHECKING:
     from mqvitals_tui.app import MqvitalsApp
@@ -36,10 +37,20 @@ class ActingScreen(FrameScreen):
 
     def _frame_to_act_on(self) -> Frame | None:
         frame = self.frame
+        if frame is not None and frame.data.as_of is not None:
+            self.notify(refusal("people act on alerts", frame.data.as_of), markup=False)
+            return None
         if frame is not None and frame.data.past:
             self.notify(_PAST, markup=False)
             return None
         return frame
+
+    @property
+    def chosen_moment(self) -> int | None:
+        """When the alert under the cursor began to fire."""
+        line, frame = self.chosen_line, self.frame
+        alert = None if frame is None or line is None or not line.alert else frame.alert_numbered(line.alert)
+        return None if alert is None else alert.started
 
     def _chosen(self) -> ChosenAlert | None:
         """The alert under the cursor; without one a notification says where alerts are."""

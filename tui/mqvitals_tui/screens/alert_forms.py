@@ -21,7 +21,7 @@ from mqvitals_agent.view.alerts import open_summary, shown_severity, since_words
 from mqvitals_agent.view.silencing import parse_end
 from mqvitals_config.matcher import matchers_text
 from mqvitals_rules.lifecycle.alert import Alert
-from mqvitals_tui.screens.form_screen import Action, FormField, FormScreen
+from mqvitals_tui.screens.form_screen import Action, ActionForm, FormField
 from mqvitals_tui.screens.frame_screen import ScreenContext
 
 NOTE, UNTIL = "note", "until"
@@ -52,7 +52,7 @@ class ChosenAlert:
         return lines
 
 
-class AcknowledgeForm(FormScreen):
+class AcknowledgeForm(ActionForm):
     """Says that the author has an alert; with ``take_over`` in place of those who have it."""
 
     def __init__(self, context: ScreenContext, store: Path, chosen: ChosenAlert, *, take_over: bool = False) -> None:
@@ -86,7 +86,7 @@ class AcknowledgeForm(FormScreen):
         return act
 
 
-class NoteForm(FormScreen):
+class NoteForm(ActionForm):
     """Keeps a note about an alert."""
 
     def __init__(self, context: ScreenContext, store: Path, chosen: ChosenAlert) -> None:
@@ -108,7 +108,7 @@ class NoteForm(FormScreen):
         return act
 
 
-class SeenForm(FormScreen):
+class SeenForm(ActionForm):
     """Marks alerts that have ended as seen."""
 
     def __init__(self, context: ScreenContext, store: Path, numbers: Sequence[int]) -> None:
@@ -132,7 +132,7 @@ class SeenForm(FormScreen):
         return act
 
 
-class UndoForm(FormScreen):
+class UndoForm(ActionForm):
     """Takes back what the author did last, or ends a ``silence``, and says which before it does."""
 
     class Found(Message):

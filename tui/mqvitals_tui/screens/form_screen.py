@@ -1,4 +1,4 @@
-"""A form in which a person acts on alerts: a few fields, what they would do, and the action itself in a thread."""
+"""A form: a few fields, and what they would do. In most a person acts on alerts: the action itself runs in a thread."""
 
 from __future__ import annotations
 
@@ -57,14 +57,6 @@ class FormScreen(Screen[None], inherit_bindings=False):
     FormScreen #lines { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     """
 
-    class Done(Message):
-        """The action is done: ``text`` says what; or ``problem`` why not."""
-
-        def __init__(self, text: str, problem: str = "") -> None:
-            super().__init__()
-            self.text = text
-            self.problem = problem
-
     def __init__(self, context: ScreenContext, store: Path, title: str, verb: str, fields: Sequence[FormField]) -> None:
         super().__init__()
         self.context = context
@@ -86,8 +78,8 @@ class FormScreen(Screen[None], inherit_bindings=False):
         return ()
 
     @abstractmethod
-    def action_of(self, values: Mapping[str, str]) -> Action:
-        """The action for what was typed. Raises FieldError."""
+    def submit(self, values: Mapping[str, str]) -> None:
+        """Do what was typed. Raises FieldError."""
 
     # -- the screen ----------------------------------------------------------------------------------------------------
 
@@ -171,13 +163,32 @@ class FormScreen(Screen[None], inherit_bindings=False):
         if isinstance(self.focused, TextLine):
             await self.focused.finish()
         try:
-            action = self.action_of(self.values)
+            self.submit(self.values)
         except FieldError as error:
             self._problem = str(error)
             if error.field in self.values:
                 self.set_focus(self.query_one(f"#{error.field}", TextLine))
             self.repaint()
-            return
+
+
+class ActionForm(FormScreen):
+    """A form whose action is written to the store."""
+
+    class Done(Message):
+        """The action is done: ``text`` says what; or ``problem`` why not."""
+
+        def __init__(self, text: str, problem: str = "") -> None:
+            super().__init__()
+            self.text = text
+            self.problem = problem
+
+    @abstractmethod
+    def action_of(self, values: Mapping[str, str]) -> Action:
+        """The action for what was typed. Raises FieldError."""
+
+    def submit(self, values: Mapping[str, str]) -> None:
+        """Begin the action."""
+        action = self.action_of(values)
         self._busy, self._problem = True, ""
         self.repaint()
         self.run_worker(lambda: self._act(action), name="action", thread=True)
@@ -191,7 +202,7 @@ class FormScreen(Screen[None], inherit_bindings=False):
             done = self.Done("", f"Nothing is done: {error}")
         self.post_message(done)
 
-    def on_form_screen_done(self, message: Done) -> None:
+    def on_action_form_done(self, message: Done) -> None:
         """Close the form, or show why nothing was done."""
         self._busy, self._problem = False, message.problem
         if message.problem:

@@ -17,7 +17,7 @@ from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import at_most, cells, safe, wrap
 from mqvitals_agent.view.frame import Frame, FrameRequest
-from mqvitals_agent.view.screens.header import header_lines
+from mqvitals_agent.view.screens.header import as_of_words, header_lines
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
@@ -116,6 +116,11 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         if isinstance(view, CursorView) and view.cursor_key:
             self.open_key(view.cursor_key)
 
+    @property
+    def chosen_moment(self) -> int | None:
+        """The moment that what is under the cursor is about, ms UTC; None: there is none."""
+        return None
+
     def open_key(self, key: str) -> None:
         """Open the object with this whole name."""
         cast("MqvitalsApp", self.app).open_object(ObjectName.parse(key))
@@ -126,8 +131,17 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     @property
     def frame(self) -> Frame | None:
-        """The last frame that was read for the current request."""
-        return None if self._read is None or self._read.frame.request != self.request else self._read.frame
+        """The last frame that was read for the current request, as of the moment where one is."""
+        read = self._read
+        return None if read is None or not self._is_mine(read) or not self._is_of_now(read) else read.frame
+
+    def _is_mine(self, read: LoadedFrame) -> bool:
+        """Whether this screen requested the frame; the moment of a frame is the feed's."""
+        return read.frame.request._replace(at=None) == self.request
+
+    def _is_of_now(self, read: LoadedFrame) -> bool:
+        """Whether it is as of the same moment as the newest frame, which the header shows."""
+        return read.frame.request.at == self.context.news.at
 
     def on_mount(self) -> None:
         """Update ages every second."""
@@ -158,7 +172,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     def take(self, read: LoadedFrame) -> None:
         """Show this frame, if it is the requested one; the header shows every one."""
-        if read.frame.request == self.request:
+        if self._is_mine(read):
             self._read = read
             self._stale = read.frame.status.stale
         elif not self.visible_now:
@@ -182,9 +196,11 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         if tiny:
             words = f"{width}x{height} is too small: {ENOUGH} shows all"
             header = (header[0], *(line(each, Tone.WARNING) for each in wrap(words, width)), *header[1:])[:height]
-        self.query_one("#header", Banner).show(header)
+        past = newest is not None and newest.data.as_of is not None
+        self.query_one("#header", Banner).show(header, turned=1 if past else 0)
         self.paint_static(width)
-        if read is None or read.frame.request != self.request:
+        if read is None or self.frame is None:
+            # What was read for another moment is not shown below this one's header.
             return
         stale = read.frame.status.stale
         if stale != self._stale and self.on_top:
@@ -198,9 +214,23 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         ranks = self.context.rule_config.rules.ranks
         return frame_at(frame, self.context.now(), ranks, self.context.machine(), self.context.news.newest)
 
+    def _past_line(self, at: int, width: int) -> Line:
+        """The first line in the past: which moment is shown, and where there is room the keys that lead on from it."""
+        news = self.context.news
+        now = self.context.now() if news.ended is None else news.ended
+        player = cast("MqvitalsApp", self.app).player
+        words = f" {as_of_words(at, now)}"
+        keys = f"{player.words}   [ ] cycle   {{ }} alert   Space {'stop' if player.playing else 'play'}   l now "
+        for end in (keys, f"{player.words}   l now ", player.words, ""):
+            if cells(words) + 2 + cells(end) <= width:
+                return line(words + " " * (width - cells(words) - cells(end)) + end, Tone.STRONG)
+        return line(words, Tone.STRONG)
+
     def _header(self, frame: Frame | None, width: int) -> tuple[Line, ...]:
         ended = safe(self.context.ended())
         lines = (line("mqvitals", Tone.STRONG),) if frame is None else header_lines(frame, width, asking=not ended)
+        if frame is not None and frame.data.as_of is not None:
+            lines = (self._past_line(frame.data.as_of, width), *lines)
         if ended:
             words = wrap(ended, width, rest="  ")
             lines = (*lines, *(line(each, Tone.CRITICAL) for each in at_most(words, _MOST_WORDS, width)))

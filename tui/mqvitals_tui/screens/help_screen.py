@@ -105,5 +105,5 @@ class HelpScreen(Screen[None], inherit_bindings=False):
     def on_resize(self, event: events.Resize) -> None:
         """Lines are made for a width."""
         self.query_one("#lines", LinesView).show(help_lines(self._groups, max(event.size.width - 1, 20)))
-        hints = (Hint("Esc", "back"), Hint("Up Down Space", "read on", 1))
+        hints = (Hint("Esc", "back"), Hint("Up Down", "read on", 1))
         self.query_one("#keys", StatusBar).show((hint_line(hints, event.size.width),))

@@ -26,14 +26,14 @@ from mqvitals_agent.view.silencing import (
     preview_lines,
 )
 from mqvitals_config.matcher import Matcher, matchers_text
-from mqvitals_tui.screens.form_screen import Action, FormField, FormScreen
+from mqvitals_tui.screens.form_screen import Action, ActionForm, FormField
 from mqvitals_tui.screens.frame_screen import ScreenContext
 
 USUAL = "2h"
 """How long a silence lasts unless one writes something else."""
 
 
-class SilenceForm(FormScreen):
+class SilenceForm(ActionForm):
     """Silences alerts from now on, or with ``planned`` from a later time; ``matchers`` are those to begin with.
 
     ``firing`` are the alerts that fire now, for the preview; ``known`` is the maintenance that is planned already.
@@ -89,7 +89,7 @@ class SilenceForm(FormScreen):
         return act
 
 
-class ExtendForm(FormScreen):
+class ExtendForm(ActionForm):
     """Lets a silence end later."""
 
     def __init__(self, context: ScreenContext, store: Path, silence: Silence, matching: int) -> None:

@@ -183,13 +183,20 @@ class Banner(Widget):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
         super().__init__(id=id, classes=classes)
         self._lines: tuple[Line, ...] = ()
+        self._turned = 0
         self.display = False
 
-    def show(self, lines: Sequence[Line]) -> None:
-        """Show these lines."""
+    @property
+    def turned(self) -> int:
+        """How many lines are painted in reverse."""
+        return self._turned
+
+    def show(self, lines: Sequence[Line], *, turned: int = 0) -> None:
+        """Show these lines, the first ``turned`` ones in reverse."""
         lines = tuple(lines)
-        if lines == self._lines:
+        if lines == self._lines and turned == self._turned:
             return
+        self._turned = turned
         if len(lines) != len(self._lines):
             self.styles.height = len(lines)
             self.display = bool(lines)
@@ -203,7 +210,8 @@ class Banner(Widget):
 
     def render_line(self, y: int) -> Strip:
         """One of the lines."""
-        return paint(self, self._lines[y] if y < len(self._lines) else line(), self.size.width, self.rich_style)
+        strip = paint(self, self._lines[y] if y < len(self._lines) else line(), self.size.width, self.rich_style)
+        return strip.apply_style(Style(reverse=True)) if y < self._turned else strip
 
     def on_click(self, event: events.Click) -> None:
         """Post ``Clicked``."""

@@ -1,0 +1,282 @@
+"""The way through the past: every key, on every screen, beside what the store holds; and what may not be done there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.steps import Step
+from mqvitals_agent.text.figure import clock
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_tui.screens.detail_screen import DetailScreen
+from mqvitals_tui.screens.form_screen import FormScreen
+from mqvitals_tui.screens.frame_screen import FrameScreen
+from mqvitals_tui.screens.moment_form import MomentForm
+from mqvitals_tui.tabs import TABS_BY_ID
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.painting import Banner
+
+Lives = Callable[[str], Any]
+Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
+SIZE = (120, 40)
+POOL = ObjectName("QM01", "buffer_pool", "3")
+
+
+@pytest.fixture(autouse=True)
+def unplayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The past plays when a test says so, not by the clock of the machine."""
+    monkeypatch.setattr("mqvitals_tui.app.MqvitalsApp._play", lambda _: None)
+
+
+def at(app: Any) -> int | None:
+    """The moment of the newest frame."""
+    moment: int | None = app._screen_context.news.at
+    return moment
+
+
+def header(app: Any) -> Banner:
+    banner = app.screen.query_one("#header", Banner)
+    assert isinstance(banner, Banner)
+    return banner
+
+
+def here(app: Any, moment: int | None) -> Callable[[], bool]:
+    """Whether the screen on top shows this moment, and says so."""
+
+    def seen() -> bool:
+        screen = app.screen
+        if not isinstance(screen, FrameScreen) or screen.frame is None or screen.frame.request.at != moment:
+            return False
+        first = header(app).text.splitlines()[0]
+        said = moment is not None and f"AS OF {clock(moment)}" in first.replace("2026-11-20 ", "")
+        return header(app).turned == (moment is not None) and ("AS OF" in first) == said
+
+    return seen
+
+
+def steps(life: Any, step: Step, count: int) -> list[int]:
+    """The moments of the last ``count`` steps, the newest first."""
+    found: list[int] = []
+    with StoreReader.open(life.store) as reader:
+        while len(found) < count:
+            moment = reader.step(found[-1] if found else None, step, on=False)
+            assert moment is not None
+            found.append(moment)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("back", "on", "step"),
+    [
+        ("left_square_bracket", "right_square_bracket", Step.CYCLE),
+        ("f10", "f11", Step.CYCLE),
+        ("left_curly_bracket", "right_curly_bracket", Step.TRANSITION),
+    ],
+)
+async def test_steps(lives: Lives, until: Until, shown: Any, back: str, on: str, step: Step) -> None:
+    """Back and on lead over the same moments; beyond the newest one it is now."""
+    life = lives("incident")
+    wanted = steps(life, step, 3)
+    app = life.app()
+    async with app.run_test(size=SIZE) as pilot:
+        await shown(pilot)
+        for moment in wanted:
+            await pilot.press(back)
+            await until(pilot, here(app, moment))
+        for moment in reversed(wanted[:-1]):
+            await pilot.press(on)
+            await until(pilot, here(app, moment))
+        await pilot.press(on)
+        await until(pilot, here(app, None))
+        await pilot.press(on)
+        await until(pilot, lambda: any("This is now" in each.message for each in app._notifications))
+
+
+async def test_the_first_cycle_is_the_first(lives: Lives, until: Until, shown: Any) -> None:
+    """Who steps on before it is told so and stays."""
+    life = lives("incident")
+    app = life.app()
+    with StoreReader.open(life.store) as reader:
+        first = min(owner.first_ts for owner in reader.owners())
+    async with app.run_test(size=SIZE) as pilot:
+        await shown(pilot)
+        app.travel_to(first + 100)
+        await until(pilot, lambda: at(app) is not None)
+        before = at(app)
+        await pilot.press("left_square_bracket")
+        await until(pilot, lambda: any("no earlier cycle" in each.message for each in app._notifications))
+        assert at(app) == before
+        app.travel_to(first - 1)
+        await until(pilot, lambda: any("nothing was stored by then" in each.message for each in app._notifications))
+        assert at(app) == before
+
+
+@pytest.mark.parametrize("text", ["12:01", "-59s", "40s", "2026-11-20 12:01:00", "2026-11-20T12:01:00Z", "today 12:01"])
+async def test_go_to_a_time(lives: Lives, until: Until, shown: Any, text: str) -> None:
+    life = lives("incident")
+    wanted = {"-59s": life.now - 59_000, "40s": life.now - 40_000}.get(text, life.now // 3_600_000 * 3_600_000 + 60_000)
+    app = life.app()
+    async with app.run_test(size=SIZE) as pilot:
+        await shown(pilot)
+        await pilot.press("g")
+        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        app.screen.query_one("#time").value = text
+        await pilot.press("enter")
+        await until(pilot, here(app, wanted))
+        await pilot.press("l")
+        await until(pilot, here(app, None))
+
+
+@pytest.mark.parametrize("text", ["25:00", "tomorrow 03:12", "2026-12-01 12:00", "whenever", ""])
+async def test_no_time(lives: Lives, until: Until, shown: Any, text: str) -> None:
+    """What is no past time is refused with the forms that are; what was typed stays."""
+    app = lives("incident").app()
+    async with app.run_test(size=SIZE) as pilot:
+        await shown(pilot)
+        await pilot.press("g")
+        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        app.screen.query_one("#time").value = text
+        await pilot.press("enter")
+        await until(pilot, lambda: "yesterday 03:12" in app.screen.problem)
+        assert app.screen.values["time"] == text
+        await pilot.press("escape")
+        await until(pilot, here(app, None))
+
+
+async def test_go_to_an_alert(lives: Lives, until: Until, shown: Any) -> None:
+    """On the line of an alert its start stands in the field; its number leads there from everywhere."""
+    life = lives("incident")
+    app = life.app()
+    async with app.run_test(size=SIZE) as pilot:
+        app.go_to("alerts")
+        await shown(pilot)
+        view = app.screen.query_one("#lines", CursorView)
+        view.action_home()
+        while app.screen.chosen_moment is None:
+            view.action_down()
+        number, started = app.screen.chosen_line.alert, app.screen.chosen_moment
+        with StoreReader.open(life.store) as reader:
+            end = reader.end_of_cycle(started)
+        await pilot.press("g")
+        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        assert clock(started) in app.screen.values["time"]
+        app.screen.query_one("#time").value = f"#{number}"
+        await pilot.press("enter")
+        await until(pilot, here(app, end))
+        assert app.screen.frame.alert_numbered(number) is not None
+        await pilot.press("left_square_bracket")
+        await until(pilot, lambda: at(app) not in (None, end) and app.screen.frame is not None)
+        assert app.screen.frame.alert_numbered(number) is None
+        await pilot.press("g")
+        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        app.screen.query_one("#time").value = "99999"
+        await pilot.press("enter")
+        await until(pilot, lambda: any("no alert 99999" in each.message for each in app._notifications))
+
+
+async def test_play(lives: Lives, until: Until, shown: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Space plays and stops, x makes it faster; at the end of the store it is now."""
+    monkeypatch.undo()
+    monkeypatch.setattr("mqvitals_tui.app.TICK_S", 1_000_000.0)
+    life = lives("incident")
+    app = life.app()
+    begin = life.now - 100_000
+    async with app.run_test(size=SIZE) as pilot:
+        monkeypatch.setattr("mqvitals_tui.app.TICK_S", 1.0)
+        await shown(pilot)
+        await pilot.press("space")
+        await until(pilot, lambda: any("nothing to play now" in each.message for each in app._notifications))
+        app.travel_to(begin)
+        await until(pilot, here(app, begin))
+        app._play()
+        await pilot.press("space")
+        await until(pilot, lambda: "playing x1 " in header(app).text)
+        app._play()
+        await until(pilot, here(app, begin + 1_000))
+        await pilot.press("x")
+        app._play()
+        await until(pilot, here(app, begin + 11_000))
+        await pilot.press("space")
+        app._play()
+        await pilot.press("x")
+        await pilot.press("space")
+        await until(pilot, lambda: "playing x60 " in header(app).text)
+        assert at(app) == begin + 11_000
+        app._play()
+        await until(pilot, here(app, begin + 71_000))
+        app._play()
+        await until(pilot, here(app, None))
+        assert not app.player.playing
+        await pilot.press("x")
+        assert app.player.speed == 1
+
+
+async def test_the_moment_stays_while_one_walks(lives: Lives, until: Until, shown: Any) -> None:
+    """Places, objects, filters and sorts are as of then; the way back is too, and a second terminal stays at now."""
+    life = lives("incident")
+    (moment,) = steps(life, Step.TRANSITION, 1)
+    app, other = life.app(), life.app()
+    async with other.run_test(size=SIZE) as second:
+        await shown(second)
+        async with app.run_test(size=SIZE) as pilot:
+            await shown(pilot)
+            await pilot.press("left_curly_bracket")
+            await until(pilot, here(app, moment))
+            for tab in TABS_BY_ID:
+                app.go_to(tab)
+                await until(pilot, here(app, moment))
+            app.go_to("queues")
+            await until(pilot, here(app, moment))
+            await pilot.press("greater_than_sign", "greater_than_sign", "slash", *"qm01", "enter")
+            await until(pilot, lambda: app.screen.filter_text == "qm01")
+            sort = app.screen.sort
+            await pilot.press("left_square_bracket")
+            await until(pilot, lambda: at(app) not in (None, moment) and app.screen.frame is not None)
+            assert (app.screen.filter_text, app.screen.sort) == ("qm01", sort)
+            earlier = at(app)
+            app.open_object(POOL)
+            await until(pilot, here(app, earlier))
+            assert isinstance(app.screen, DetailScreen)
+            assert app.screen.frame.now == earlier
+            await pilot.press("escape")
+            await until(pilot, here(app, earlier))
+            await pilot.press("l")
+            await until(pilot, here(app, None))
+        assert here(other, None)()
+
+
+async def test_nobody_acts_on_the_past(lives: Lives, until: Until, shown: Any) -> None:
+    """Each action is refused with a sentence that names the way back to now."""
+    life = lives("incident")
+    app = life.app()
+    async with app.run_test(size=SIZE) as pilot:
+        app.go_to("alerts")
+        await shown(pilot)
+        await pilot.press("left_square_bracket")
+        await until(pilot, lambda: at(app) is not None and app.screen.frame is not None)
+        for key in ("a", "o", "n", "s", "m", "u", "A"):
+            said = len(app._notifications)
+            await pilot.press(key)
+            await until(pilot, lambda said=said: len(app._notifications) > said)
+            assert "people act on alerts only now. l leads back to now" in list(app._notifications)[-1].message
+            assert not isinstance(app.screen, FormScreen)
+        app.open_holders(ObjectName("QM02", "queue", "PAYMENTS.IN"))
+        await until(pilot, lambda: "can be asked only now" in list(app._notifications)[-1].message)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+async def test_the_moment_is_said_at_every_width(lives: Lives, until: Until, shown: Any, width: int) -> None:
+    life = lives("incident")
+    app = life.app()
+    async with app.run_test(size=(width, 24)) as pilot:
+        await shown(pilot)
+        for before, after in pairwise(steps(life, Step.CYCLE, 3)):
+            app.travel_to(after)
+            await until(pilot, here(app, after))
+            assert before > after
+        assert " ago)" in header(app).text.splitlines()[0]
