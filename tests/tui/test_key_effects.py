@@ -27,6 +27,7 @@ from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.screens.moment_form import MomentForm
 from mqvitals_tui.tabs import EVERYWHERE, ROW, TABS_BY_ID, next_sibling, siblings
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
@@ -489,7 +490,71 @@ def items(stage: Stage) -> Any:
     return stage.main.query_one("#table", VirtualTable).items
 
 
+def moment(stage: Stage) -> int | None:
+    """The past moment that the screen on top shows."""
+    frame = stage.app.screen.frame
+    return -1 if frame is None else frame.request.at
+
+
+async def steps_back(stage: Stage, key: str) -> None:
+    await stage.press(key)
+    await stage.see(lambda: (moment(stage) or 0) > 0)
+    await stage.press("l")
+    await stage.see(lambda: moment(stage) is None)
+
+
+async def steps_on(stage: Stage, key: str) -> None:
+    """From two steps back to one; at now there is none."""
+    back = {"right_curly_bracket": "left_curly_bracket"}.get(key, "left_square_bracket")
+    await stage.press(back)
+    await stage.see(lambda: (moment(stage) or 0) > 0)
+    nearer = moment(stage)
+    await stage.press(back)
+    await stage.see(lambda: 0 < (moment(stage) or 0) < (nearer or 0))
+    await stage.press(key)
+    await stage.see(lambda: moment(stage) == nearer)
+    await returns_to_now(stage, "l")
+
+
+async def returns_to_now(stage: Stage, key: str) -> None:
+    await stage.press("left_square_bracket")
+    await stage.see(lambda: (moment(stage) or 0) > 0)
+    await stage.press(key)
+    await stage.see(lambda: moment(stage) is None)
+
+
+async def asks_for_a_time(stage: Stage, key: str) -> None:
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, MomentForm))
+    await stage.press("escape")
+    await stage.see(lambda: isinstance(stage.app.screen, FrameScreen))
+
+
+async def plays(stage: Stage, key: str) -> None:
+    """A further press stops it."""
+    await stage.press("left_square_bracket")
+    await stage.see(lambda: (moment(stage) or 0) > 0)
+    await stage.press(key)
+    await stage.see(lambda: bool(stage.app.player.playing))
+    await stage.press(key)
+    await stage.see(lambda: not stage.app.player.playing)
+    await stage.press("l")
+    await stage.see(lambda: moment(stage) is None)
+
+
+async def changes_speed(stage: Stage, key: str) -> None:
+    for speed in (10, 60, 1):
+        await stage.press(key)
+        await stage.see(lambda speed=speed: bool(stage.app.player.speed == speed))  # type: ignore[misc]
+
+
 EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(("cycle_back", "alert_back"), steps_back),
+    **dict.fromkeys(("cycle_on", "alert_on"), steps_on),
+    "go_to_time": asks_for_a_time,
+    "live": returns_to_now,
+    "play": plays,
+    "speed": changes_speed,
     **{f"place_{tab.id}": goes_to for tab in ROW},
     "find": finds,
     "keys": helps,
@@ -606,7 +671,7 @@ async def test_the_help_goes_away_by_each_of_its_keys(lives: Lives, shown: Shown
         await stage.see(lambda: stage.view.cursor == 2)
         await stage.press("question_mark")
         await stage.see(lambda: isinstance(app.screen, HelpScreen))
-        await stage.press("space", key)
+        await stage.press("pagedown", key)
         await stage.see(lambda: isinstance(app.screen, MainScreen))
         assert stage.view.cursor == 2
 

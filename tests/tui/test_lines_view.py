@@ -100,7 +100,7 @@ async def test_no_line_is_jumped_over_unread() -> None:
     [
         (["down"], 1),
         (["f8"], 10),
-        (["space", "pageup"], 0),
+        (["pagedown", "pageup"], 0),
         (["end"], 40),
         (["end", "k"], 39),
         (["end", "home"], 0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -242,12 +243,19 @@ async def test_the_moment_stays_while_one_walks(lives: Lives, until: Until, show
             app.open_object(POOL)
             await until(pilot, here(app, earlier))
             assert isinstance(app.screen, DetailScreen)
-            assert app.screen.frame.now == earlier
+            frame = app.screen.frame
+            assert frame is not None
+            assert frame.now == earlier
             await pilot.press("escape")
             await until(pilot, here(app, earlier))
             await pilot.press("l")
             await until(pilot, here(app, None))
         assert here(other, None)()
+
+
+def _more_said(app: Any, before: int) -> bool:
+    """Whether there is one more notification."""
+    return len(app._notifications) > before
 
 
 async def test_nobody_acts_on_the_past(lives: Lives, until: Until, shown: Any) -> None:
@@ -262,7 +270,7 @@ async def test_nobody_acts_on_the_past(lives: Lives, until: Until, shown: Any) -
         for key in ("a", "o", "n", "s", "m", "u", "A"):
             said = len(app._notifications)
             await pilot.press(key)
-            await until(pilot, lambda said=said: len(app._notifications) > said)
+            await until(pilot, partial(_more_said, app, said))
             assert "people act on alerts only now. l leads back to now" in list(app._notifications)[-1].message
             assert not isinstance(app.screen, FormScreen)
         app.open_holders(ObjectName("QM02", "queue", "PAYMENTS.IN"))
