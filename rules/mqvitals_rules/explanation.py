@@ -120,6 +120,8 @@ def _remedy(name: str, metric: Metric | None, absence: Absence) -> str:
             return f"{name} needs the queue manager's time zone; set time_zone in the configuration"
         case Absence.WINDOW:
             return f"{name} has too short a history for this rule; it fills by itself"
+        case Absence.AWAITED:
+            return f"{name} is from an SMF interval that is over; the next record has it"
         case Absence.NO_ANSWER | Absence.UNREACHABLE | Absence.STALE:
             return f"{name}: {absence.value}; the next complete reply has it{command}"
         case Absence.NOTHING_TO_TELL:

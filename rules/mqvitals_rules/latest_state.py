@@ -16,6 +16,10 @@ _NEVER = 1 << 62
 
 _NO_METRICS: frozenset[str] = frozenset()
 
+PATIENCE_MS = 75 * 60_000
+"""For so long after its end a record is at most awaiting the next one, however short its interval was: the first interval
+after a start is short, and the usual 30 minutes of the next one end that much later. Its values do not count meanwhile."""
+
 LOST = frozenset({Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
 """A metric of polls that is absent for these reasons is absent to a rule, whatever an older record has."""
 
@@ -303,13 +307,14 @@ class LatestState:
             ):
                 self.values[metric] = Absence.STALE
         for metric in self.from_records:
-            ends = self.recorded[metric].fresh_until
+            ends, late = self.recorded[metric].fresh_until, self.recorded[metric].ts + PATIENCE_MS
             if ends >= now:
                 deadline = min(deadline, ends)
             elif metric in self.declared:
                 self.values[metric] = self.declared[metric]
-            elif not isinstance(self.values[metric], Absence):
-                self.values[metric] = Absence.STALE
+            elif not isinstance(self.values[metric], Absence) or self.values[metric] is Absence.AWAITED:
+                self.values[metric] = Absence.STALE if late < now else Absence.AWAITED
+                deadline = min(deadline, late) if late >= now else deadline
         self.deadline = deadline
         if self.recorded:
             self._take_lowest()

@@ -32,7 +32,7 @@ from mqvitals_tui.keys import (
 )
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import help_lines
-from mqvitals_tui.tabs import EVERYWHERE, TABS_BY_ID
+from mqvitals_tui.tabs import EVERYWHERE, TABS_BY_ID, next_sibling
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.painting import StatusBar
 from mqvitals_tui.widgets.virtual_table import VirtualTable
@@ -116,11 +116,11 @@ def shown_keys(binding: Binding) -> list[str]:
 def unused(tab: str) -> set[str]:
     """The ids of bindings that are active but do nothing in a place, or that the toolkit has."""
     names = set()
-    if tab in ("overview", "silences"):
+    if tab in TABS_BY_ID and not TABS_BY_ID[tab].filters:
         names |= {"filter"}
-    if tab in ("overview", "alerts", "silences", "journal", "by_object"):
+    if tab in TABS_BY_ID and not TABS_BY_ID[tab].columns:
         names |= {"sort_next", "sort_previous", "reverse"}
-    if tab not in ("structures", "data_sets", "queues", "letters", "alerts", "silences", "journal", "by_object"):
+    if tab not in TABS_BY_ID or next_sibling(TABS_BY_ID[tab]) is None:
         names |= {"data_sets"}
     if tab not in ("agent", "overview"):
         names |= {"focus_next", "focus_previous"}
@@ -151,7 +151,7 @@ async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any,
             assert cells(text) <= width, text
             assert "? help" in text
             assert "q quit" in text
-            assert ("/ filter" in text) == (name not in ("overview", "silences"))
+            assert ("/ filter" in text) == TABS_BY_ID[name].filters
             assert width < 80 or ("< > sort" in text) == bool(TABS_BY_ID[name].columns)
             assert width < 80 or ("w who has it open" in text) == (name == "queues")
             assert ("d data sets" in text) == (name == "structures")

@@ -14,13 +14,24 @@ from textual.binding import Binding
 
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.frame import AGENT, ALERTS, JOURNAL, LIST, MOST_ENTRIES, OVERVIEW, Frame, FrameRequest
+from mqvitals_agent.view.frame import (
+    AGENT,
+    ALERTS,
+    JOURNAL,
+    LIST,
+    MOST_ENTRIES,
+    OVERVIEW,
+    UNKNOWN,
+    Frame,
+    FrameRequest,
+)
 from mqvitals_agent.view.frame import SILENCES as SILENCES_FRAME
 from mqvitals_agent.view.journal import journal_lines
 from mqvitals_agent.view.lists import STORAGE
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.screens.overview import overview_lines
+from mqvitals_agent.view.screens.unknown import unknown_lines
 from mqvitals_agent.view.silencing import silence_list_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
@@ -133,6 +144,11 @@ TABS = (
         *("agent", "0", "Agent", "Agent", FrameRequest(AGENT)),
         table="agent",
         lines=lambda frame, width, _: agent_lines(frame, width),
+    ),
+    Tab(
+        *("unknown", "0", "Unknown verdicts", "Unknown", FrameRequest(UNKNOWN)),
+        lines=lambda frame, width, _: unknown_lines(frame, width),
+        filters=False,
     ),
 )
 """All tabs; those with the same digit share a place in the row, which has the words of the first."""

@@ -49,6 +49,7 @@ SOURCES = {
     Absence.FIRST_READING: "Wait for the next answer.",
     Absence.NO_ANSWER: "See why there was no answer: 'mqvitals status'.",
     Absence.UNREACHABLE: "See why it cannot be reached: 'mqvitals status'.",
+    Absence.AWAITED: "The next SMF record has it.",
     Absence.STALE: "See whether the agent runs: 'mqvitals status'.",
     Absence.NOTHING_TO_TELL: "No action is needed: it has not happened yet.",
     Absence.NOT_RETURNED: "No action is needed: this level of MQ, or this sort of object, does not report it.",

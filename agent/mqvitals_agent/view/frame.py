@@ -28,6 +28,7 @@ from mqvitals_agent.view.past_words import with_past_words
 from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_status_data, status_of
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import read_tasks, with_tasks
+from mqvitals_agent.view.unknown_verdicts import UnknownVerdicts, read_unknown_verdicts
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, overshadowed
 from mqvitals_rules.snapshot import ObjectName
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from mqvitals_rules.ruleset.config import RuleConfig
 
 OVERVIEW, LIST, ALERTS, SILENCES, AGENT, DETAIL = "overview", "list", "alerts", "silences", "agent", "detail"
-COMPARISON = "comparison"
+COMPARISON, UNKNOWN = "comparison", "unknown"
 JOURNAL, BEFORE = "journal", "before"
 """The screens."""
 
@@ -114,6 +115,7 @@ class Frame:
     and the alerts have ``heat``, the states of the last hours; the overview has ``leaders``.
     ``journal`` are its entries, oldest first: of the last minutes, the last day, or of the object; ``before`` is what
     came before an alert.
+    ``unknown`` are the verdicts on the list of unknown ones.
     """
 
     request: FrameRequest
@@ -137,6 +139,7 @@ class Frame:
     site: AlertSite = field(default_factory=AlertSite)
     maintenance: tuple[MaintenanceSpan, ...] = ()
     unseen: int = 0
+    unknown: tuple[UnknownVerdicts, ...] = ()
     silences: tuple[tuple[Silence, int], ...] = ()
     dispositions: tuple[Disposition, ...] = ()
     comparison: Comparison | None = None
@@ -315,6 +318,10 @@ def _with_comparison(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: S
     return replace(frame, comparison=read_comparison(then, now, (before, after), request.name))
 
 
+def _with_unknown(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settings) -> Frame:
+    return replace(frame, unknown=read_unknown_verdicts(reader, frame.data.unknown, rules))
+
+
 READERS: Mapping[str, Callable[[StoreReader, Frame, RuleConfig, Settings], Frame]] = {
     OVERVIEW: _with_overview,
     LIST: _with_list,
@@ -325,5 +332,6 @@ READERS: Mapping[str, Callable[[StoreReader, Frame, RuleConfig, Settings], Frame
     COMPARISON: _with_comparison,
     JOURNAL: _with_journal,
     BEFORE: _with_before,
+    UNKNOWN: _with_unknown,
 }
 """What each screen reads beside the status; each raises StoreError."""

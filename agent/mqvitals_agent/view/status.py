@@ -376,32 +376,50 @@ def _reachable(name: str, data: StatusData) -> bool | None:
 
 UnknownCounts = Sequence[tuple[Absence, int]]
 
+TO_DO: Mapping[Absence, str] = {
+    Absence.UNREACHABLE: "see its alert AGENT-01: is it up, and does it accept the agent's channel? 'mqvitals doctor' tries",
+    Absence.NOT_AUTHORISED: "authorise the agent's user id: 'mqvitals doctor' shows for what",
+    Absence.NO_ANSWER: "see which command got none on the screen Agent (0), then try it: 'mqvitals doctor'",
+    Absence.STALE: "see on the screen Agent (0) whether the agent still gets it, and how often it asks",
+    Absence.TIME_ZONE_UNKNOWN: "set time_zone of the queue manager in the configuration",
+    Absence.OUT_OF_RANGE: "an answer or a record is damaged: keep it with 'mqvitals record', and report it",
+}
+"""The reasons for an unknown verdict about which somebody can do something within the hour, and what."""
+
 _NEEDS = {
     Absence.NEEDS_SMF: ("needs SMF records", "need SMF records"),
+    Absence.AWAITED: ("waits for the next SMF record", "wait for the next SMF record"),
     Absence.NEEDS_STATISTICS: ("needs statistics messages", "need statistics messages"),
     Absence.NEEDS_CONSOLE: ("needs console messages", "need console messages"),
     Absence.NEEDS_EVENTS: ("needs event messages", "need event messages"),
+    Absence.NOT_COLLECTED: ("needs monitoring, which is off", "need monitoring, which is off"),
+    Absence.NOT_ASKED: ("needs an answer not asked for yet", "need answers not asked for yet"),
+    Absence.FIRST_READING: ("needs a second reading", "need a second reading"),
+    Absence.RESET: ("needs a second reading after a reset", "need a second reading after a reset"),
+    Absence.SATURATED: ("is about a saturated counter", "are about saturated counters"),
     Absence.WINDOW: ("needs more history", "need more history"),
+    Absence.NOT_KEPT: ("is about what is not kept", "are about what is not kept"),
     Absence.NOTHING_TO_TELL: ("has no data to evaluate yet", "have no data to evaluate yet"),
     Absence.RESTARTED: ("is about a queue manager restarted lately", "are about queue managers restarted lately"),
+    Absence.INACTIVE: ("is about an inactive channel", "are about inactive channels"),
     Absence.OFFLINE: ("is about what is offline", "are about what is offline"),
     Absence.NOT_IN_USE: ("is about what is not in use", "are about what is not in use"),
     Absence.NOT_DECLARED: ("needs a declaration", "need declarations"),
+    Absence.NOT_RETURNED: ("is about what MQ does not report", "are about what MQ does not report"),
     Absence.NOT_LIVE: ("is about live connections", "are about live connections"),
     Absence.NOT_ON_ZOS: ("is not for z/OS", "are not for z/OS"),
     Absence.NOT_ON_DISTRIBUTED: ("is for z/OS only", "are for z/OS only"),
 }
-"""Reasons that are permanent, or last while nothing happens, and so need no attention: words for one verdict and for
-several."""
+"""The other reasons: permanent ones, and those that pass by themselves. Words for one verdict and for several."""
 
 
 def troubling(unknown: UnknownCounts) -> tuple[tuple[Absence, int], ...]:
-    """The reasons, with their numbers, that need attention."""
-    return tuple((reason, count) for reason, count in unknown if reason not in _NEEDS)
+    """The reasons, with their numbers, about which somebody can do something within the hour."""
+    return tuple((reason, count) for reason, count in unknown if reason in TO_DO)
 
 
 def without_answer(unknown: UnknownCounts) -> str:
-    """In words how many verdicts need data which is not collected, by reason; empty when there are none."""
+    """In words how many verdicts are unknown for the other reasons, by reason; empty when there are none."""
     named = [(_NEEDS[reason][count != 1], count) for reason, count in unknown if reason in _NEEDS and count]
     # The first says what is counted.
     return ", ".join(

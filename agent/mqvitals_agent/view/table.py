@@ -79,6 +79,7 @@ _SHORT = {
     Absence.NO_ANSWER: "no answer",
     Absence.UNREACHABLE: "unreachable",
     Absence.STALE: "stale",
+    Absence.AWAITED: "awaited",
     Absence.NEEDS_SMF: "needs SMF",
     Absence.NEEDS_STATISTICS: "needs stats",
     Absence.NEEDS_CONSOLE: "no console",

@@ -60,6 +60,7 @@ _REASONS: Mapping[Absence, str] = {
     Absence.NO_ANSWER: "it was requested, and no answer or only a part came",
     Absence.UNREACHABLE: "there was no connection",
     Absence.STALE: "the newest value is too old",
+    Absence.AWAITED: "the newest record is too old, but its interval was short, as after a start: the next one is yet to come",
     Absence.NEEDS_SMF: "no command reports it; it is in [SMF records](smf.md), and none have been read",
     Absence.NEEDS_STATISTICS: "it is in statistics messages of distributed queue managers, and none have been read",
     Absence.NEEDS_CONSOLE: "it is in [console messages](console.md), and none of its queue manager are followed",

@@ -48,6 +48,7 @@ class Absence(Enum):
     OFFLINE = "offline"  # a page set that is: its sizes are not known
     NOT_IN_USE = "not in use"  # a page set or buffer pool without pages or buffers
     NOTHING_TO_TELL = "none"  # a blank date, an empty queue's oldest message
+    AWAITED = "next record awaited"  # the newest is over, but its interval was short and says little of the next one
     WINDOW = "not enough history"  # a window function's window is not covered
     NOT_KEPT = "not kept"  # as of a past moment: the store keeps no text and no reason that has changed since
 

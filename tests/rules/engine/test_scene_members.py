@@ -288,7 +288,7 @@ def test_a_stale_record_of_a_queue_shows_nothing_about_a_structure() -> None:
     assert desk.truth("any(queue, def_persistence == YES)", "QSG1/cf_structure/APP1") is False
     desk.tell(60, *(told(f"QSG1/cf_structure/APP{number}", 60, type=0) for number in (1, 2)), group=True)
     assert desk.truth("any(queue, def_persistence == YES)", "QSG1/cf_structure/APP1") is None
-    assert desk.scene.absence is Absence.STALE
+    assert desk.scene.absence is Absence.AWAITED
     assert desk.members("QSG1/cf_structure/APP2", "queue") == ["Q0"]
 
 
@@ -362,7 +362,7 @@ def test_members_named_by_a_record_stay_when_it_is_stale() -> None:
     desk.tell(0, record)
     desk.minute = 10
     state = desk.enter("QM01/queue/Q0")
-    assert state.value("queue", "page_set") is Absence.STALE
+    assert state.value("queue", "page_set") is Absence.AWAITED
     assert desk.members("QM01/page_set/0", "queue") == ["Q0"]
 
 
@@ -568,7 +568,7 @@ def named(
     value = None
     if told is not None:
         value = told.values.get(metric)
-        if value is Absence.STALE:
+        if value in (Absence.STALE, Absence.AWAITED):
             value = before.get((told.name, metric))
         before[told.name, metric] = value
     if not isinstance(value, int | float):

@@ -14,6 +14,8 @@ from mqvitals_agent.text.figure import number
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.view.frame import Frame, FrameRequest
 from mqvitals_agent.view.lists import COLUMNS, matching, ordered, spaced
+from mqvitals_agent.view.screens.header import UNKNOWN_SIGN
+from mqvitals_agent.view.screens.unknown import UNKNOWN_KEY
 from mqvitals_agent.view.table import Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
@@ -241,7 +243,7 @@ class MainScreen(ActingScreen):
         """The owner of the object under the cursor."""
         line = self.chosen_line
         key = self.query_one("#table", VirtualTable).cursor_key if self._tab.columns else line.key if line else ""
-        return ObjectName.parse(key).owner if key else ""
+        return ObjectName.parse(key).owner if key and key != UNKNOWN_KEY else ""
 
     # -- opening -----------------------------------------------------------------------------------------------------
 
@@ -249,13 +251,22 @@ class MainScreen(ActingScreen):
         """Enter on a line or an item."""
         self.open_key(message.key)
 
+    def open_key(self, key: str) -> None:
+        """Open the object with this whole name; the line about unknown verdicts leads to their list."""
+        if key == UNKNOWN_KEY:
+            self.go_to(TABS_BY_ID["unknown"])
+        else:
+            super().open_key(key)
+
     def on_cursor_view_highlighted(self, message: CursorView.Highlighted) -> None:
         """The cursor of a table is on another item: show its text below."""
         if self._tab.below and isinstance(message.view, VirtualTable):
             self.repaint()
 
     def on_banner_clicked(self, message: Banner.Clicked) -> None:
-        """A click on a tab shows it."""
+        """A click on a tab shows it, one on the number of unknown verdicts their list."""
+        if message.banner.id == "header" and UNKNOWN_SIGN in message.banner.words_at(message.x, message.y):
+            self.go_to(TABS_BY_ID["unknown"])
         if message.banner.id == "tabs":
             for begin, end, tab in tab_row(self._tab, self.size.width)[1]:
                 if begin <= message.x < end:

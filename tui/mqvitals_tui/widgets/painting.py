@@ -208,6 +208,15 @@ class Banner(Widget):
         """The plain text of the lines."""
         return "\n".join(each.text for each in self._lines)
 
+    def words_at(self, x: int, y: int) -> str:
+        """The span that has the cell ``x`` of the line ``y``; empty where there is none."""
+        end = 0
+        for span in self._lines[y].spans if y < len(self._lines) else ():
+            end += cell_len(span.text)
+            if x < end:
+                return span.text
+        return ""
+
     def render_line(self, y: int) -> Strip:
         """One of the lines."""
         strip = paint(self, self._lines[y] if y < len(self._lines) else line(), self.size.width, self.rich_style)

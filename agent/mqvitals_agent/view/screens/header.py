@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
 
 
+UNKNOWN_SIGN = Health.UNKNOWN.glyph
+"""How the number of unknown verdicts begins in the first line."""
+
 _INDENT = "  "
 _WIDE = 140
 """From this width on the header has room for the new warnings too."""

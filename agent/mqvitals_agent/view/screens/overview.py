@@ -13,6 +13,7 @@ from mqvitals_agent.view.screens.overview_alerts import alert_part
 from mqvitals_agent.view.screens.overview_members import member_rows
 from mqvitals_agent.view.screens.overview_panels import panel_rows
 from mqvitals_agent.view.screens.overview_structures import structure_rows
+from mqvitals_agent.view.screens.unknown import unknown_hint
 from mqvitals_agent.view.status import GroupStatus
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def overview_lines(frame: Frame, width: int, rows: int = 0) -> tuple[Line, ...]:
         *structure_rows(frame, width),
         heading(_with_legend(title, view), width),
     ]
-    unseen = _unseen(frame.unseen, width)
+    unseen = [*_unseen(frame.unseen, width), *unknown_hint(view, width)]
     left = rows - len(above) - len(unseen)
     shown = [*above, *alert_part(view, (frame.advice, *frame.further), width, left), *unseen]
     left = rows - len(shown)
