@@ -68,7 +68,7 @@ MAIN = (
         "data_sets",
         "other list",
         "To the next list behind the same digit: channels, clients, clusters (2); queues, dead letters (3); structures,"
-        " shared message data sets (5); the digit does the same",
+        " shared message data sets (5); the agent, unknown verdicts (0); the digit does the same",
     ),
     key(
         "escape,f3,f12",
