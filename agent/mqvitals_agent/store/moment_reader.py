@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
@@ -50,6 +49,7 @@ class MomentReader(StoreReader):
         super().__init__(reader.path, reader._connection, reader._kinds, reader._limit_s)
         self.at = at
         self._kept = kept
+        self._owners: tuple[Owner, ...] | None = None
 
     def close(self) -> None:
         """Do nothing: the connection belongs to the reader that made this one."""
@@ -64,8 +64,10 @@ class MomentReader(StoreReader):
 
     def owners(self) -> tuple[Owner, ...]:
         """Every queue manager that had a snapshot by then, by name, the group last."""
-        with self._query() as connection:
-            return read_owners_as_of(connection, self.at)
+        if self._owners is None:
+            with self._query() as connection:
+                self._owners = read_owners_as_of(connection, self.at)
+        return self._owners
 
     def objects(self, pattern: str = "*", *, gone: bool = False) -> tuple[StoredObject, ...]:
         """The objects that were there, or with ``gone`` had been there."""
@@ -152,16 +154,21 @@ class MomentReader(StoreReader):
 
     def leading(self, kind: str, metric: str, count: int) -> list[tuple[ObjectName, CurrentValue]]:
         """The objects of a kind that had the greatest numbers above 0 in a metric, the greatest first."""
-        found = [
-            (name, latest)
-            for owner in self.owners()
-            for name, values in self.current_by_kind(owner.name, kind, (metric,)).items()
-            if (latest := values.get(metric)) is not None
-            and latest.unanswered is None
-            and isinstance(latest.value, int | float)
-            and latest.value > 0
-        ]
-        return sorted(found, key=lambda pair: (-float(pair[1].value), pair[0]))[:count]  # type: ignore[arg-type]
+        self._metric(kind, metric)
+        found: list[tuple[float, ObjectName, CurrentValue]] = []
+        for owner in self.owners():
+            with self._query() as connection:
+                numbers = self._moment(kind, (metric,)).leaders(connection, owner.name, metric, count)
+            values = self._values(owner.name, kind, (metric,), numbers=numbers)
+            found += [
+                (-latest.value, name, latest)
+                for name, values_of in values.items()
+                if (latest := values_of.get(metric)) is not None
+                and latest.unanswered is None
+                and isinstance(latest.value, int | float)
+                and latest.value > 0
+            ]
+        return [(name, latest) for _, name, latest in sorted(found, key=lambda each: each[:2])[:count]]
 
     def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every poll of every object of a kind from ``first`` until then, in time order."""
@@ -195,12 +202,30 @@ class MomentReader(StoreReader):
             number = self._number(connection, name)
             query = self._moment(name.kind, None)
             rows = query.rows(connection, "object_id = ?", (number,))
-            return query.of(connection, name.owner, self._last_of(connection, name.owner), rows).get(number, {})
+            return query.of(connection, name.owner, self._last_of(name.owner), rows).get(number, {})
 
     def current_by_kind(
         self, owner: str, kind: str, metrics: Collection[str] | None = None
     ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
         """``current`` of all objects of a kind of an owner that were there."""
+        return self._values(owner, kind, metrics)
+
+    def current_of(
+        self, owner: str, kind: str, names: Collection[ObjectName], metrics: Collection[str]
+    ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
+        """``current`` of those of these objects of one owner and kind that were there."""
+        return self._values(owner, kind, metrics, names=names)
+
+    def _values(
+        self,
+        owner: str,
+        kind: str,
+        metrics: Collection[str] | None,
+        *,
+        names: Collection[ObjectName] | None = None,
+        numbers: Collection[int] | None = None,
+    ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
+        """``current`` of the objects of a kind of an owner that were there; only of those with these names or numbers."""
         self._kind(kind)
         key = owner, kind, None if metrics is None else frozenset(metrics)
         with self._query() as connection:
@@ -213,8 +238,14 @@ class MomentReader(StoreReader):
                         connection, "object_id IN (SELECT id FROM object WHERE owner = ? AND kind = ?)", (owner, kind)
                     ),
                 )
-            there = {number: name for number, name, first, gone in known.objects if first <= self.at < gone}
-            values = query.of(connection, owner, self._last_of(connection, owner), known.rows.only(there))
+            there = {
+                number: name
+                for number, name, first, gone in known.objects
+                if first <= self.at < gone
+                and (names is None or name in names)
+                and (numbers is None or number in numbers)
+            }
+            values = query.of(connection, owner, self._last_of(owner), known.rows.only(there))
             return {name: values.get(number, _NOTHING) for number, name in there.items()}
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:  # noqa: ARG002 - as of a store
@@ -323,10 +354,9 @@ class MomentReader(StoreReader):
     def _ended(self, begun: Sequence[int]) -> list[int]:
         return [hour for hour in begun if hour + HOUR_MS <= self.at]
 
-    def _last_of(self, connection: sqlite3.Connection, owner: str) -> int:
+    def _last_of(self, owner: str) -> int:
         """The newest snapshot of an owner by then, else of its records; the moment itself where there is none."""
-        found = (each.last_ts for each in read_owners_as_of(connection, self.at) if each.name == owner)
-        return next(found, self.at)
+        return next((each.last_ts for each in self.owners() if each.name == owner), self.at)
 
     def _moment(self, kind: str, metrics: Collection[str] | None) -> MomentQuery:
         self._look_at_columns()

@@ -463,6 +463,13 @@ class StoreReader:
             )
             return {ObjectName(owner, kind, text(name)): values.get(number, {}) for number, name in numbers}
 
+    def current_of(
+        self, owner: str, kind: str, names: Collection[ObjectName], metrics: Collection[str]
+    ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
+        """``current`` of those of these objects of one owner and kind that exist. Raises UnknownNameError."""
+        found = self.current_by_kind(owner, kind, metrics)
+        return {name: values for name, values in found.items() if name in names}
+
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:
         """The current instances of an object that has several, by key.
 

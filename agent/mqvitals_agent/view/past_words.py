@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -41,15 +41,20 @@ def with_past_words(reader: StoreReader, alerts: Iterable[Alert], at: int, rule_
 Figures = Mapping[ObjectName, Mapping[str, "CurrentValue"]]
 
 
-def _figures(reader: StoreReader, alerts: Iterable[tuple[Alert, CompiledRule]]) -> Figures:
-    """The metrics that these rules look at, of all objects of the kinds: one query a queue manager and kind."""
+def _figures(reader: StoreReader, alerts: Sequence[tuple[Alert, CompiledRule]]) -> Figures:
+    """The metrics that these rules look at, of the objects that they are about: one query a queue manager and kind."""
     wanted: dict[tuple[str, str], set[str]] = {}
+    names = {
+        ObjectName(alert.scope.owner, kind, alert.scope.name if kind == alert.scope.kind else "")
+        for alert, rule in alerts
+        for kind in (alert.scope.kind, *(kind for kind, _ in rule.when.names), *rule.summary.kinds)
+    }
     for alert, rule in alerts:
         for kind, metric in {*rule.when.names, *((kind, metric.name) for kind, metric in rule.summary.metrics)}:
             wanted.setdefault((alert.scope.owner, kind), set()).add(metric)
     found: dict[ObjectName, Mapping[str, CurrentValue]] = {}
     for (owner, kind), metrics in wanted.items():
-        found.update(reader.current_by_kind(owner, kind, metrics))
+        found.update(reader.current_of(owner, kind, names, metrics))
     return found
 
 

@@ -27,6 +27,10 @@ LOOKBACK_MS: Final = 6 * 3_600_000
 
 _READ_WHOLE: Final = 2
 """Snapshots that are read for all objects before the rest is looked for one by one."""
+_FEW: Final = 64
+"""So many objects are looked for one by one at once."""
+_LOOKED_THROUGH: Final = 40
+"""Snapshots that are looked through for one in which the objects were polled."""
 _MOST_SEEKS: Final = 3_000
 """More objects than these are not looked for one by one."""
 _LEADERS: Final = 8
@@ -195,7 +199,7 @@ class MomentQuery:
         """
         found: dict[int, Sample] = {}
         rest = set(numbers) if self._columns else set()
-        for ts in self._newest_snapshots(connection, owner) if len(rest) > 1 else ():
+        for ts in self._newest_snapshots(connection, owner) if len(rest) > _FEW else ():
             if not rest:
                 break
             found.update(self._samples_at(connection, ts, rest, condition, metrics))
@@ -214,10 +218,32 @@ class MomentQuery:
                 found.update(self._samples_at(connection, last, (number,), condition, metrics))
         return found
 
-    def _newest_snapshots(self, connection: sqlite3.Connection, owner: str) -> list[int]:
+    def leaders(self, connection: sqlite3.Connection, owner: str, metric: str, count: int) -> frozenset[int]:
+        """The numbers of objects of ``owner`` among which are the ``count`` with the greatest numbers above 0 in a metric.
+
+        Those of the newest two snapshots in which the kind was polled: an object of a slower probe is in the second one.
+        Raises sqlite3.Error.
+        """
+        found: set[int] = set()
+        looked = 0
+        if metric not in self._columns:
+            return frozenset()
+        for ts in self._newest_snapshots(connection, owner, _LOOKED_THROUGH):
+            rows = connection.execute(
+                f'SELECT object_id, "{metric}" FROM {self.tables.history} AS s JOIN object AS o ON o.id = s.object_id'
+                f' WHERE s.ts = ? AND s.source = {POLL} AND s.polled AND o.owner = ? ORDER BY "{metric}" DESC LIMIT ?',
+                (ts, owner, count),
+            ).fetchall()
+            found.update(number for number, value in rows if value is not None and value > 0)
+            looked += bool(rows)
+            if looked == _READ_WHOLE:
+                break
+        return frozenset(found)
+
+    def _newest_snapshots(self, connection: sqlite3.Connection, owner: str, count: int = _READ_WHOLE) -> list[int]:
         rows = connection.execute(
             "SELECT ts FROM snapshot WHERE owner = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT ?",
-            (owner, FIRST_MOMENT, self.at, _READ_WHOLE),
+            (owner, FIRST_MOMENT, self.at, count),
         )
         return [moment(ts) for (ts,) in rows]
 
