@@ -2,7 +2,8 @@
 
 ``chart_lines`` draws a ``Chart`` with the labels of its scale at the left and the time axis below. Series beyond the
 first have tones of their own and a digit at their end, thresholds are dashed lines with the glyph and words of their
-severity, and the time of an alert is a thick part of the axis below its shaded columns: none is told by colour alone.
+severity, and the time of an alert is a thick part of the axis, with its sign before it, below its shaded columns: none is told
+by colour alone.
 
 A cursor is a moment: ``cursor_moved`` and ``cursor_at`` find it from keys and clicks, ``values_at`` reads the series
 there, ``legend`` says it.
@@ -348,8 +349,10 @@ def _is_free(cell: _Cell) -> bool:
 def _axis(chart: Chart, width: int) -> list[_Cell]:
     axis = [_Cell("─", Tone.FAINT)] * width
     for each in sorted(chart.shaded, key=lambda shaded: shaded.severity):
-        for x in _cells_of(each, chart.span, width):
-            axis[x] = _Cell(_THICK, tone_of(health_of(each.severity)))
+        health = health_of(each.severity)
+        for place, x in enumerate(_cells_of(each, chart.span, width)):
+            # The sign tells the severity where colours do not.
+            axis[x] = _Cell(_THICK if place else health.glyph, tone_of(health))
     for ts, _ in chart.marks:
         if chart.span.since <= ts <= chart.span.until:
             axis[_cell(ts, chart.span, width)] = _Cell(MARK, Tone.FAINT)
