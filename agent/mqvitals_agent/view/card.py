@@ -186,7 +186,7 @@ NEVER_HERE: Final = frozenset(
 )
 """Reasons of what was never known of an object: such a metric has no past either."""
 
-SPANS: Final = ((300_000, "last 5 min"), (900_000, "last 15 min"), (3_600_000, "last hour"), (86_400_000, "last day"))
+SPANS: Final = ((300_000, "last 5m"), (900_000, "last 15m"), (3_600_000, "last 1h"), (86_400_000, "last 24h"))
 """The past that a card shows, ms and in words: the shortest that holds all that is known of the last hour.
 
 Of records it is a day, because there are one or two an hour.
@@ -298,7 +298,7 @@ class _Columns(NamedTuple):
     yesterday: int
 
 
-_AGE, _GAP, _MOST_PAST, _LEAST_PAST = 6, 2, 60, 8
+_AGE, _GAP, _MOST_PAST, _LEAST_PAST = 6, 2, 120, 8
 
 
 def _columns(width: int, names: int) -> _Columns:

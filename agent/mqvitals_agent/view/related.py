@@ -150,6 +150,7 @@ def _of_channel(reads: _Reads, values: Values) -> list[RelatedObjects | None]:
     return [
         reads.one("its transmission queue", "queue", _word(values, "xmitq")),
         known if known is not None and known.objects else RelatedObjects("its partner", text=words) if words else None,
+        reads.other_end(partner),
         reads.beginning("its clients", "client"),
         reads.pointing("where its cluster has it", "cluster_queue_manager", "channel"),
         reads.one("its channel initiator", "channel_initiator", ""),
@@ -192,6 +193,18 @@ class _Reads:
             if holder and self._reader.has(wanted):
                 return RelatedObjects(words, (self._related(wanted, self._reader.current(wanted)),))
         return RelatedObjects(words, text=rest) if rest else None
+
+    def other_end(self, partner: str) -> RelatedObjects | None:
+        """The channels of the same name at its partners, those that lead here and that to which it leads: both ends of
+        a channel have one name."""
+        found: dict[ObjectName, Values] = {}
+        for owner in self._owners:
+            name = ObjectName(owner, "channel", self._name.name)
+            if owner != self._name.owner and self._reader.has(name):
+                values = self._reader.current(name)
+                if owner == partner or _word(values, "remote_queue_manager") == self._name.owner:
+                    found[name] = values
+        return self._several("its other end", found)
 
     def pointing(self, words: str, kind: str, metric: str) -> RelatedObjects | None:
         """The objects of a kind whose ``metric`` names this one."""
