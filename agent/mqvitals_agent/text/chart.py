@@ -112,16 +112,28 @@ def scale_around(values: Iterable[float], label: Callable[[float], str]) -> Scal
 
 
 def _labelled(low: float, high: float, label: Callable[[float], str], *, whole: bool) -> Scale:
-    """The scale between two values, with labels at its ends and, where there is a value between them, in its middle."""
+    """The scale between two values, with labels at its ends and, where there is a value between them, in its middle.
+
+    No two labels are the same: where words round the values to one another, the upper end has them.
+    """
     if low == high:
         high = low + max(1.0, abs(low) / 8)
     middle = low / 2 + high / 2
     if whole:
         if high - low < 2:
             # Between two whole numbers there is none that a value could have.
-            return Scale(low, high, ((high, label(high)), (low, label(low))))
+            return Scale(low, high, _told_apart((high, low), label))
         middle = float(math.floor(middle))
-    return Scale(low, high, ((high, label(high)), (middle, label(middle)), (low, label(low))))
+    return Scale(low, high, _told_apart((high, middle, low), label))
+
+
+def _told_apart(values: Sequence[float], label: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
+    """The values with their labels, from the top: of those with the same words only the first, the ends before others."""
+    ends = (values[0], values[-1])
+    labels: dict[str, float] = {}
+    for value in (*ends, *values[1:-1]):
+        labels.setdefault(label(value), value)
+    return tuple(sorted(((value, words) for words, value in labels.items()), reverse=True))
 
 
 def _calm(low: float, high: float, *, whole: bool) -> tuple[float, float]:

@@ -63,8 +63,9 @@ def read_unknown_verdicts(
     for (reason, owner), group in groupby(wanted, key=lambda row: (row.reason, row.owner)):
         of_owner = list(group)
         if reason is Absence.UNREACHABLE:
-            name = ObjectName(owner, "queue_manager")
-            since = _last_told(reader.current(name).values()) if reader.has(name) else None
+            group_name = ObjectName(owner, "qsg")
+            name = group_name if reader.has(group_name) else ObjectName(owner, "queue_manager")
+            since = _silent_since(reader, name)
             count = sum(row.count for row in of_owner)
             found.append(UnknownVerdicts(owner, "", "", reason, count, (UnknownObject(name, since),), len(of_owner)))
             continue
@@ -115,6 +116,22 @@ def _lacking(compiled: CompiledRule, values: Mapping[str, CurrentValue], reason:
     return [
         latest for name in sorted(read & values.keys()) if reason in ((latest := values[name]).value, latest.unanswered)
     ]
+
+
+_TELLING = {"qsg": ("qsg", "cf_structure"), "queue_manager": ("buffer_pool", "channel_initiator", "log")}
+"""Kinds of which a queue manager, or the group, has few objects, and which every cycle asks for."""
+
+
+def _silent_since(reader: StoreReader, name: ObjectName) -> int | None:
+    """When an owner without answers told something last, ms UTC."""
+    told = [
+        latest.ts
+        for kind in _TELLING[name.kind]
+        for values in reader.current_by_kind(name.owner, kind).values()
+        for latest in values.values()
+        if latest.unanswered is not None and latest.ts is not None
+    ]
+    return max(told, default=None)
 
 
 def _last_told(values: Iterable[CurrentValue]) -> int | None:

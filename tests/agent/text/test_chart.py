@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.text.chart import Scale, TimeRange, pauses, plot, scale_around, scale_of_states, scale_of_values
-from mqvitals_agent.text.figure import quantity
+from mqvitals_agent.text.figure import number, quantity
 
 Series = Sequence[tuple[int, float | None]]
 
@@ -225,3 +225,19 @@ def test_any_series_gives_a_chart_of_the_size_asked_for(points: Series, width: i
     assert len(lines) == min(max(height, 1), 200)
     assert {len(line) for line in lines} == {min(max(width, 2), 1000)}
     assert all(0x2800 <= ord(char) <= 0x28FF for line in lines for char in line)
+
+
+@given(st.floats(-1e12, 1e12), st.floats(0, 1e12))
+def test_no_two_labels_of_an_axis_are_the_same(low: float, height: float) -> None:
+    """However the words round: what stands beside an axis tells its places apart, and each stands at its own value."""
+    for scale in (
+        scale_of_values([low, low + height], number),
+        scale_around([low, low + height], number),
+        scale_of_values([low, low + height], lambda value: f"{value:.0f}"),
+    ):
+        words = [label for _, label in scale.ticks]
+        assert words
+        assert len(words) == len(set(words))
+        values = [value for value, _ in scale.ticks]
+        assert values == sorted(values, reverse=True)
+        assert all(scale.low <= value <= scale.high for value in values)
