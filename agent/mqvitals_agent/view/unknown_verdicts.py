@@ -62,9 +62,9 @@ def read_unknown_verdicts(
     left = MOST_EVALUATED
     for (reason, owner), group in groupby(wanted, key=lambda row: (row.reason, row.owner)):
         of_owner = list(group)
-        if reason is Absence.UNREACHABLE:
-            group_name = ObjectName(owner, "qsg")
-            name = group_name if reader.has(group_name) else ObjectName(owner, "queue_manager")
+        name = ObjectName(owner, "queue_manager")
+        # What is unknown about the group lacks what one of its queue managers knows: that is told object by object.
+        if reason is Absence.UNREACHABLE and not reader.has(ObjectName(owner, "qsg")):
             since = _silent_since(reader, name)
             count = sum(row.count for row in of_owner)
             found.append(UnknownVerdicts(owner, "", "", reason, count, (UnknownObject(name, since),), len(of_owner)))
@@ -118,15 +118,15 @@ def _lacking(compiled: CompiledRule, values: Mapping[str, CurrentValue], reason:
     ]
 
 
-_TELLING = {"qsg": ("qsg", "cf_structure"), "queue_manager": ("buffer_pool", "channel_initiator", "log")}
-"""Kinds of which a queue manager, or the group, has few objects, and which every cycle asks for."""
+_TELLING = ("buffer_pool", "channel_initiator", "log")
+"""Kinds of which a queue manager has few objects, and which every cycle asks for."""
 
 
 def _silent_since(reader: StoreReader, name: ObjectName) -> int | None:
-    """When an owner without answers told something last, ms UTC."""
+    """When a queue manager without answers told something last, ms UTC."""
     told = [
         latest.ts
-        for kind in _TELLING[name.kind]
+        for kind in _TELLING
         for values in reader.current_by_kind(name.owner, kind).values()
         for latest in values.values()
         if latest.unanswered is not None and latest.ts is not None
