@@ -19,7 +19,7 @@ from mqsamples.group import BEGIN, EVERYTHING, SITE, batches, write_store
 from mqsamples.once import Once
 from mqvitals_agent.simulator.scenario import Scenario, load_scenario
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.text.severity import health_of
+from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.view.alerts import shown_severity
 from mqvitals_agent.view.frame import Frame
 from mqvitals_agent.view.key_figures import worst_and_fullest
@@ -32,6 +32,7 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.frame_screen import FrameScreen
+from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner
 from mqvitals_tui.widgets.virtual_table import VirtualTable
@@ -212,7 +213,9 @@ def missing() -> Callable[[App[Any]], list[str]]:
         header = screen.query_one("#header", Banner).text
         signs = [f"{health_of(severity).glyph} {count}" for severity, count in counts(frame.status.alerts) if count]
         lost = [sign for sign in signs if sign not in header]
-        lost += [" ".join(parts) for parts in _on_lines(frame) if not any(all(p in row for p in parts) for row in rows)]
+        matrix = isinstance(screen, MainScreen) and screen.tab.matrix
+        wanted = _in_cells(frame) if matrix else _on_lines(frame)
+        lost += [" ".join(parts) for parts in wanted if not any(all(p in row for p in parts) for row in rows)]
         flat = " ".join(" ".join(lines).split())
         return lost + [words for words in _in_text(frame) if " ".join(words.split()) not in flat]
 
@@ -249,6 +252,12 @@ def _on_lines(frame: Frame) -> list[tuple[str, str]]:
         return []
     firing = [(health_of(each.severity).glyph, each.key.rule) for each in (*detail.alerts, *detail.below)]
     return [(str(detail.health), detail.name.name or detail.name.owner), *firing] if detail.known else []
+
+
+def _in_cells(frame: Frame) -> list[tuple[str, str]]:
+    """Of a matrix: the sign of what is ill beside its name, whose last part is that of its row or column."""
+    ill = (each for each in frame.items if each.health >= Health.WARNING)
+    return [(each.health.glyph, (each.name.name or each.name.owner).partition("/")[0]) for each in ill]
 
 
 def _in_text(frame: Frame) -> list[str]:

@@ -478,9 +478,19 @@ async def opens(stage: Stage, key: str) -> None:
 
 
 async def moves_across(stage: Stage, key: str) -> None:
-    """As far as the table is wider than the terminal; the cursor stays on its line."""
+    """In a line with parts to the next one. A table as far as it is wider than the terminal: the cursor stays on its line."""
     view = stage.view
     before = view.cursor_key
+    if isinstance(view, LinesView):
+        row, parts = view.cursor, view.lines[view.cursor].parts
+        await stage.press("right")
+        here = parts.index(view.chosen_part)
+        await stage.press(key)
+        there = -1 if view.chosen_part is None else parts.index(view.chosen_part)
+        assert view.cursor == row
+        # Out of a strip of moments there is a way to the whole line; the ends of other lines stop.
+        assert there in ({here - 1, 0} if key == "left" else {here + 1, len(parts) - 1})
+        return
     await stage.press(key)
     assert view.cursor_key == before
     assert 0 <= view.scroll_offset.x <= max(view.virtual_size.width - view.size.width, 0)

@@ -155,7 +155,7 @@ async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any,
             assert width < 80 or ("< > sort" in text) == bool(TABS_BY_ID[name].columns)
             assert width < 80 or ("w who has it open" in text) == (name == "queues")
             assert ("d data sets" in text) == (name == "structures")
-            assert ("d structures" in text) == (name == "data_sets")
+            assert ("d structures" in text) == (name == "structure_matrix")
             assert ("d letters" in text) == (name == "queues")
             assert ("d queues" in text) == (name == "letters")
         app.go_to("queues")
@@ -192,7 +192,7 @@ def test_hints_are_left_out_by_their_worth() -> None:
 
 
 async def test_data_sets_lie_behind_the_structures(lives: Lives, shown: Any, until: Any) -> None:
-    """From the structures d leads to their data sets and back; so does 5 a second time; Esc goes back a step each."""
+    """From the matrix d leads to the structures, their data sets and back; so does 5 again; Esc goes back a step each."""
     app = lives("incident").app()
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
@@ -201,16 +201,17 @@ async def test_data_sets_lie_behind_the_structures(lives: Lives, shown: Any, unt
             return str(app._main.tab.id)
 
         for keys, wanted in (
-            (("5", "d"), "data_sets"),
-            (("d",), "structures"),
-            (("5",), "data_sets"),
+            (("5", "d"), "structures"),
+            (("d",), "data_sets"),
+            (("d",), "structure_matrix"),
             (("5",), "structures"),
+            (("5", "5"), "structure_matrix"),
         ):
             await pilot.press(*keys)
             await shown(pilot)
             assert tab() == wanted
         await pilot.press("d", "escape")
-        assert tab() == "structures"
+        assert tab() == "structure_matrix"
         await pilot.press("escape")
         assert tab() == "overview"
         await pilot.press("d")

@@ -67,8 +67,9 @@ MAIN = (
         "d",
         "data_sets",
         "other list",
-        "To the next list behind the same digit: channels, clients, clusters (2); queues, dead letters (3); structures,"
-        " shared message data sets (5); the agent, unknown verdicts (0); the digit does the same",
+        "To the next list behind the same digit: channels, clients, clusters (2); queues, dead letters (3); storage as a"
+        " matrix and as a list (4), also structures, and shared message data sets (5), and channel initiators (6); the"
+        " agent, unknown verdicts (0); the digit does the same",
     ),
     key(
         "escape,f3,f12",

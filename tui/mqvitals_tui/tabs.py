@@ -27,9 +27,10 @@ from mqvitals_agent.view.frame import (
 )
 from mqvitals_agent.view.frame import SILENCES as SILENCES_FRAME
 from mqvitals_agent.view.journal import journal_lines
-from mqvitals_agent.view.lists import STORAGE
+from mqvitals_agent.view.lists import STORAGE, STRUCTURES
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.alerts import alert_lines
+from mqvitals_agent.view.screens.matrix import storage_matrix, structure_matrix, task_matrix
 from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.screens.unknown import unknown_lines
 from mqvitals_agent.view.silencing import silence_list_lines
@@ -54,7 +55,8 @@ class Tab:
 
     ``table`` is the name of the table's columns; a list has those of its kind. ``lines`` makes the text for a width:
     above the table, or with ``below`` below it, then as high as the table leaves. ``part`` is what the hint of the Tab
-    key calls the text, or the next part of a text with ``parts``; empty: no hint. ``across``: its lines have parts beside each other. ``own_keys`` are those of this tab
+    key calls the text, or the next part of a text with ``parts``; empty: no hint. ``across``: its lines have parts beside each other. ``matrix``: a list is shown as
+    text instead of a table. ``own_keys`` are those of this tab
     alone, ``opens`` says whether Enter opens something.
     """
 
@@ -68,6 +70,7 @@ class Tab:
     below: bool = False
     parts: bool = False
     across: bool = False
+    matrix: bool = False
     part: str = ""
     filters: bool = True
     opens: bool = True
@@ -76,7 +79,7 @@ class Tab:
     @property
     def columns(self) -> str:
         """The name of its table's columns, empty for a tab without a table."""
-        return self.table or self.request.kind
+        return "" if self.matrix else self.table or self.request.kind
 
     @property
     def name(self) -> str:
@@ -108,11 +111,29 @@ TABS = (
     Tab("clusters", "2", "Clusters", "Clusters", FrameRequest(LIST, "cluster_queue_manager")),
     Tab("queues", "3", "Queues", "Queues", FrameRequest(LIST, "queue"), own_keys=(WHO,)),
     Tab("letters", "3", "Dead letters", "Dead letters", FrameRequest(LIST, "dead_letter")),
-    Tab("storage", "4", "Storage", "Pools", FrameRequest(LIST, STORAGE)),
-    Tab("structures", "5", "Coupling facility", "CF", FrameRequest(LIST, "cf_structure")),
+    Tab(
+        *("storage_matrix", "4", "Storage", "Pools", FrameRequest(LIST, STORAGE)),
+        lines=lambda frame, width, state: storage_matrix(frame, width, state.filter),
+        across=True,
+        matrix=True,
+    ),
+    Tab("storage", "4", "Storage, list", "Storage", FrameRequest(LIST, STORAGE)),
+    Tab(
+        *("structure_matrix", "5", "Coupling facility", "CF", FrameRequest(LIST, STRUCTURES)),
+        lines=lambda frame, width, state: structure_matrix(frame, width, state.filter),
+        across=True,
+        matrix=True,
+    ),
+    Tab("structures", "5", "Structures", "CF", FrameRequest(LIST, "cf_structure")),
     Tab("data_sets", "5", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds")),
     Tab(
-        *("chinit", "6", "Channel initiator", "Chinit", FrameRequest(LIST, "channel_initiator")),
+        *("task_matrix", "6", "Channel initiator", "Chinit", FrameRequest(LIST, "channel_initiator")),
+        lines=lambda frame, width, state: task_matrix(frame, width, state.filter),
+        across=True,
+        matrix=True,
+    ),
+    Tab(
+        *("chinit", "6", "Channel initiators, list", "Chinit", FrameRequest(LIST, "channel_initiator")),
         lines=_tasks,
         below=True,
         part="tasks",

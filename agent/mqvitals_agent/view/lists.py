@@ -47,9 +47,15 @@ STORAGE = "storage"
 """The list of buffer pools and page sets."""
 
 
+STRUCTURES = "structures"
+"""The matrix of structures: with their data sets and the connections to these."""
+
+_KINDS = {STORAGE: ("buffer_pool", "page_set"), STRUCTURES: ("cf_structure", "smds", "smds_connection")}
+
+
 def kinds_of(kind: str) -> tuple[str, ...]:
     """The kinds of objects on the list called ``kind``."""
-    return ("buffer_pool", "page_set") if kind == STORAGE else (kind,)
+    return _KINDS.get(kind, (kind,))
 
 
 def read_items(reader: StoreReader, status: GroupStatus, kind: str, rules: RuleSet | None = None) -> tuple[Item, ...]:
@@ -393,13 +399,18 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
 @cache
 def metrics_of(kind: str) -> tuple[str, ...]:
     """The metrics that the list with objects of a kind needs."""
-    shown = (each for column in COLUMNS[STORAGE if kind in kinds_of(STORAGE) else kind] for each in column.metrics)
+    columns = COLUMNS.get(STORAGE if kind in kinds_of(STORAGE) else kind, ())
+    shown = (each for column in columns for each in column.metrics)
     names = [*(metric for of_kind, metric in shown if of_kind == kind), *_UNSHOWN.get(kind, ())]
     return tuple(dict.fromkeys(names))
 
 
-_UNSHOWN = {"channel_initiator": ("listeners", "listeners_down")}
-"""Metrics without a column by which a list can be filtered."""
+_UNSHOWN = {
+    "channel_initiator": ("listeners", "listeners_down"),
+    "cf_structure": ("connections", "full_threshold_pct"),
+    "smds_connection": ("status", "data_set"),
+}
+"""Metrics without a column, by which a list can be filtered, or which its matrix shows."""
 
 
 GAP = 2

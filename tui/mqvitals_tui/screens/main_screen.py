@@ -332,7 +332,7 @@ class MainScreen(ActingScreen):
         following = next_sibling(self._tab)
         if following is None:
             self.notify(
-                "Clients are behind 2, Channels; dead letters behind 3, Queues; shared message data sets behind 5, Coupling facility",
+                "Clients are behind 2, Channels; dead letters behind 3, Queues; matrices and lists behind 4, 5 and 6",
                 markup=False,
             )
         else:
