@@ -199,7 +199,11 @@ def _buckets(
             joined = before is not None and ts - before <= pause
             buckets[x] = _Bucket(value, value, value, value, joined)
         else:
-            bucket.low, bucket.high, bucket.last = min(bucket.low, value), max(bucket.high, value), value
+            bucket.last = value
+            if value < bucket.low:
+                bucket.low = value
+            elif value > bucket.high:
+                bucket.high = value
         before = ts
     return buckets
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -264,35 +264,37 @@ def _canvas(chart: Chart, width: int, height: int) -> list[list[_Cell]]:
     cursor = None
     if chart.cursor is not None and chart.span.since <= chart.cursor <= chart.span.until:
         cursor = _cell(chart.cursor, chart.span, width)
+    blank = _Cell(_BLANK, series_tone(0))
     canvas = []
     for y in range(height):
-        row = []
-        for x in range(width):
-            here = [ord(plane[y][x]) - BRAILLE.start for plane in front]
-            under = 0
-            for plane in back:
-                under |= ord(plane[y][x]) - BRAILLE.start
-            row.append(_mixed(here, limits.get(y, {}), under, x, at_cursor=x == cursor))
+        row = [blank] * width
+        behind: set[int] = set()
+        for plane in back:
+            _lay(row, plane[y], Tone.FAINT, behind)
+        if dashed := limits.get(y):
+            bits = sum(_DASH[each] for each in dashed)
+            dash = _Cell(chr(BRAILLE.start + bits), tone_of(health_of(max(dashed.values()))))
+            row[::2] = [dash] * len(row[::2])
+        if cursor is not None:
+            row[cursor] = _Cell(_CURSOR, Tone.STRONG)
+        of_series: set[int] = set()
+        for place in reversed(range(len(front))):
+            _lay(row, front[place][y], series_tone(place), of_series)
         canvas.append(row)
     _put_digits(canvas, chart)
     _put_labels(canvas, chart)
     return canvas
 
 
-def _mixed(here: Sequence[int], limits: Mapping[int, Severity], under: int, x: int, *, at_cursor: bool) -> _Cell:
-    bits = 0
-    for each in here:
-        bits |= each
-    if bits:
-        first = next(place for place, each in enumerate(here) if each)
-        return _Cell(chr(BRAILLE.start + bits), series_tone(first))
-    if at_cursor:
-        return _Cell(_CURSOR, Tone.STRONG)
-    if limits and x % 2 == 0:
-        for row in limits:
-            bits |= _DASH[row]
-        return _Cell(chr(BRAILLE.start + bits), tone_of(health_of(max(limits.values()))))
-    return _Cell(chr(BRAILLE.start + under), Tone.FAINT if under else series_tone(0))
+def _lay(row: list[_Cell], dots: str, tone: Tone, taken: set[int]) -> None:
+    """Put the dots of a series on a row; in the cells of ``taken``, those of the others, they are joined to theirs."""
+    if not dots.strip(_BLANK):
+        return
+    for x, char in enumerate(dots):
+        if char != _BLANK:
+            # The codes of braille cells are a multiple of 256 and their dots.
+            row[x] = _Cell(chr(ord(row[x].char) | ord(char)) if x in taken else char, tone)
+            taken.add(x)
 
 
 def _limit_rows(chart: Chart, height: int) -> dict[int, dict[int, Severity]]:
@@ -312,10 +314,11 @@ def _put_digits(canvas: list[list[_Cell]], chart: Chart) -> None:
         return
     taken: set[tuple[int, int]] = set()
     for place, each in enumerate(chart.series[:9]):
-        known = [(ts, value) for ts, value in each.points if _is(value) and chart.span.since <= ts <= chart.span.until]
-        if not known:
+        inside = (point for point in reversed(each.points) if chart.span.since <= point[0] <= chart.span.until)
+        newest = next((point for point in inside if _is(point[1])), None)
+        if newest is None:
             continue
-        ts, value = known[-1]
+        ts, value = newest
         x = _cell(ts, chart.span, len(canvas[0]))
         y = row_of(value or 0.0, each.scale or chart.scale, len(canvas)) >> 2
         spots = sorted(range(len(canvas)), key=lambda other, y=y: abs(other - y))  # type: ignore[misc]
@@ -387,14 +390,17 @@ def _cells_of(shaded: ShadedSpan, span: TimeRange, width: int) -> range:
     return range(_cell(first, span, width), _cell(last, span, width) + 1)
 
 
-def _joined(row: Iterable[_Cell], shaded: frozenset[int] | set[int]) -> list[Span]:
+def _joined(row: Sequence[_Cell], shaded: frozenset[int] | set[int]) -> list[Span]:
     spans: list[Span] = []
-    for x, (char, tone) in enumerate(row):
-        last = spans[-1] if spans else None
-        alike = last is not None and (last.tone, last.shaded) == (tone, x in shaded)
-        # Words in a row of dots have attributes, dots have none.
-        if last is not None and alike and (ord(last.text[-1]) in BRAILLE) is (ord(char) in BRAILLE):
-            spans[-1] = last._replace(text=last.text + char)
-        else:
-            spans.append(Span(char, tone, shaded=x in shaded))
+    begin = 0
+    for x in range(1, len(row) + 1):
+        if x < len(row):
+            first, here = row[begin], row[x]
+            # Words in a row of dots have attributes, dots have none.
+            alike = here is first or (here.tone is first.tone and (here.char >= _BLANK) is (first.char >= _BLANK))
+            if alike and (not shaded or (x in shaded) is (begin in shaded)):
+                continue
+        text = "".join([cell.char for cell in row[begin:x]])
+        spans.append(Span(text, row[begin].tone, shaded=begin in shaded))
+        begin = x
     return spans
