@@ -323,9 +323,9 @@ def card_lines(card: Sequence[CardFigure], now: int, width: int, *, stale: bool 
         return
     words = _names(card)
     columns = _columns(width, max(map(cells, words.values())))
-    since = TimeRange(now - _past_of(card, now)[0], now)
+    past, _ = _past_of(card, now)
     for each in card:
-        spans = _row(each, words[each.metric.name], columns, since, width, stale=stale)
+        spans = _row(each, words[each.metric.name], columns, (past, now), width, stale=stale)
         yield Line(tuple(spans), figure=each.metric.name)
 
 
@@ -336,10 +336,13 @@ def _names(card: Sequence[CardFigure]) -> dict[str, str]:
     return {name: name if several[word] > 1 else word for name, word in words.items()}
 
 
-def _past_of(card: Sequence[CardFigure], now: int) -> tuple[int, str]:
-    """The past of the card, ms and in words."""
-    oldest = min((each.points[0][0] for each in card if each.points), default=now - _HOUR_MS)
-    return next((span for span in SPANS if now - oldest <= span[0]), SPANS[-1])
+def _past_of(card: Sequence[CardFigure], now: int) -> tuple[TimeRange, str]:
+    """The past of the card, until its newest value, and its length in words: it moves with the values, not with the
+    clock."""
+    until = max((each.points[-1][0] for each in card if each.points), default=now)
+    oldest = min((each.points[0][0] for each in card if each.points), default=until - _HOUR_MS)
+    ms, words = next((span for span in SPANS if until - oldest <= span[0]), SPANS[-1])
+    return TimeRange(until - ms, until), words
 
 
 def card_titles(card: Sequence[CardFigure], now: int, width: int) -> str:
@@ -361,8 +364,11 @@ def card_titles(card: Sequence[CardFigure], now: int, width: int) -> str:
     return text
 
 
-def _row(each: CardFigure, name: str, columns: _Columns, past: TimeRange, width: int, *, stale: bool) -> Iterator[Span]:
-    latest, now = each.latest, past.until
+def _row(
+    each: CardFigure, name: str, columns: _Columns, times: tuple[TimeRange, int], width: int, *, stale: bool
+) -> Iterator[Span]:
+    """``times`` are the past that is shown, and now."""
+    latest, (past, now) = each.latest, times
     old = "" if latest.ts is None else short_age(now - latest.ts)
     stale = stale or latest.unanswered is not None
     yield Span("  ")

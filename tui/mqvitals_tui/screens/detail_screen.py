@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from mqvitals_agent.text.figure import figure, object_words
+from mqvitals_agent.text.figure import figure, object_words, zone_name
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
 from mqvitals_agent.view.metric_page import metric_lines
 from mqvitals_agent.view.object_detail import ChartedMetric, ObjectDetail
-from mqvitals_agent.view.screens.chart_board import fitting_span_ms, moved_cursor, next_span_ms, of_records, room_for
+from mqvitals_agent.view.screens.chart_board import (
+    Earlier,
+    board_lines,
+    fitting_span_ms,
+    moved_cursor,
+    next_span_ms,
+    of_records,
+    room_for,
+)
 from mqvitals_agent.view.screens.object import detail_lines
 from mqvitals_agent.view.screens.page_parts import PageState
 from mqvitals_agent.view.values import MAIN_METRIC
@@ -38,6 +46,15 @@ _AROUND = 2
 """Lines around header and page: the trail and the keys."""
 
 
+class _DrawnCharts(NamedTuple):
+    """The charts as last drawn, and from what."""
+
+    detail: ObjectDetail
+    earlier: Sequence[Earlier]
+    setting: tuple[PageState, int, int, str]
+    lines: tuple[Line, ...]
+
+
 class DetailScreen(ActingScreen):
     """The detail of ``name``; ``trail`` are the titles of the screens that led here."""
 
@@ -58,6 +75,7 @@ class DetailScreen(ActingScreen):
         self._board: tuple[ChartedMetric, ...] = ()
         self._zoomed = False
         self._ago_ms: int | None = None
+        self._drawn: _DrawnCharts | None = None
 
     def compose(self) -> ComposeResult:
         """Header, trail, text, keys."""
@@ -140,8 +158,20 @@ class DetailScreen(ActingScreen):
         if self._steps and read.frame.detail is not None:
             steps, self._steps = self._steps, 0
             self.action_metric(steps)
-        lines = detail_lines(read.frame, max(width - 1, 20), self._state, read.earlier)
+        state, width = self._state, max(width - 1, 20)
+        lines = detail_lines(read.frame, width, state, lambda rows: self._charts(read, state, width, rows))
         self.query_one("#lines", LinesView).show(lines)
+
+    def _charts(self, read: LoadedFrame, state: PageState, width: int, rows: int) -> tuple[Line, ...]:
+        """The charts of the page; they do not change between two frames, while ages do."""
+        detail = read.frame.detail
+        if detail is None:
+            return ()
+        drawn, setting = self._drawn, (state, width, rows, zone_name(read.frame.now))
+        if drawn is None or drawn.detail is not detail or drawn.earlier is not read.earlier or drawn.setting != setting:
+            lines = tuple(board_lines(detail, read.earlier, state, width, rows))
+            self._drawn = drawn = _DrawnCharts(detail, read.earlier, setting, lines)
+        return drawn.lines
 
     @property
     def _state(self) -> PageState:

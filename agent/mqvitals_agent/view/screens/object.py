@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
@@ -18,7 +18,7 @@ from mqvitals_agent.view.forecast import full_in_lines
 from mqvitals_agent.view.journal import object_journal_lines
 from mqvitals_agent.view.object_detail import ObjectDetail
 from mqvitals_agent.view.related import RelatedObjects
-from mqvitals_agent.view.screens.chart_board import LEAST_ROWS, MOST_ROWS, Earlier, board_lines
+from mqvitals_agent.view.screens.chart_board import LEAST_ROWS, MOST_ROWS, board_lines
 from mqvitals_agent.view.screens.object_rules import copied, rule_lines, rules_title
 from mqvitals_agent.view.screens.object_sections import (
     absent_lines,
@@ -48,15 +48,18 @@ _TODO = 4
 
 _AT_FIRST = PageState()
 
+Charts = Callable[[int], Iterable[Line]]
+"""Gives the lines of the charts, each of so many rows."""
+
 
 def detail_lines(
-    frame: Frame, width: int, state: PageState = _AT_FIRST, earlier: Sequence[Earlier] = ()
+    frame: Frame, width: int, state: PageState = _AT_FIRST, charts: Charts | None = None
 ) -> tuple[Line, ...]:
     """The lines of ``frame.detail`` in ``width`` cells, as a person has set the page.
 
-    Lines of related objects have keys, those of figures their metric, headings their part. ``earlier`` are series of
-    other days for the first chart. Where ``state.height`` has no room for state, card, charts and what to do, the
-    charts come after what to do, and so do all alerts but the worst.
+    Lines of related objects have keys, those of figures their metric, headings their part. ``charts`` gives the lines
+    of the charts, of so many rows each; None: ``board_lines`` without other days. Where ``state.height`` has no room
+    for state, card, charts and what to do, the charts come after what to do, and so do all alerts but the worst.
     """
     detail = frame.detail
     if detail is None:
@@ -69,13 +72,14 @@ def detail_lines(
     room = state.height - len(card) - min(len(to_do), _TODO) if state.height else None
     top = state_lines(detail, frame.status, now, width, room)
     rows = MOST_ROWS if room is None else room - len(top.top)
-    charts = tuple(board_lines(detail, earlier, state, width, min(max(rows, LEAST_ROWS), MOST_ROWS)))
+    each = min(max(rows, LEAST_ROWS), MOST_ROWS)
+    drawn = tuple(board_lines(detail, (), state, width, each) if charts is None else charts(each))
     return (
         *top.top,
         *card,
-        *(charts if rows >= LEAST_ROWS else ()),
+        *(drawn if rows >= LEAST_ROWS else ()),
         *to_do,
-        *(() if rows >= LEAST_ROWS else charts),
+        *(() if rows >= LEAST_ROWS else drawn),
         *part_lines(state, "alerts", "Further alerts", width, top.further),
         *part_lines(
             state,
