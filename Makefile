@@ -53,7 +53,7 @@ docs: $(STAMP) ## write the generated pages
 	@$(BIN)/python docs/console_tables.py docs/console.md
 	@$(BIN)/python docs/colour_tables.py docs/screen-design.md
 
-screenshots: $(STAMP) ## make the pictures of the README anew
+screenshots: $(STAMP) ## make the pictures of the pages anew, and all screens at three sizes in all themes below build/screenshots
 	@$(BIN)/python docs/screenshots.py
 
 # ibmmq is the peer of the PCF benchmark; it stays out of the environment, where it would put generic names on the path.

@@ -10,8 +10,11 @@ import pytest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import ELLIPSIS, cells
-from mqvitals_agent.view.frame import OVERVIEW, Frame, FrameRequest, read_frame
+from mqvitals_agent.view.frame import ALERTS, OVERVIEW, Frame, FrameRequest, read_frame
+from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.screens.overview import overview_lines
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import Banner
 
 Lives = Callable[[str], Any]
 CHROME = 3
@@ -111,3 +114,39 @@ def test_advice_is_counted_by_rule(lives: Lives) -> None:
     """``CHL-05 x20`` says more than that there is advice."""
     (line,) = (each.text for each in overview_lines(frame_of(lives("quiet")), 199) if "of advice" in each.text)
     assert " x" in line
+
+
+@pytest.mark.parametrize("tab", ["overview", "alerts"])
+async def test_a_strip_leads_into_the_past(lives: Lives, shown: Any, until: Any, tab: str) -> None:
+    """Left enters a strip at its newest cell; the last line says where Enter leads, and then all screens are there."""
+    app = lives("incident").app()
+    async with app.run_test(size=(160, 40)) as pilot:
+        await shown(pilot)
+        app.go_to(tab)
+        await shown(pilot)
+        view = app.screen.query_one("#lines", LinesView)
+        await pilot.press("home", "left", "left", "left")
+        part = view.chosen_part
+        assert part is not None
+        await until(pilot, lambda: "as of" in app.screen.query_one("#keys", Banner).text)
+        assert app.screen.chosen_moment == part.at
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen.frame is not None and app.screen.frame.request.at == part.at)
+        assert "AS OF" in app.screen.query_one("#header", Banner).text
+        await pilot.press("l")
+        await until(pilot, lambda: app.screen.frame is not None and app.screen.frame.request.at is None)
+
+
+@pytest.mark.parametrize(("width", "least"), [(199, 5), (119, 1), (79, 0)])
+def test_alerts_have_strips(lives: Lives, width: int, least: int) -> None:
+    """Each where there is room: none is cut for it, and no line is wider than the screen."""
+    life = lives("incident")
+    with StoreReader.open(life.store) as reader:
+        frame = read_frame(reader, life.now, FrameRequest(ALERTS), life.judging)
+    shown = alert_lines(frame, width)
+    assert sum(bool(each.parts) for each in shown) >= least
+    assert max(cells(each.text) for each in shown) <= width
+    for each in shown:
+        for part in each.parts:
+            assert part.at <= life.now
+            assert each.text[part.begin : part.end].strip()

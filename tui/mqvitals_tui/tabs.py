@@ -143,6 +143,7 @@ TABS = (
         *("alerts", "8", "Alerts", "Alerts", FrameRequest(ALERTS)),
         lines=lambda frame, width, state: alert_lines(frame, width, state.filter),
         own_keys=(*ACTIONS, SEEN, BEFORE),
+        across=True,
     ),
     Tab(
         *("silences", "8", "Silences", "Silences", FrameRequest(SILENCES_FRAME)),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.text.figure import rough_age
 from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.text.styled import Part
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -93,3 +94,14 @@ def folded(states: States, width: int) -> list[Health | None]:
         return list(states)
     parts = (states[size * x // width : size * (x + 1) // width] for x in range(width))
     return [max((each for each in part if each is not None), default=None) for part in parts]
+
+
+def heat_parts(heat: Heat, states: States, key: str, x: int, now: int) -> tuple[Part, ...]:
+    """The ways of a strip of ``states`` that begins in the cell ``x`` of a line about ``key``: each cell leads to the end
+    of its time, ``now`` (ms UTC) at the latest; a hole leads nowhere.
+    """
+    return tuple(
+        Part(x + place, x + place + 1, key, min(heat.moment(place, len(states)), now), state.name)
+        for place, state in enumerate(states)
+        if state is not None
+    )

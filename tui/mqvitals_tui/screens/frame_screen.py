@@ -125,6 +125,10 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         """Open the object with this whole name."""
         cast("MqvitalsApp", self.app).open_object(ObjectName.parse(key))
 
+    def travel_to(self, at: int) -> None:
+        """Show all screens as of a past moment, ms UTC."""
+        cast("MqvitalsApp", self.app).travel_to(at)
+
     def open_holders(self, queue: ObjectName) -> None:
         """Ask which applications have this queue open."""
         cast("MqvitalsApp", self.app).open_holders(queue)

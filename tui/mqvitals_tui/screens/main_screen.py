@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input
 
-from mqvitals_agent.text.figure import number
-from mqvitals_agent.text.styled import Line
+from mqvitals_agent.text.figure import clock, number, zone_name
+from mqvitals_agent.text.styled import Line, Part
 from mqvitals_agent.view.frame import Frame, FrameRequest
 from mqvitals_agent.view.lists import COLUMNS, matching, ordered, spaced
 from mqvitals_agent.view.screens.header import UNKNOWN_SIGN
@@ -182,6 +182,9 @@ class MainScreen(ActingScreen):
             first = (Hint("Esc", "show all"), Hint("/", "change"), Hint("Enter", "open", 1))
             return hint_line((*first, *sort, *help_quit), width, self._count)
         hints: tuple[Hint, ...] = (Hint("Enter", "open"),) if tab.opens else ()
+        part = self.chosen_part
+        if part is not None and part.at:
+            hints = (Hint("Enter", f"as of {clock(part.at)} {zone_name(part.at)}, {part.words}"),)
         if tab is not TABS[0]:
             hints += (Hint("Esc", "back", 4),)
         if tab.filters:
@@ -249,7 +252,8 @@ class MainScreen(ActingScreen):
 
     def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
         """Enter on a line or an item."""
-        self.open_key(message.key)
+        if not self._travels():
+            self.open_key(message.key)
 
     def open_key(self, key: str) -> None:
         """Open the object with this whole name; the line about unknown verdicts leads to their list."""
@@ -297,12 +301,37 @@ class MainScreen(ActingScreen):
         """In the filter: accept it; else open what is under the cursor."""
         box = self._box
         if self.focused is not box:
-            await super().action_open()
+            if not self._travels():
+                await super().action_open()
             return
         self._take_filter(await box.finish())
         box.display = bool(self.filter_text)
         self._focus_body()
         self.repaint()
+
+    @property
+    def chosen_part(self) -> Part | None:
+        """The part of the line under the cursor."""
+        view = self.query_one("#lines", LinesView)
+        return view.chosen_part if self._tab.lines is not None and self.focused is view else None
+
+    @property
+    def chosen_moment(self) -> int | None:
+        """That of the cell of a strip under the cursor, or when the alert there began to fire."""
+        part = self.chosen_part
+        return part.at if part is not None and part.at else super().chosen_moment
+
+    def _travels(self) -> bool:
+        """From a cell of a strip to its moment; False: the cursor is not on one."""
+        part = self.chosen_part
+        if part is None or not part.at:
+            return False
+        self.travel_to(part.at)
+        return True
+
+    def on_lines_view_part_chosen(self, _: LinesView.PartChosen) -> None:
+        """The last line says where Enter leads."""
+        self.query_one("#keys", StatusBar).show((self._hints(self.size.width),))
 
     @property
     def body(self) -> Widget:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.text.figure import number, object_words
 from mqvitals_agent.text.severity import WIDEST, Health, health_of
+from mqvitals_agent.text.strip import strip
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.actions import handling_texts
@@ -22,6 +23,7 @@ from mqvitals_agent.view.alerts import (
     since_words,
 )
 from mqvitals_agent.view.handling import NO_MARK, legend
+from mqvitals_agent.view.heat import folded, heat_parts
 from mqvitals_agent.view.status import silent_since, without_answer
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Why
 from mqvitals_rules.ruleset.rule import RuleKind
@@ -273,7 +275,9 @@ def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     unseen = [alert for alert in ended if frame.handled.asks(alert)]
     ended = [alert for alert in ended if not frame.handled.asks(alert)]
     words = legend(map(frame.handled.mark, opened))
-    lines = [heading(f"Open: {number(len(opened))}{f' ({words})' if words else ''}", width)]
+    strips = frame.heat.words(_strip_cells(width)) if frame.heat.alerts else ""
+    notes = "; ".join(each for each in (words, f"at the right the {strips}" if strips else "") if each)
+    lines = [heading(f"Open: {number(len(opened))}{f' ({notes})' if notes else ''}", width)]
     lines += _rows(frame, opened, width)
     if not opened:
         lines.append(_none(frame, text))
@@ -318,13 +322,34 @@ def _none(frame: Frame, text: str) -> Line:
     return line(f"{Health.OK.glyph} no alerts", Tone.OK)
 
 
+_ROOMY = 150
+"""Cells: the width from which strips have a column of their own; below it they stand where the text leaves room."""
+
+
+def _strip_cells(width: int) -> int:
+    """The cells of an alert's strip of states."""
+    return 24 if width >= _ROOMY else 12
+
+
+def _with_strip(frame: Frame, head: Line, width: int, size: int) -> Line:
+    """The first line of an alert with its states of the last hours at the right, where they fit."""
+    states = folded(frame.heat.alerts.get(head.alert, ()), size)
+    used = cells(head.text)
+    if not states or used + 2 + size > width:
+        return head
+    parts = heat_parts(frame.heat, states, head.key, width - size, frame.now)
+    return head._replace(spans=(*head.spans, Span(" " * (width - size - used)), *strip(states)), parts=parts)
+
+
 def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
     """Each alert, with its summary beside it or below."""
     silent = silent_since(frame.status)
     covered: Mapping[AlertKey, AlertKey] = frame.covered
     handled = frame.handled
     marks = None if handled.past else {alert: handled.mark(alert) for alert in alerts}
-    entries = entry_texts(alerts, frame.now, width, covered=covered, silent=silent, marks=marks)
+    strip_width = _strip_cells(width)
+    room = width - strip_width - 2 if width >= _ROOMY else width
+    entries = entry_texts(alerts, frame.now, room, covered=covered, silent=silent, marks=marks)
     for alert, texts in zip(alerts, entries, strict=True):
         health = health_of(shown_severity(alert))
         key = object_key(alert)
@@ -334,7 +359,8 @@ def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
             tone = Tone.STALE
         covers = Tone.FAINT if alert.ended is not None or alert.key in covered else Tone.PLAIN
         bold, number_of_it = handled.bold(alert), handled.number(alert)
-        yield Line((Span(first[:WIDEST], tone, bold), Span(first[WIDEST:], covers, bold or None)), key, number_of_it)
+        head = Line((Span(first[:WIDEST], tone, bold), Span(first[WIDEST:], covers, bold or None)), key, number_of_it)
+        yield _with_strip(frame, head, width, strip_width)
         for each in rest:
             yield line(each, Tone.FAINT if width < WIDE else covers, key)._replace(alert=number_of_it)
         found = handled.of(alert)

@@ -14,7 +14,7 @@ from mqvitals_agent.text.styled import Line, Part, Span, Tone, line, tone_of
 from mqvitals_agent.text.terminal import cells, fit, safe, wrap
 from mqvitals_agent.view import key_figures
 from mqvitals_agent.view.forecast import FullIn, full_in
-from mqvitals_agent.view.heat import Heat, folded
+from mqvitals_agent.view.heat import folded, heat_parts
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, seen_ts
 from mqvitals_agent.view.status import (
     GroupStatus,
@@ -122,7 +122,8 @@ def member_rows(frame: Frame, width: int) -> list[Line]:
         for column in taken:
             spans.append(Span("  "))
             if column == _HEAT:
-                parts = heat_parts(frame.heat, each.name, key, sum(cells(span.text) for span in spans), widths[column])
+                states = folded(frame.heat.owners.get(each.name, ()), strip_cells(width))
+                parts = heat_parts(frame.heat, states, key, sum(cells(span.text) for span in spans), frame.now)
             spans += _fitted(row[column], widths[column])
         lines.append(Line(tuple(spans), key, parts=parts))
         lines += [line(text, Tone.STALE) for text in _note(view, each, width)]
@@ -140,18 +141,6 @@ def _fitted(spans: Sequence[Span], width: int) -> Iterator[Span]:
         return
     yield from spans
     yield Span(" " * (width - cells(_text(spans))))
-
-
-def heat_parts(heat: Heat, owner: str, key: str, x: int, width: int) -> tuple[Part, ...]:
-    """The ways of a strip of ``width`` cells that begins in the cell ``x``: each leads to the end of its time."""
-    states = folded(heat.owners.get(owner, ()), width)
-    found = []
-    for place, state in enumerate(states):
-        until = heat.moment(place, len(states))
-        words = "no data" if state is None else state.name
-        if state is not None:
-            found.append(Part(x + place, x + place + 1, key, until, words))
-    return tuple(found)
 
 
 _PREFIX = {"buffer_pool": "BP", "page_set": "PS"}
