@@ -194,3 +194,37 @@ def test_wrong_usage_of_status_is_no_verdict(capsys: pytest.CaptureFixture[str])
             main([command, "--nonsense"])
         assert caught.value.code == code
     assert "unrecognized arguments" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("locale", "ascii_alone"), [("C", True), ("POSIX", True), ("C.UTF-8", False)])
+def test_a_terminal_shows_what_its_locale_can(make_store: MakeStore, locale: str, ascii_alone: bool) -> None:
+    """In the locale C the interpreter writes UTF-8, but the terminal gets ASCII; a file keeps the signs."""
+    store = make_store()
+    screen, terminal = os.openpty()
+    try:
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("MQVITALS_", "PYTHON", "LC_"))}
+        done = subprocess.run(
+            [*PROGRAM, "status", "--store", str(store)],
+            stdin=subprocess.DEVNULL,
+            stdout=terminal,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=300,
+            env={**clean, "LC_ALL": locale},
+        )
+        os.close(terminal)
+        shown = bytearray()
+        while True:
+            try:
+                part = os.read(screen, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+    finally:
+        os.close(screen)
+    assert done.returncode == 2
+    assert shown.isascii() is ascii_alone
+    assert ("* CRITICAL" if ascii_alone else "● CRITICAL") in shown.decode()
+    assert "● CRITICAL".encode() in run("status", "--store", store, LC_ALL=locale).stdout

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.ingest.pipeline import Ingest
+from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells
+from mqvitals_config.settings import Settings
+from mqvitals_rules.ruleset.config import load_rule_config
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 MakeStore = Callable[..., Path]
 LAST = 1795176050000  # the small store's last snapshot
@@ -164,3 +170,38 @@ def test_mistakes(
     assert captured.out == ""
     assert message in captured.err
     assert hint in captured.err
+
+
+def test_rates_of_polls_at_any_distance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """240 messages a second, polled after 2 to 60 seconds, of which one poll has no answer: flat in JSON, CSV and chart;
+    the points themselves stay the increases."""
+    distances = [2, 60, 5, 30, 2, 2, 45, 7, 60, 3, 20, 2, 60, 11] * 3
+    path, name = tmp_path / "store.db", ObjectName("QM01", "channel", "TO.QM02")
+    with Store.open(path, replay=True, source="made up.jsonl", group="PRDQSG") as store:
+        intake = Ingest(store, load_rule_config(Settings()))
+        ts, since = LAST, 0
+        for cycle, distance in enumerate([0, *distances], 1):
+            ts += distance * 1000
+            since += distance
+            value: Reported = Absence.NO_ANSWER if cycle == 20 else 240 * since if distance else Absence.FIRST_READING
+            interval = since * 1000 if distance and cycle != 20 else None
+            if cycle != 20:
+                since = 0
+            reading = Reading(name, "INQUIRE_CHANNEL_STATUS", ts, {"msgs": value, "status": 3, "type": 1}, interval)
+            intake.take([Snapshot("QM01", False, cycle, ts, (reading,))])
+    shown = trend(capsys, path, "msgs", str(name))
+    increases = [value for value in values(shown) if value is not None]
+    assert max(increases) >= 20 * min(increases)
+    rates = [rate for _, rate in shown["per_second"] if rate is not None]
+    assert len(rates) == len(distances) - 1
+    assert all(rate == pytest.approx(240, rel=0.02) for rate in rates)
+    assert main(["trend", "msgs", str(name), "--store", str(path), "--csv"]) == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header == "at,value,per_second"
+    assert {line.split(",")[2] for line in lines} == {"", "240.0"}
+    assert main(["trend", "msgs", str(name), "--store", str(path), "--width", "80"]) == 0
+    text = capsys.readouterr().out
+    assert "last 240 msgs/s; min 240 msgs/s" in " ".join(text.split())
+    curve = [line for line in text.splitlines() if set(line) & set(map(chr, range(0x2801, 0x2900)))]
+    assert len(curve) == 1
+    assert "\u2800" not in curve[0].partition("┤")[2].strip("\u2800")
