@@ -123,6 +123,29 @@ async def test_the_other_size(lives: Lives, walk: Walk, soak: bool) -> None:
         assert len({each[name] for each in seen}) == len(states), name
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("screen", ["journal", "by_object", "before"])
+async def test_the_journal_and_what_came_before(
+    lives: Lives, shown: Shown, until: Until, screen_text: Text, golden: Golden, screen: str, size: tuple[int, int]
+) -> None:
+    """The journal, by time and by object, and what came before the channel's alert, at three sizes."""
+    app = lives("incident").app()
+    async with app.run_test(size=size) as pilot:
+        await shown(pilot)
+        if screen == "before":
+            app.go_to("alerts")
+            await shown(pilot)
+            lines = app.screen.query_one(LinesView).lines
+            app.open_before(next(line.alert for line in lines if line.alert and line.key == str(OBJECTS["channel"])))
+        else:
+            app.go_to(screen)
+        await shown(pilot)
+        text = await settled(pilot, until, screen_text)
+    assert max(map(cells, text.split("\n"))) <= size[0]
+    difference = golden(GOLDENS / f"{screen}-{size[0]}x{size[1]}.txt", f"{text}\n")
+    assert not difference, difference
+
+
 @pytest.mark.parametrize("below", HELPS)
 async def test_help(lives: Lives, shown: Shown, until: Until, screen_text: Text, golden: Golden, below: str) -> None:
     """The help of each sort of screen looks as agreed; it does not depend on the state. On a smaller terminal it has the same words."""

@@ -109,6 +109,8 @@ class IncidentEffects:
                     | IncidentKind.IN_DOUBT
                     | IncidentKind.DEAD_LETTERS
                     | IncidentKind.MAX_DEPTH
+                    | IncidentKind.BATCH_SIZE
+                    | IncidentKind.EXPANSION
                     | IncidentKind.GET_INHIBITED
                     | IncidentKind.INITIATOR_DOWN
                     | IncidentKind.CLIENTS_AWAY

@@ -24,6 +24,8 @@ class Operation:
         self._group = group
         self._flows = flows
         self._senders = senders
+        self._batch_sizes = {name: sender.channel.batch_size for name, sender in senders.items()}
+        self._expanded: set[str] = set()
         self._max_depths = {name: flow.queue.max_depth for name, flow in flows.items()}
         self._inhibited = {name for name, flow in flows.items() if flow.queue.get_inhibited}
         self._restarting: set[str] = set()
@@ -38,6 +40,7 @@ class Operation:
         for each in incidents:
             by_kind.setdefault(each.what, {})[each.object] = each
         self._alter(by_kind)
+        self._expand(by_kind.get(IncidentKind.EXPANSION, {}))
         self._restart(set(by_kind.get(IncidentKind.RESTART, ())))
         self._stop_initiators(set(by_kind.get(IncidentKind.INITIATOR_DOWN, ())))
         for name in by_kind.get(IncidentKind.BACKUP, ()):
@@ -58,6 +61,27 @@ class Operation:
             get_inhibited = name in inhibited or name in self._inhibited
             if (queue.max_depth, queue.get_inhibited) != (max_depth, get_inhibited):
                 queue.max_depth, queue.get_inhibited, queue.altered = max_depth, get_inhibited, self._group.now
+
+        sizes = by_kind.get(IncidentKind.BATCH_SIZE, {})
+        if sizes.keys() - self._senders.keys():
+            raise ValueError(f"{', '.join(sizes)} cannot have the incident {IncidentKind.BATCH_SIZE.value}")
+        for name, sender in self._senders.items():
+            channel = sender.channel
+            size = round(sizes[name].value) if name in sizes else self._batch_sizes[name]
+            if channel.batch_size != size:
+                channel.batch_size, channel.altered = size, self._group.now
+
+    def _expand(self, expanding: Mapping[str, ScenarioIncident]) -> None:
+        """Give page sets more pages, once for each incident. Raises ValueError for what is none."""
+        for name in expanding.keys() - self._expanded:
+            owner, _, number = name.partition("/")
+            member = self._group.members.get(owner)
+            page_set = None if member is None or not number.isdecimal() else member.page_sets.get(int(number))
+            if page_set is None:
+                raise ValueError(f"{name} cannot have the incident {IncidentKind.EXPANSION.value}")
+            page_set.total += round(expanding[name].value)
+            page_set.expand_count += 1
+        self._expanded = set(expanding)
 
     def _restart(self, restarting: set[str]) -> None:
         """Queue managers that are back have started now, and so have their channels."""

@@ -77,6 +77,8 @@ class IncidentKind(Enum):
     CLIENTS_AWAY = "clients_away"  # the clients of a server-connection channel disconnect
     SLOW_CONSUMER = "slow_consumer"  # they get ``value`` times as much as usual
     MAX_DEPTH = "max_depth"  # an operator alters a queue's MAXDEPTH to ``value``, and back at the end
+    BATCH_SIZE = "batch_size"  # an operator alters a sender channel's BATCHSZ to ``value``, and back at the end
+    EXPANSION = "expansion"  # a page set gets ``value`` more pages, and keeps them
     ARRIVALS = "arrivals"  # ``value`` times as many messages come
     NETWORK = "network"  # a channel's network time is ``value`` microseconds
     PARTNER_DOWN = "partner_down"  # a channel's partner does not answer
@@ -111,7 +113,7 @@ class IncidentKind(Enum):
 class ScenarioIncident:
     """One problem, ``at`` ms after the scenario's beginning, for ``lasts`` ms.
 
-    ``object`` is ``QM01/ORDERS.REQUEST`` (a queue or a channel of a queue manager), ``PRDQ/APPL1.ORDERS`` (a shared
+    ``object`` is ``QM01/ORDERS.REQUEST`` (a queue or a channel of a queue manager; ``QM01/4`` a page set), ``PRDQ/APPL1.ORDERS`` (a shared
     queue), ``QM01/APPL2/QM02`` (QM01's connection to QM02's shared message data set), ``PRDQ/APPL2/QM02`` (the data set)
     or ``QM01``; in a file ``*`` before the first stroke stands for each queue manager. It comes ``times`` times, one
     ``every`` so many ms.

@@ -6,8 +6,10 @@ Nothing here is called a cause. Each line has a score, by which the lines are in
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import exp
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -39,6 +41,8 @@ DAYS: Final = 7
 """So many other days are looked at, at the same hour."""
 
 MOST_LINES: Final = 40
+_WITH_TIMES: Final = 60
+"""The width from which lines say when; narrower ones say only how long before."""
 MOST_OBJECTS: Final = 40
 _MOST_ENTRIES: Final = 400
 _DAY_MS: Final = 24 * HOUR_MS
@@ -48,7 +52,11 @@ _LEAST_POINTS: Final = 5
 """From fewer nothing is said about what is usual."""
 _LEAST_SCORE: Final = 4.0
 """A figure that is less far from its usual range is not told."""
-_MOST_SCORE: Final = 60.0
+_FARTHEST: Final = 1_000.0
+"""A figure that is farther from its usual range is told as that far."""
+_MOST_OF_FIGURES, _SOFT, _FURTHER = 40.0, 20.0, 0.8
+"""Figures stand below the changes of the same object: their scores come near to the first of these the farther they are,
+measured by the second; each further figure of an object has this part of the one before."""
 _NORMAL: Final = 1.4826
 """By which a median deviation becomes a standard deviation."""
 _SHARE: Final = 0.05
@@ -89,7 +97,7 @@ class Departure(NamedTuple):
     """How far a figure was from its usual range: the value that is farthest, seen at ``ts`` (ms UTC), and what is usual.
 
     ``of_hour`` counts standard deviations from its own hour before, ``of_days`` from the same hour of other days (None:
-    these are not kept).
+    these are not kept). ``past_ms`` is the time before that the store has, ms.
     """
 
     value: float
@@ -97,6 +105,7 @@ class Departure(NamedTuple):
     ts: int
     of_hour: float
     of_days: float | None
+    past_ms: int = HOUR_MS
 
     @property
     def score(self) -> float:
@@ -146,11 +155,11 @@ def departure_of(within: Points, before: Points, days: Sequence[float], unit: st
     middle = median(usual)
     ts, value = max(within, key=lambda point: abs(point[1] - middle))
     of_days = distance(value, days, unit) if len(days) >= _LEAST_POINTS else None
-    return Departure(value, middle, ts, distance(value, usual, unit), of_days)
+    return Departure(value, middle, ts, distance(value, usual, unit), of_days, before[-1][0] - before[0][0])
 
 
 def distance(value: float, usual: Sequence[float], unit: str = "") -> float:
-    """How many standard deviations a value is from the median of what is usual, at most ``_MOST_SCORE``.
+    """How many standard deviations a value is from the median of what is usual, at most ``_FARTHEST``.
 
     The deviation is at least a share of the usual value, and what is one of its unit: a figure that never moved does not
     count for much when it moves a little.
@@ -158,7 +167,7 @@ def distance(value: float, usual: Sequence[float], unit: str = "") -> float:
     middle = median(usual)
     spread = _NORMAL * median(abs(each - middle) for each in usual)
     least = max(_LEAST.get(unit, 1.0), _SHARE * abs(middle))
-    return min(abs(value - middle) / max(spread, least), _MOST_SCORE)
+    return min(abs(value - middle) / max(spread, least), _FARTHEST)
 
 
 def entry_score(entry: JournalEntry, nearness: float, since: int, usual: int) -> float:
@@ -201,7 +210,7 @@ def read_before(reader: StoreReader, status: GroupStatus, number_of_alert: int) 
         and (each.ts <= until or (each.before is not None and each.before <= began))
     ]
     figures, compared = _departures(reader, near, since, until)
-    ranked = sorted((*_newest(lines), *figures), key=lambda each: -each.score)
+    ranked = sorted((*_newest(lines), *each_further_less(figures)), key=lambda each: -each.score)
     return Before(alert, tuple(ranked[:MOST_LINES]), since, until, len(near), compared)
 
 
@@ -307,8 +316,25 @@ def _departures_of(
             continue
         compared += 1
         if departure.score >= _LEAST_SCORE:
-            found.append(BeforeLine(departure.score * near[name], name, metric=metric, departure=departure))
+            found.append(
+                BeforeLine(figure_score(departure.score, near[name]), name, metric=metric, departure=departure)
+            )
     return found, compared
+
+
+def figure_score(away: float, nearness: float) -> float:
+    """What a figure weighs that is so many standard deviations ``away``: more the farther, never as much as a change."""
+    return _MOST_OF_FIGURES * nearness * (1 - exp(-away / _SOFT))
+
+
+def each_further_less(figures: Iterable[BeforeLine]) -> list[BeforeLine]:
+    """The figures with less weight for each further one of the same object: many figures of an object tell the same."""
+    count: Counter[ObjectName] = Counter()
+    found = []
+    for each in sorted(figures, key=lambda one: -one.score):
+        found.append(replace(each, score=each.score * _FURTHER ** count[each.name]))
+        count[each.name] += 1
+    return found
 
 
 def _compared_metrics(kind: str) -> list[Metric]:
@@ -341,21 +367,25 @@ def departure_words(metric: Metric, departure: Departure) -> str:
     days``."""
     words = (
         f"{metric_words(metric.name)} {_figure(departure.value, metric)}, usually {_figure(departure.usual, metric)}:"
-        f" {_times(departure.of_hour)} its deviation in the hour before"
+        f" {_times(departure.of_hour)} its deviation in the {_past(departure.past_ms)} before"
     )
     if departure.of_days is not None:
         words += f", {_times(departure.of_days)} at this hour of other days"
     return safe(words)
 
 
+def _past(ms: int) -> str:
+    return "hour" if ms >= HOUR_MS * 5 // 6 else age(ms)
+
+
 def _times(score: float) -> str:
-    return f"over {_MOST_SCORE:.0f} x" if score >= _MOST_SCORE else f"{score:.0f} x"
+    return f"over {_FARTHEST:.0f} x" if score >= _FARTHEST else f"{score:.0f} x"
 
 
 def before_lines(before: Before, now: int, width: int) -> tuple[Line, ...]:
     """What came before an alert, in ``width`` cells; a line's key is the object that Enter opens."""
     if before.alert is None:
-        return (line("the store does not hold this alert any more", Tone.ABSENT),)
+        return tuple(wrapped("the store does not hold this alert", width, Tone.ABSENT))
     alert = before.alert
     lines = wrapped(
         f"{safe(alert.key.rule)}  {object_words(alert.key.object)}: {safe(alert.summary)}",
@@ -371,7 +401,7 @@ def before_lines(before: Before, now: int, width: int) -> tuple[Line, ...]:
     lines += wrapped(looked, width, Tone.FAINT)
     lines.append(heading("Score  before it", width))
     if not before.lines:
-        lines.append(line("nothing changed, and no figure left its usual range", Tone.FAINT))
+        lines += wrapped("nothing changed, and no figure left its usual range", width, Tone.FAINT)
     for each in before.lines:
         lines += _line(each, now, width, before.until)
     return tuple(lines)
@@ -386,7 +416,7 @@ def _line(one: BeforeLine, now: int, width: int, until: int) -> list[Line]:
         ts, words, tone = one.departure.ts, departure_words(one.metric, one.departure), Tone.PLAIN
         key = str(one.name)
     gap = f"{age(until - ts)} before" if ts <= until else f"seen {age(ts - until)} later"
-    head = f"{one.score:5.0f}  {_at(ts, now)}  "
+    head = f"{one.score:5.0f}  {_at(ts, now)}  " if width >= _WITH_TIMES else f"{one.score:5.0f}  "
     who = f"{object_words(one.name)}: "
     lead = " " * min(cells(head), max(width // 4, 2))
     first, *rest = wrap(f"{who}{words}, {gap}", width, first=head, rest=lead)
