@@ -17,7 +17,9 @@ from mqvitals_tui.keys import (
     APP,
     BEFORE,
     BEFORE_SCREEN,
+    CHOICE,
     DETAIL,
+    EXPLANATION,
     EXTEND,
     FORM,
     HELP,
@@ -47,7 +49,22 @@ def hints(app: App[Any]) -> str:
 def test_bindings() -> None:
     """Every key can be changed by its id, explains itself, and has one meaning on each screen."""
     acts = (*ACTIONS, BEFORE, SEEN, EXTEND)
-    bindings = (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO, *acts, *HOLDERS, *BEFORE_SCREEN, *HELP, *FORM, *MOVES, *ACROSS)
+    bindings = (
+        *APP,
+        *EVERYWHERE,
+        *MAIN,
+        *DETAIL,
+        WHO,
+        *acts,
+        *HOLDERS,
+        *BEFORE_SCREEN,
+        *HELP,
+        *EXPLANATION,
+        *CHOICE,
+        *FORM,
+        *MOVES,
+        *ACROSS,
+    )
     assert all(isinstance(each, Binding) and each.id and each.tooltip for each in bindings)
     assert len({each.id for each in bindings}) == len(bindings)
     for group in ((*MAIN, WHO, *acts, *MOVES, *ACROSS), (*DETAIL, WHO, *ACTIONS, BEFORE, *MOVES), (*HOLDERS, *MOVES)):

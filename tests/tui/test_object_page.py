@@ -214,3 +214,40 @@ async def test_the_command_under_the_cursor_is_copied(lives: Lives, shown: Shown
         put_on(view_of(app), copies=command)
         await pilot.press("y")
         await until(pilot, lambda: app.clipboard == command)
+
+
+async def test_enter_charts_the_chosen_line(lives: Lives, shown: Shown, until: Until) -> None:
+    """In the list of figures, too, the cursor goes down and Enter takes; Esc takes nothing."""
+    app = lives("incident").app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(pilot)
+        screen = await opened(app, pilot, shown, PAGES["structure"])
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
+        assert not screen.request.metric
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
+        await pilot.press("down")
+        under = view_of(app).cursor_line
+        assert under is not None
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is screen and screen.request.metric == under.figure)
+
+
+async def test_a_related_object_joins_the_chart(lives: Lives, shown: Shown, until: Until) -> None:
+    """v on another pool's line charts what is charted of this one, in the same chart."""
+    app = lives("incident").app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(pilot)
+        screen = await opened(app, pilot, shown, ObjectName("QM01", "channel", "TO.QM02"))
+        await pilot.press("f", "a", "d")
+        await until(pilot, lambda: screen.request.metric != "")
+        await shown(pilot)
+        put_on(view_of(app), key="QM02/channel/TO.QM02")
+        await pilot.press("v")
+        await until(pilot, lambda: bool(screen.request.board))
+        await shown(pilot)
+        (added,) = screen.request.board
+        assert (str(added.object), added.metric) == ("QM02/channel/TO.QM02", screen.request.metric)

@@ -72,7 +72,8 @@ def _thresholds(detail: ObjectDetail, metric: Metric, width: int) -> Iterator[Li
 
 
 def _rules(detail: ObjectDetail, metric: Metric, now: int, width: int) -> Iterator[Line]:
-    reading = [each for each in detail.rules if metric.name in each.rule.own]
+    bounding = {each.rule for each in detail.thresholds if each.metric == metric.name}
+    reading = [each for each in detail.rules if metric.name in each.rule.own or each.rule.id in bounding]
     if not reading:
         return
     yield heading("Rules that look at it", width)

@@ -122,6 +122,12 @@ def _joins(first: Metric, other: Metric) -> bool:
     return numbers and first.unit == other.unit and first.type is other.type
 
 
+def chart_count(detail: ObjectDetail) -> int:
+    """How many charts an object's page has now."""
+    trends = () if detail.trend is None else (detail.trend, *detail.board)
+    return len(board_of([each.metric for each in trends]))
+
+
 def board_lines(
     detail: ObjectDetail, earlier: Sequence[Earlier], state: PageState, width: int, rows: int
 ) -> Iterator[Line]:

@@ -18,7 +18,7 @@ from mqvitals_agent.view.forecast import full_in_lines
 from mqvitals_agent.view.journal import object_journal_lines
 from mqvitals_agent.view.object_detail import ObjectDetail
 from mqvitals_agent.view.related import RelatedObjects
-from mqvitals_agent.view.screens.chart_board import LEAST_ROWS, MOST_ROWS, board_lines
+from mqvitals_agent.view.screens.chart_board import LEAST_ROWS, MOST_ROWS, board_lines, chart_count
 from mqvitals_agent.view.screens.object_rules import copied, rule_lines, rules_title
 from mqvitals_agent.view.screens.object_sections import (
     absent_lines,
@@ -72,7 +72,7 @@ def detail_lines(
     room = state.height - len(card) - min(len(to_do), _TODO) if state.height else None
     top = state_lines(detail, frame.status, now, width, room)
     rows = MOST_ROWS if room is None else room - len(top.top)
-    each = min(max(rows, LEAST_ROWS), MOST_ROWS)
+    each = min(max(rows // max(chart_count(detail), 1), LEAST_ROWS), MOST_ROWS)
     drawn = tuple(board_lines(detail, (), state, width, each) if charts is None else charts(each))
     return (
         *top.top,
