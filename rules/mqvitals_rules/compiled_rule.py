@@ -60,11 +60,20 @@ class CompiledRule:
     figure: Figure | None = None
     awaited: tuple[MessageUse, ...] = ()
     """The console messages that can make its condition true."""
+    shown: tuple[str, ...] = ()
+    """The metrics of the object itself in its summary."""
+    shown_of_others: tuple[tuple[str, str], ...] = ()
+    """The kinds and metrics of related objects in its summary."""
 
     @property
     def deferrable(self) -> bool:
         """True for rules that are not evaluated at every poll: all but operational ones."""
         return self.rule.kind is not RuleKind.OPERATIONAL
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether its summary shows anything that can change while the alert is open."""
+        return bool(self.shown or self.shown_of_others or self.summary.shows_members)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -166,6 +175,8 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
         own=_own(scope, when, clear),
         figure=_figure(summary, when, clear),
         awaited=tuple(dict.fromkeys(awaited(when.root))),
+        shown=tuple(dict.fromkeys(metric.name for kind, metric in summary.metrics if kind == scope.name)),
+        shown_of_others=tuple((kind, metric.name) for kind, metric in summary.metrics if kind != scope.name),
     )
 
 

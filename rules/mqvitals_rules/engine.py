@@ -318,14 +318,18 @@ class Engine:
     ) -> None:
         """Let firing alerts whose rules this poll did not evaluate say what is now, where a value they show changed."""
         group, context, alerts = rule_state.group, self._context, rule_state.alerts
-        for rule, alert in list(alerts.items()):
-            place = group.places.get(rule)
-            if alert.state is not AlertState.FIRING or place is None:
+        urgent = evaluated is group.urgent
+        places = group.deferred if urgent else group.places
+        for rule, alert in tuple(alerts.items()):
+            place = places.get(rule)
+            if place is None or alert.state is not AlertState.FIRING:
                 continue
             compiled = group.rules[place]
-            if any(each is compiled for each in evaluated):
+            if not urgent and any(each is compiled for each in evaluated):
                 continue
-            shown = tuple(context.value(kind, metric.name) for kind, metric in compiled.summary.metrics)
+            shown = tuple(map(state.values.get, compiled.shown))
+            if compiled.shown_of_others:
+                shown += tuple(context.value(*each) for each in compiled.shown_of_others)
             if shown == rule_state.shown.get(rule, ()) and not compiled.summary.shows_members:
                 continue
             rule_state.shown[rule] = shown

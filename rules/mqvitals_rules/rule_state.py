@@ -97,15 +97,21 @@ class _Together:
 
 
 class RuleGroup:
-    """The rules in force for some objects (``rules``); ``urgent`` are those that are evaluated at every poll."""
+    """The rules in force for some objects (``rules``); ``urgent`` are those that are evaluated at every poll.
 
-    __slots__ = ("_every", "_some", "places", "rules", "urgent")
+    ``deferred`` has the places of the others, as far as their summaries show values.
+    """
+
+    __slots__ = ("_every", "_some", "deferred", "places", "rules", "urgent")
 
     def __init__(self, rules: tuple[CompiledRule, ...], unreported: Mapping[str, Absence]) -> None:
         """``unreported``: why a metric of the objects is absent before anything reported it."""
         self.rules = rules
         self.places = {compiled.id: place for place, compiled in enumerate(rules)}
         self.urgent = tuple(compiled for compiled in rules if not compiled.deferrable)
+        self.deferred = {
+            compiled.id: place for place, compiled in enumerate(rules) if compiled.deferrable and compiled.shows_values
+        }
         self._every = _Together(rules, self.places, unreported)
         self._some = _Together(self.urgent, self.places, unreported)
 
@@ -177,7 +183,7 @@ class RuleState:
         """Rule id -> the first absence met, and the one that makes the verdict unknown."""
         self.settled: list[object] = [_NEWS if compiled.id in alerts else False for compiled in group.rules]
         self.polled = -1
-        self.shown: dict[str, tuple[Reported, ...]] = {}
+        self.shown: dict[str, tuple[Reported | None, ...]] = {}
         """Rule id -> the values in the summary of its open alert, at the last poll that it did not count."""
         self.record_ends: dict[str, int] = {}
         """Rule id -> the end of the last record with which it was evaluated."""

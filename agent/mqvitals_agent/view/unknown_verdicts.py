@@ -57,14 +57,17 @@ def read_unknown_verdicts(
 
     A queue manager that cannot be reached is one entry, whatever is unknown about it. Raises StoreError.
     """
-    wanted = sorted((row for row in rows if row.reason in TO_DO and row.count), key=_by_reason)
+    wanted = [row for row in rows if row.reason in TO_DO and row.count]
+    groups = {row.owner for row in wanted if reader.has(ObjectName(row.owner, "qsg"))}
+    order = list(TO_DO)
+    wanted.sort(key=lambda row: (order.index(row.reason), row.owner in groups, row.owner, row.rule))
     found: list[UnknownVerdicts] = []
     left = MOST_EVALUATED
     for (reason, owner), group in groupby(wanted, key=lambda row: (row.reason, row.owner)):
         of_owner = list(group)
         name = ObjectName(owner, "queue_manager")
         # What is unknown about the group lacks what one of its queue managers knows: that is told object by object.
-        if reason is Absence.UNREACHABLE and not reader.has(ObjectName(owner, "qsg")):
+        if reason is Absence.UNREACHABLE and owner not in groups:
             since = _silent_since(reader, name)
             count = sum(row.count for row in of_owner)
             found.append(UnknownVerdicts(owner, "", "", reason, count, (UnknownObject(name, since),), len(of_owner)))
@@ -79,10 +82,6 @@ def read_unknown_verdicts(
                 UnknownVerdicts(owner, row.rule, "" if rule is None else rule.title, reason, row.count, tuple(objects))
             )
     return tuple(found)
-
-
-def _by_reason(row: UnknownRow) -> tuple[int, str, str]:
-    return list(TO_DO).index(row.reason), row.owner, row.rule
 
 
 def _objects(reader: StoreReader, row: UnknownRow, rules: RuleConfig, most: int) -> tuple[Sequence[UnknownObject], int]:

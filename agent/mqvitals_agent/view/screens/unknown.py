@@ -97,6 +97,6 @@ def _object_line(words: str, unknown: UnknownObject, now: int, width: int, lead:
 
 def _since(ts: int | None, now: int) -> str:
     if ts is None:
-        return "when it was known last is not kept"
+        return "it is not kept since when"
     when = clock(ts) if day(ts) == day(now) else moment(ts)
     return f"unknown since {when} {zone_name(ts)} ({age(now - ts)})"
