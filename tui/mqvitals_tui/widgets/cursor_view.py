@@ -454,13 +454,17 @@ class LinesView(CursorView, can_focus=True):
             ground = self.get_component_rich_style("lines--cursor") if under else self.rich_style
             strip = paint(self, line, width, ground)
             if part is not None:
-                strip = self._with_part(strip, part, width)
+                strip = self._with_part(strip, paint(self, line, width, self.rich_style), part, width)
             self._strips[key] = strip
         return strip
 
-    def _with_part(self, strip: Strip, part: Part, width: int) -> Strip:
-        """The line with its chosen part on a ground of its own."""
-        style = self.get_component_rich_style("lines--part")
+    def _with_part(self, under: Strip, plain: Strip, part: Part, width: int) -> Strip:
+        """The line with its chosen part: of a matrix that alone is on the cursor's ground, and keeps its colours; a cell
+        of a strip, which is small, is inverted in the line ``under`` the cursor.
+        """
         begin, end = min(part.begin, width), min(part.end, width)
-        chosen = Strip([Segment(segment.text, style) for segment in strip.crop(begin, end)])
-        return Strip.join([strip.crop(0, begin), chosen, strip.crop(end, width)])
+        if not part.at:
+            return Strip.join([plain.crop(0, begin), under.crop(begin, end), plain.crop(end, width)])
+        style = self.get_component_rich_style("lines--part")
+        chosen = Strip([Segment(segment.text, style) for segment in under.crop(begin, end)])
+        return Strip.join([under.crop(0, begin), chosen, under.crop(end, width)])
