@@ -76,6 +76,12 @@ class TuiSettings:
             default="by the terminal's locale: braille where it is one of UTF-8, else ascii",
         ),
     ] = None
+    time_zone: Annotated[
+        TimeZone | None,
+        Doc(
+            "The zone in which times are shown and read: an IANA name or an offset from UTC.", default="the terminal's"
+        ),
+    ] = None
 
 
 KEEP_FORM = "a duration such as 30d, 12h or 90d, or forever"

@@ -558,7 +558,15 @@ async def changes_speed(stage: Stage, key: str) -> None:
         await stage.see(lambda speed=speed: bool(stage.app.player.speed == speed))  # type: ignore[misc]
 
 
+async def changes_zone(stage: Stage, key: str) -> None:
+    """The times are in the next zone; without another one the screen says so."""
+    said = len(stage.app._notifications)
+    await stage.press(key)
+    await stage.see(lambda: len(stage.app._notifications) > said)
+
+
 EFFECTS: dict[str, Effect] = {
+    "next_zone": changes_zone,
     **dict.fromkeys(("cycle_back", "alert_back"), steps_back),
     **dict.fromkeys(("cycle_on", "alert_on"), steps_on),
     "go_to_time": asks_for_a_time,

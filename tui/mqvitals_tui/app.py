@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, tzinfo
 from functools import partial
 from heapq import nsmallest
 from pathlib import Path
@@ -43,6 +44,7 @@ from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, keys_to, next_sibling
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
 from mqvitals_tui.time_machine import Player, Travelled, Way, one_step, played, refusal, to_moment, to_now
 from mqvitals_tui.widgets.painting import SymbolFilter, attribute_css
+from mqvitals_tui.zones import ZoneSwitch, zone_choices
 
 
 class IndexedName(NamedTuple):
@@ -160,6 +162,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     the child agent has ended, else empty. ``machine`` is the machine's clock, ms since 1970 UTC, by which requests to
     the agent are dated, and actions; ``author`` is who acts, None: the user of the operating system. ``settings`` give
     alerts labels and routes, and say whether a new critical alert rings the bell. Everything is painted in ``symbols``.
+    ``zone`` is the terminal's, in which times are shown unless the settings name another.
     """
 
     TITLE = "mqvitals"
@@ -180,12 +183,15 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         settings: Settings | None = None,
         author: str | None = None,
         symbols: Symbols = Symbols.BRAILLE,
+        zone: tzinfo = UTC,
     ) -> None:
         super().__init__()
         self._symbol_filter = SymbolFilter(symbols)
         self.store = store
         settings = settings or Settings()
-        self._screen_context = ScreenContext(rule_config, now, ended, machine, settings, author)
+        self._screen_context = ScreenContext(
+            rule_config, now, ended, machine, settings, author, zones=ZoneSwitch(zone_choices(settings, zone))
+        )
         self._first_theme = theme
         self._feed = Feed(store, rule_config, now, self._post, settings=settings, machine=machine)
         self._main = MainScreen(self._screen_context)
@@ -261,7 +267,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     def travel_to(self, moment_ms: int) -> None:
         """Show all screens as of a past moment, ms UTC."""
-        self.travel(to_moment(moment_ms))
+        self.travel(to_moment(moment_ms, self._screen_context.zones.zone))
 
     def on_travelled(self, message: Travelled) -> None:
         """Where a way ended; at now there is nothing to play."""
@@ -323,7 +329,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         """Ask which applications have a queue open, and show them."""
         at = self._screen_context.news.at
         if at is not None:
-            self.notify(refusal("queue managers can be asked", at), markup=False)
+            self.notify(refusal("queue managers can be asked", at, self._screen_context.zones.zone), markup=False)
             return
         self.push_screen(HoldersScreen(self._screen_context, self.store, queue, self._trail))
 
@@ -369,6 +375,19 @@ class MqvitalsApp(App[None], inherit_bindings=False):
             self.push_screen(
                 CommandPalette(placeholder="a screen, or words of an object's name", id="--command-palette")
             )
+
+    # -- zones -------------------------------------------------------------------------------------------------------
+
+    def action_next_zone(self) -> None:
+        """Show times in the next zone, on all screens."""
+        zones = self._screen_context.zones
+        if not zones.next():
+            self.notify(
+                "All zones here are the same; tui.time_zone and time_zone of queue managers name others", markup=False
+            )
+            return
+        self._repaint_top()
+        self.notify(f"Times are now in {self._screen_context.zone_name}: {zones.shown.words}", markup=False)
 
     # -- themes ------------------------------------------------------------------------------------------------------
 

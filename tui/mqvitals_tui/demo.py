@@ -114,6 +114,7 @@ def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Na
     from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.config import load_rule_config
     from mqvitals_tui.app import MqvitalsApp
+    from mqvitals_tui.zones import terminal_zone
 
     rule_config = load_rule_config(Settings(), defer=True)
     with ForcedExit() as forced, agent(folder, command, temporary=not arguments.keep) as child:
@@ -122,7 +123,8 @@ def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Na
         now = agent_clock(folder / STORE, 1.0 if arguments.speed == _AS_USUAL else arguments.speed)
         theme, ended = f"mqvitals-{arguments.theme}", exit_message(child, folder, what=_WHAT)
         symbols = symbols_for(arguments.symbols)
-        app = MqvitalsApp(folder / STORE, rule_config, now, theme=theme, ended=ended, symbols=symbols)
+        zone = terminal_zone(os.environ)
+        app = MqvitalsApp(folder / STORE, rule_config, now, theme, ended, symbols=symbols, zone=zone)
         code = run_app(app, forced)
         if code < 128 and child.poll():
             raise Failure(f"the agent of the demonstration ended early: {log_tail(folder)}")

@@ -53,6 +53,7 @@ APP = (key("ctrl+c", "quit", "quit", "Quit mqvitals, also while typing", name="l
 COMMON = (
     key("colon,ctrl+p", "app.command_palette", "find", "Find a screen or an object by its name", name="find"),
     key("question_mark,f1", "app.keys", "help", "Show the keys of this screen", name="keys"),
+    key("Z", "app.next_zone", "zone", "Show times in the next zone: your own, UTC, the queue managers'"),
     key("T", "app.next_theme", "theme", "Next theme: dark, light, high contrast, colour-blind"),
     key("q", "app.quit", "quit", "Quit mqvitals"),
 )

@@ -6,6 +6,7 @@ They run in the feed's thread, beside the reader. A moment is ms UTC; None is no
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import tzinfo
 from typing import Final, NamedTuple
 
 from textual.message import Message
@@ -14,7 +15,7 @@ from mqvitals_agent.commandline.as_of import kept_moment
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.steps import Step
-from mqvitals_agent.text.figure import moment, zone_name
+from mqvitals_agent.text.figure import moment, times_in, zone_name
 
 SPEEDS: Final = (1, 10, 60)
 """How many times as fast as it was the past is played."""
@@ -85,12 +86,13 @@ def one_step(step: Step, *, on: bool) -> Way:
     return way
 
 
-def to_moment(wanted: int) -> Way:
-    """To a moment, ms UTC, where the store has something by then."""
+def to_moment(wanted: int, zone: tzinfo) -> Way:
+    """To a moment, ms UTC, where the store has something by then; ``zone`` is that of the words."""
 
     def way(reader: StoreReader, at: int | None) -> Arrival:
         try:
-            return Arrival(kept_moment(reader, "The moment", wanted))
+            with times_in(zone):
+                return Arrival(kept_moment(reader, "The moment", wanted))
         except Failure as failure:
             return Arrival(at, f"{failure.message}; {failure.hint}" if failure.hint else failure.message)
 
@@ -131,6 +133,7 @@ def to_now(_: StoreReader, at: int | None) -> Arrival:
     return Arrival(None, "This is now already" if at is None else "")
 
 
-def refusal(what: str, at: int) -> str:
+def refusal(what: str, at: int, zone: tzinfo) -> str:
     """Why nothing is done in the past; ``what`` is what works only now."""
-    return f"This is the past, {moment(at)} {zone_name(at)}: {what} only now. l leads back to now"
+    with times_in(zone):
+        return f"This is the past, {moment(at)} {zone_name(at)}: {what} only now. l leads back to now"

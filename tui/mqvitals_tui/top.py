@@ -201,8 +201,10 @@ def _show(
     forced: ForcedExit | None = None,
 ) -> int:
     from mqvitals_tui.app import MqvitalsApp
+    from mqvitals_tui.zones import terminal_zone
 
     theme = f"mqvitals-{arguments.theme}"
     symbols = symbols_for(settings.tui.symbols)
-    app = MqvitalsApp(path, rule_config, now, theme=theme, ended=ended, settings=settings, symbols=symbols)
+    zone = terminal_zone(os.environ)
+    app = MqvitalsApp(path, rule_config, now, theme, ended, settings=settings, symbols=symbols, zone=zone)
     return run_app(app, forced)

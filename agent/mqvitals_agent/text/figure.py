@@ -158,6 +158,11 @@ def times_in(zone: tzinfo) -> Iterator[None]:
         _shown_zone.reset(token)
 
 
+def shown_zone() -> tzinfo:
+    """The zone in which times are shown, and in which those that a person writes are read."""
+    return _shown_zone.get()
+
+
 def moment(ts: int) -> str:
     """A moment for a person: ``2026-11-20 12:09:50``. Say its ``zone_name`` beside it."""
     return f"{_shown(ts):%Y-%m-%d %H:%M:%S}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -144,6 +145,8 @@ class Frame:
     dispositions: tuple[Disposition, ...] = ()
     comparison: Comparison | None = None
     """What is different at the other moment of the request."""
+    zone: tzinfo = UTC
+    """The zone in which its times are shown."""
     heat: Heat = field(default_factory=Heat)
     leaders: tuple[LeaderBoard, ...] = ()
     journal: tuple[JournalEntry, ...] = ()

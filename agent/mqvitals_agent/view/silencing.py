@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from typing import NamedTuple
 
 from mqvitals_agent.alerting.action import Silence
@@ -13,7 +12,7 @@ from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.maintenance import MaintenanceSpan
 from mqvitals_agent.commandline.arguments import later_moment_argument
 from mqvitals_agent.errors import Failure
-from mqvitals_agent.text.figure import age, moment, number, object_words
+from mqvitals_agent.text.figure import age, moment, number, object_words, shown_zone, zone_name
 from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cut, safe
@@ -92,21 +91,21 @@ def unknown_label(matchers: Iterable[Matcher], known: Collection[str]) -> str:
 
 
 def parse_end(text: str, starts: int, field: str = ENDS) -> int:
-    """``2h`` from ``starts``, or a time of day or a date after it, in UTC; ms UTC. Raises FieldError."""
+    """``2h`` from ``starts``, or a time of day or a date after it, in the zone that is shown; ms UTC. Raises FieldError."""
     if not text.strip():
-        raise FieldError(field, "write how long, such as 2h, or until when, such as 06:00 (UTC)")
+        raise FieldError(field, f"write how long, such as 2h, or until when, such as 06:00 ({zone_name(starts)})")
     try:
-        ends = later_moment_argument(field, text, lambda: UTC, starts)
+        ends = later_moment_argument(field, text, shown_zone, starts)
     except (Failure, ValueError, OverflowError):
-        raise FieldError(field, _no_time(text, "2h, 06:00, tomorrow 06:00 or 2026-11-23 06:00")) from None
+        raise FieldError(field, _no_time(text, "2h, 06:00, tomorrow 06:00 or 2026-11-23 06:00", starts)) from None
     if ends <= starts:
-        raise FieldError(field, f"it would end at {moment(ends)}, before it begins")
+        raise FieldError(field, f"it would end at {moment(ends)} {zone_name(ends)}, before it begins")
     return ends
 
 
-def _no_time(text: str, forms: str) -> str:
+def _no_time(text: str, forms: str, now: int) -> str:
     said = "write" if text.strip() in ("", "?") else f"{text!r} is no time: write"
-    return f"{said} {forms} (UTC)"
+    return f"{said} {forms} ({zone_name(now)})"
 
 
 def parse_silence(matchers: str, begins: str, ends: str, reason: str, now: int) -> SilenceWish:
@@ -115,11 +114,13 @@ def parse_silence(matchers: str, begins: str, ends: str, reason: str, now: int) 
     starts = now
     if begins.strip() and begins.strip().lower() != "now":
         try:
-            starts = later_moment_argument(BEGINS, begins, lambda: UTC, now)
+            starts = later_moment_argument(BEGINS, begins, shown_zone, now)
         except (Failure, ValueError, OverflowError):
-            raise FieldError(BEGINS, _no_time(begins, "22:00, tomorrow 06:00, 2026-11-23 06:00 or now")) from None
+            raise FieldError(BEGINS, _no_time(begins, "22:00, tomorrow 06:00, 2026-11-23 06:00 or now", now)) from None
         if starts < now:
-            raise FieldError(BEGINS, f"{moment(starts)} UTC is over: write a later time, or nothing for now")
+            raise FieldError(
+                BEGINS, f"{moment(starts)} {zone_name(starts)} is over: write a later time, or nothing for now"
+            )
     end = parse_end(ends, starts)
     if not reason.strip():
         raise FieldError(REASON, "write why, for those who look at it later")
@@ -138,7 +139,11 @@ def preview_lines(
             lines = [line(cut(str(error), width), Tone.UNKNOWN)]
     else:
         begin = "now" if wish.starts <= now else f"from {moment(wish.starts)}"
-        lines = [line(cut(f"{begin} until {moment(wish.ends)} UTC, {age(wish.ends - wish.starts)}", width))]
+        lines = [
+            line(
+                cut(f"{begin} until {moment(wish.ends)} {zone_name(wish.ends)}, {age(wish.ends - wish.starts)}", width)
+            )
+        ]
     try:
         chosen = parse_matchers(matchers)
     except FieldError as error:

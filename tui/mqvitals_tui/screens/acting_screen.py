@@ -38,7 +38,7 @@ class ActingScreen(FrameScreen):
     def _frame_to_act_on(self) -> Frame | None:
         frame = self.frame
         if frame is not None and frame.data.as_of is not None:
-            self.notify(refusal("people act on alerts", frame.data.as_of), markup=False)
+            self.notify(refusal("people act on alerts", frame.data.as_of, self.context.zones.zone), markup=False)
             return None
         if frame is not None and frame.data.past:
             self.notify(_PAST, markup=False)

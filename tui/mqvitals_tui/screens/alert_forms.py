@@ -60,7 +60,7 @@ class AcknowledgeForm(ActionForm):
         self._take_over = take_over
         fields = (
             FormField(NOTE, "Note", "", "optional: what you know or do"),
-            FormField(UNTIL, "Until", "", "optional: 2h, 06:00 (UTC); else until it ends"),
+            FormField(UNTIL, "Until", "", f"optional: 2h, 06:00 ({context.zone_name}); else until it ends"),
         )
         title, verb = ("take over", "take it over") if take_over else ("acknowledge", "acknowledge it")
         super().__init__(context, store, title, verb, fields)

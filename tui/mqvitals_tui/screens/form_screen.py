@@ -17,6 +17,7 @@ from textual.widgets import Input
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.action_client import LONGEST_TEXT, ActionClient
+from mqvitals_agent.text.figure import times_in
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import safe, wrap
 from mqvitals_agent.view.silencing import FieldError
@@ -125,6 +126,10 @@ class FormScreen(Screen[None], inherit_bindings=False):
 
     def repaint(self) -> None:
         """Show everything again."""
+        with times_in(self.context.zones.zone):
+            self._repaint()
+
+    def _repaint(self) -> None:
         if not self.is_mounted or not self.size.width:
             return
         width = self.size.width
@@ -163,7 +168,8 @@ class FormScreen(Screen[None], inherit_bindings=False):
         if isinstance(self.focused, TextLine):
             await self.focused.finish()
         try:
-            self.submit(self.values)
+            with times_in(self.context.zones.zone):
+                self.submit(self.values)
         except FieldError as error:
             self._problem = str(error)
             if error.field in self.values:
@@ -196,7 +202,7 @@ class ActionForm(FormScreen):
     def _act(self, action: Action) -> None:
         """Runs in the worker's thread."""
         try:
-            with ActionClient.open(self.store, self.context.author) as client:
+            with times_in(self.context.zones.zone), ActionClient.open(self.store, self.context.author) as client:
                 done = self.Done(action(client))
         except StoreError as error:
             done = self.Done("", f"Nothing is done: {error}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
@@ -14,6 +15,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from mqvitals_agent.commandline.arguments import now_ms
+from mqvitals_agent.text.figure import times_in, zone_name
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import at_most, cells, safe, wrap
 from mqvitals_agent.view.frame import Frame, FrameRequest
@@ -26,6 +28,7 @@ from mqvitals_tui.keys import OPEN
 from mqvitals_tui.tabs import EVERYWHERE
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.painting import Banner
+from mqvitals_tui.zones import ShownZone, ZoneSwitch
 
 if TYPE_CHECKING:
     from mqvitals_tui.app import MqvitalsApp
@@ -50,7 +53,7 @@ class ScreenContext:
     1970 UTC, by which requests to the agent and actions are dated: the samples of a simulation may have another clock.
     ``settings`` give labels, routes and receivers; ``author`` is who acts on alerts, None: the user of the operating
     system. ``news`` is what the feed told last, which the headers of all screens show. ``folded`` remembers by kind of
-    object which parts of its page a person folded or opened.
+    object which parts of its page a person folded or opened, ``zones`` says in which zone all screens show times.
     """
 
     rule_config: RuleConfig
@@ -61,6 +64,13 @@ class ScreenContext:
     author: str | None = None
     news: FeedNews = field(default_factory=FeedNews)
     folded: dict[str, dict[str, bool]] = field(default_factory=dict)
+    zones: ZoneSwitch = field(default_factory=lambda: ZoneSwitch((ShownZone(UTC, "UTC"),)))
+
+    @property
+    def zone_name(self) -> str:
+        """The name of the zone in which times are shown, now."""
+        with times_in(self.zones.zone):
+            return zone_name(self.machine())
 
 
 class FrameScreen(Screen[None], inherit_bindings=False):
@@ -185,6 +195,10 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     def repaint(self) -> None:
         """Paint everything again, as of now."""
+        with times_in(self.context.zones.zone):
+            self._repaint()
+
+    def _repaint(self) -> None:
         if not self.is_mounted or not self.size.width:
             return
         width, height = self.size
@@ -216,7 +230,8 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     def _aged(self, frame: Frame) -> Frame:
         """The frame as of now, by what the feed knows of its owners since."""
         ranks = self.context.rule_config.rules.ranks
-        return frame_at(frame, self.context.now(), ranks, self.context.machine(), self.context.news.newest)
+        aged = frame_at(frame, self.context.now(), ranks, self.context.machine(), self.context.news.newest)
+        return replace(aged, zone=self.context.zones.zone)
 
     def _past_line(self, at: int, width: int) -> Line:
         """The first line in the past: which moment is shown, and where there is room the keys that lead on from it."""

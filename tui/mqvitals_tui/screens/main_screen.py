@@ -218,7 +218,7 @@ class MainScreen(ActingScreen):
         shown = spaced(COLUMNS[self._tab.columns], width)
         items = self._items(frame)
         empty = "Nothing matches the filter" if self.filter_text and frame.items else "None is known"
-        table.show(shown, items, frame.now, self.sort, empty=empty)
+        table.show(shown, items, frame.now, self.sort, empty=empty, zone=frame.zone)
         self._count = f"{number(len(items))} of {number(len(frame.items))}" if self.filter_text else ""
         self.query_one("#keys", StatusBar).show((self._hints(self.size.width),))
 

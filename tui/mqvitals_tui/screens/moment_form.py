@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC
 from pathlib import Path
 from typing import Final
 
 from mqvitals_agent.commandline.as_of import PAST_FORMS, past_moment
 from mqvitals_agent.errors import Failure
-from mqvitals_agent.text.figure import age, moment, zone_name
+from mqvitals_agent.text.figure import age, moment, shown_zone, times_in, zone_name
 from mqvitals_agent.text.styled import Line, Tone, line, wrapped
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.silencing import FieldError
@@ -30,7 +29,8 @@ class MomentForm(FormScreen):
         self, context: ScreenContext, store: Path, offered: int | None, travel: Callable[[Way], object]
     ) -> None:
         self._travel = travel
-        value = "" if offered is None else moment(offered)
+        with times_in(context.zones.zone):
+            value = "" if offered is None else moment(offered)
         field = FormField(TIME, "Time", value, "03:12, yesterday 03:12, -40m, 2026-11-20 03:12, or an alert's number")
         super().__init__(context, store, "go to a time", "go there", (field,))
 
@@ -43,7 +43,7 @@ class MomentForm(FormScreen):
     def _moment(self, text: str) -> int:
         """What was typed, ms UTC. Raises FieldError."""
         try:
-            return past_moment("time", text, lambda: UTC, self._now)
+            return past_moment("time", text, shown_zone, self._now)
         except Failure as failure:
             raise FieldError(TIME, f"{failure.message}: write {PAST_FORMS}") from None
         except (ValueError, OverflowError):
@@ -66,5 +66,5 @@ class MomentForm(FormScreen):
         """Go there."""
         text = values[TIME]
         number = _NUMBER.fullmatch(text)
-        self._travel(to_alert(int(number[1])) if number else to_moment(self._moment(text)))
+        self._travel(to_alert(int(number[1])) if number else to_moment(self._moment(text), shown_zone()))
         self.dismiss()

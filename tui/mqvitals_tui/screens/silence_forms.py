@@ -8,7 +8,7 @@ from pathlib import Path
 from mqvitals_agent.alerting.action import Silence
 from mqvitals_agent.alerting.maintenance import MaintenanceSpan
 from mqvitals_agent.store.rows.action_client import ActionClient
-from mqvitals_agent.text.figure import moment
+from mqvitals_agent.text.figure import moment, zone_name
 from mqvitals_agent.text.styled import Line, line, wrapped
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.actions import silence_lines
@@ -52,12 +52,13 @@ class SilenceForm(ActionForm):
         self._firing = firing
         self._known = tuple(known)
         self._planned = planned
+        zone = context.zone_name
         fields = (
             FormField(MATCHERS, "Matchers", matchers_text(matchers), "rule=BP-03 queue_manager=QM01"),
             FormField(
-                BEGINS, "Begins", "" if planned else "now", "22:00, tomorrow 06:00, 2026-11-23 06:00 (UTC), or now"
+                BEGINS, "Begins", "" if planned else "now", f"22:00, tomorrow 06:00, 2026-11-23 06:00 ({zone}), or now"
             ),
-            FormField(ENDS, "Ends", USUAL, "2h after it begins, or 06:00 (UTC)"),
+            FormField(ENDS, "Ends", USUAL, f"2h after it begins, or 06:00 ({zone})"),
             FormField(REASON, "Reason", "", "why; people and the audit see it"),
         )
         title, verb = ("plan maintenance", "plan it") if planned else ("silence", "silence them")
@@ -95,7 +96,7 @@ class ExtendForm(ActionForm):
     def __init__(self, context: ScreenContext, store: Path, silence: Silence, matching: int) -> None:
         self._silence = silence
         self._matching = matching
-        fields = (FormField(ENDS, "Ends", USUAL, "2h later than now planned, or 06:00 (UTC)"),)
+        fields = (FormField(ENDS, "Ends", USUAL, f"2h later than now planned, or 06:00 ({context.zone_name})"),)
         super().__init__(context, store, "extend a silence", "let it end later", fields)
 
     def about(self, width: int) -> Sequence[Line]:
@@ -105,9 +106,10 @@ class ExtendForm(ActionForm):
     def preview(self, values: Mapping[str, str], width: int) -> Sequence[Line]:
         """The new end."""
         try:
-            return (line(f"until {moment(parse_end(values[ENDS], self._silence.ends))} UTC"),)
+            ends = parse_end(values[ENDS], self._silence.ends)
         except FieldError as error:
             return wrapped(safe(str(error)), width)
+        return (line(f"until {moment(ends)} {zone_name(ends)}"),)
 
     def action_of(self, values: Mapping[str, str]) -> Action:
         """Extend it."""

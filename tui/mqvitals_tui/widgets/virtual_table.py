@@ -6,6 +6,7 @@ Its cost depends on the size of the terminal, not on the number of items, so eve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, tzinfo
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -16,6 +17,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
+from mqvitals_agent.text.figure import times_in
 from mqvitals_agent.text.styled import Tone, line
 from mqvitals_agent.text.terminal import cells as measured
 from mqvitals_agent.text.terminal import cut
@@ -66,6 +68,7 @@ class VirtualTable(CursorView, can_focus=True):
         self._columns: tuple[Column, ...] = ()
         self._items: Sequence[Item] = ()
         self._now = 0
+        self._zone: tzinfo = UTC
         self._sort: tuple[str, bool] | None = None
         self._cells: dict[int, tuple[Cell, ...]] = {}
         self._strips: LRUCache[object, Strip] = LRUCache(_KEPT)
@@ -78,16 +81,19 @@ class VirtualTable(CursorView, can_focus=True):
         sort: tuple[str, bool] | None = None,
         *,
         empty: str | None = None,
+        zone: tzinfo = UTC,
     ) -> None:
         """Show these items as they are at ``now`` (ms UTC), in this order, which is that of ``sort`` (id, descending).
 
-        The sequence is kept, so it must not change. ``empty`` is the sentence in place of items when there are none.
+        The sequence is kept, so it must not change. ``empty`` is the sentence in place of items when there are none,
+        ``zone`` that of the times in cells, which are made when they are painted.
         """
         key = self.cursor_key
         columns = tuple(columns)
         if columns != self._columns:
             self._strips.clear()
         self._columns, self._items, self._now, self._sort = columns, items, now, sort
+        self._zone = zone
         if empty is not None:
             self._empty = empty
         self._cells.clear()
@@ -145,7 +151,8 @@ class VirtualTable(CursorView, can_focus=True):
             if len(self._cells) >= _KEPT:
                 self._cells.clear()
             item, now = self._items[row], self._now
-            cells = self._cells[row] = tuple([column.cell(item, now) for column in self._columns])
+            with times_in(self._zone):
+                cells = self._cells[row] = tuple([column.cell(item, now) for column in self._columns])
         left = self.scroll_offset.x
         under = row == self._cursor
         key = (cells, under, left, width)

@@ -68,9 +68,9 @@ def _lefts(view: GroupStatus) -> list[str]:
     if data.as_of is not None:
         when = short = clock(newest)
     elif data.past:
-        when, short = f"{moment(newest)} {zone_name(newest)}, the past", f"{clock(newest)} (past)"
+        when, short = f"{moment(newest)} {zone_name(newest)}, the past", f"{clock(newest)} {zone_name(newest)} (past)"
     elif day(newest) == day(data.now):
-        when, short = f"{clock(newest)} UTC ({ago} ago)", f"{clock(newest)} ({ago} ago)"
+        when = short = f"{clock(newest)} {zone_name(newest)} ({ago} ago)"
     else:
         when, short = f"{moment(newest)} {zone_name(newest)} ({ago} ago)", f"{day(newest)} ({ago} ago)"
     brief = f"{number(len(view.queue_managers))} QM"
@@ -157,7 +157,8 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
 
 def as_of_words(at: int, clock_ms: int) -> str:
     """The first line of whatever is shown as of a past moment ``at``; ``clock_ms`` is now. Both are ms UTC."""
-    return f"AS OF {moment(at)} {zone_name(at)} ({age(clock_ms - at)} ago)"
+    when = clock(at) if day(at) == day(clock_ms) else moment(at)
+    return f"AS OF {when} {zone_name(at)} ({age(clock_ms - at)} ago)"
 
 
 def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> list[Line]:
@@ -175,7 +176,7 @@ def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> lis
         parts.append(f"{moment(newest)} {zone_name(newest)}")
     else:
         when = clock(newest) if day(newest) == day(data.now) else moment(newest)
-        parts.append(f"{when} UTC ({age(data.now - newest)} ago)")
+        parts.append(f"{when} {zone_name(newest)} ({age(data.now - newest)} ago)")
     left, signs = "  ".join(parts), _header_signs(view)
     fitting = [sign for sign in signs if cells(left) + 2 + cells(sign) <= width]
     if fitting:
@@ -187,7 +188,9 @@ def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> lis
     if data.past and data.as_of is None and newest is not None:
         first = min(member.first_ts for member in data.members)
         until = clock(newest) if day(first) == day(newest) else moment(newest)
-        lines += wrapped(f"The past: {safe(data.origin)}, {moment(first)} to {until}", width, rest=_INDENT)
+        lines += wrapped(
+            f"The past: {safe(data.origin)}, {moment(first)} to {until} {zone_name(newest)}", width, rest=_INDENT
+        )
     lines += _header_notes(view, width)
     return [*lines, _numbers(view, width), *_unknown(view, width, lacking=lacking)]
 
