@@ -368,7 +368,7 @@ def test_metrics_exist() -> None:
 
 HEALTHY = """\
 mqvitals  PRDQSG  2 queue managers  2026-11-20 12:09:50 UTC                 ✓ OK
-The past: replay of recording.jsonl.gz, 2026-11-20 12:00:00 to 12:09:50
+The past: replay of recording.jsonl.gz, 2026-11-20 12:00:00 to 12:09:50 UTC
 ● 0 critical  ▲ 0 warning  ◆ 0 info
 
 Queue managers    Pool      Page set                  Chinit       Full
@@ -384,7 +384,7 @@ Coupling facility
 
 ILL = """\
 mqvitals  PRDQSG  2 queue managers  2026-11-20 12:09:50 UTC     ● CRITICAL 4m12s
-The past: replay of recording.jsonl.gz, 2026-11-20 12:00:00 to 12:09:50
+The past: replay of recording.jsonl.gz, 2026-11-20 12:00:00 to 12:09:50 UTC
 ● 2 critical  ▲ 2 warning  ◆ 0 info
 12 verdicts need SMF records, 2 need declarations
 
