@@ -14,7 +14,7 @@ from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.thresholds import NEAR, applies, comes_near, low_is_bad, nearness, thresholds_of
+from mqvitals_rules.thresholds import NEAR, applies, comes_near, low_end_is_bad, low_is_bad, nearness, thresholds_of
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
@@ -99,3 +99,31 @@ def test_nearness_agrees_with_the_verdict(values: dict[str, int]) -> None:
         assert 0 <= near <= 1
         assert (near == 1) is (found.truth is True), each.id
         assert not (comes_near(each, found) and found.truth is not False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "low"),
+    [
+        ("buffer_pool", "free_pct", True),
+        ("buffer_pool", "low_pct", True),
+        ("page_set", "used_pct", False),
+        ("cf_structure", "entries_pct", False),
+        ("queue", "depth", False),
+        ("smds", "used_pct", False),
+    ],
+)
+def test_one_end_of_a_figure_is_bad(kind: str, metric: str, low: bool) -> None:
+    """As the rules have it that measure their alerts by it."""
+    assert low_end_is_bad(rules_of(kind), kind, metric) is low
+
+
+def test_the_bad_end_without_a_rule() -> None:
+    """Then the vocabulary decides: little is bad of what is left."""
+    for kind, metric, low in (
+        ("buffer_pool", "free_pct", True),
+        ("page_set", "unused_pages", True),
+        ("channel", "short_left", True),
+        ("page_set", "used_pct", False),
+        ("queue", "depth", False),
+    ):
+        assert low_end_is_bad((), kind, metric) is low, (kind, metric)

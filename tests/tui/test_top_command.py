@@ -19,6 +19,7 @@ from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.file.store_file import writer_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_tui import terminal, top
+from mqvitals_tui.app import MqvitalsApp
 
 
 def arguments(store: Path, *more: str) -> argparse.Namespace:
@@ -311,3 +312,41 @@ def test_a_signal_ends_it_in_order(number: int, monkeypatch: pytest.MonkeyPatch)
     before = signal.getsignal(number)
     assert terminal.run_app(app) == 128 + number
     assert signal.getsignal(number) == before
+
+
+@pytest.mark.parametrize(
+    ("flags", "environment", "setting", "locale", "symbols"),
+    [
+        ((), "", "", "C.UTF-8", "braille"),
+        ((), "", "", "C", "ascii"),
+        ((), "", "block", "C", "block"),
+        ((), "braille", "block", "C", "braille"),
+        (("--symbols", "ascii"), "braille", "block", "C.UTF-8", "ascii"),
+    ],
+)
+def test_who_chooses_the_symbols(
+    store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    flags: tuple[str, ...],
+    environment: str,
+    setting: str,
+    locale: str,
+    symbols: str,
+) -> None:
+    """The flag, else the environment, else the file, else the terminal's locale."""
+    seen: list[MqvitalsApp] = []
+
+    def look(app: MqvitalsApp, *_: object) -> int:
+        seen.append(app)
+        return 0
+
+    monkeypatch.setattr(top, "has_terminal", lambda: True)
+    monkeypatch.setattr(top, "run_app", look)
+    monkeypatch.setenv("LC_ALL", locale)
+    monkeypatch.setenv("MQVITALS_SYMBOLS", environment)
+    config = tmp_path / "site.yaml"
+    section = f"tui: {{symbols: {setting}}}\n" if setting else ""
+    config.write_text(f"name: PRDQSG\n{section}", "utf-8")
+    assert top.run(arguments(store, "--config", str(config), "--no-agent", *flags)) == 0
+    assert seen[0].symbols.value == symbols

@@ -200,6 +200,11 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._rings = settings.tui.bell
         self._known: frozenset[Incident] | None = None
 
+    @property
+    def symbols(self) -> Symbols:
+        """The set of symbols in which everything is painted."""
+        return self._symbol_filter.symbols
+
     def get_line_filters(self) -> Sequence[LineFilter]:
         """The toolkit's, and the one that paints in the terminal's symbols: of frames and scroll bars too."""
         return [*super().get_line_filters(), *([self._symbol_filter] if self._symbol_filter.enabled else [])]

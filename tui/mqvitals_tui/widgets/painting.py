@@ -145,7 +145,7 @@ class SymbolFilter(LineFilter):
 
     def __init__(self, symbols: Symbols) -> None:
         super().__init__(enabled=symbols is not Symbols.BRAILLE)
-        self._symbols = symbols
+        self.symbols = symbols
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - the toolkit's signature
         """The segments with their texts in these symbols."""
@@ -155,7 +155,7 @@ class SymbolFilter(LineFilter):
         ]
 
     def _drawn(self, text: str) -> str:
-        shown, size = drawn(text, self._symbols), cell_len(text)
+        shown, size = drawn(text, self.symbols), cell_len(text)
         # The toolkit measures some characters otherwise.
         return shown if cell_len(shown) == size else set_cell_size(shown, size)
 
