@@ -19,7 +19,7 @@ from mqvitals_agent.view.console import event_queue_words
 from mqvitals_agent.view.dispositions import read_dispositions
 from mqvitals_agent.view.handling import AlertSite, Handlings, read_alert_actions
 from mqvitals_agent.view.heat import Heat, read_heat
-from mqvitals_agent.view.journal import MOST_RECENT, RECENT_MS
+from mqvitals_agent.view.journal import IN_OTHER_SECTIONS, MOST_RECENT, RECENT_MS
 from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_history
 from mqvitals_agent.view.leaders import LeaderBoard, read_leaders
 from mqvitals_agent.view.lists import read_items, read_store
@@ -33,6 +33,7 @@ from mqvitals_agent.view.unknown_verdicts import UnknownVerdicts, read_unknown_v
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, overshadowed
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.journal import EntryKind
 
 if TYPE_CHECKING:
     from mqvitals_agent.alerting.action import Silence
@@ -259,7 +260,13 @@ def _with_detail(reader: StoreReader, frame: Frame, rules: RuleConfig, settings:
     detail = read_object_detail(
         reader, frame.status, rules, request.name, metric=request.metric, board=request.board, span_ms=request.span_ms
     )
-    journal = reader.journal(frame.now - _OBJECT_JOURNAL_MS, frame.now, objects=(request.name,), limit=_OBJECT_ENTRIES)
+    journal = reader.journal(
+        frame.now - _OBJECT_JOURNAL_MS,
+        frame.now,
+        objects=(request.name,),
+        kinds=frozenset(EntryKind) - IN_OTHER_SECTIONS,
+        limit=_OBJECT_ENTRIES,
+    )
     dispositions = _dispositions(reader, frame, detail, rules, settings)
     return replace(frame, detail=detail, dispositions=dispositions, journal=journal)
 

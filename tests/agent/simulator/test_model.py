@@ -64,6 +64,30 @@ def test_requests_in_between_change_nothing(looks: list[int]) -> None:
     assert one.advance(BEGIN + 90 * S) == other.advance(BEGIN + 90 * S)
 
 
+def test_an_operator_alters_batchsz_and_a_page_set_expands() -> None:
+    """BATCHSZ has its time of alteration, and is as before at the end; a page set keeps what it got, once."""
+    simulation = simulated(
+        incident(IncidentKind.BATCH_SIZE, "QM01/TO.QM02", 5, at=10, lasts=30),
+        incident(IncidentKind.EXPANSION, "QM01/3", 2_000, at=20, lasts=30),
+    )
+    before = simulation.advance(BEGIN + 5 * S).members["QM01"]
+    usual, pages = before.channels["TO.QM02"].batch_size, before.page_sets[3].total
+    during = simulation.advance(BEGIN + 30 * S).members["QM01"]
+    assert (during.channels["TO.QM02"].batch_size, during.channels["TO.QM02"].altered) == (5, BEGIN + 10 * S)
+    assert (during.page_sets[3].total, during.page_sets[3].expand_count) == (pages + 2_000, 1)
+    after = simulation.advance(BEGIN + 90 * S).members["QM01"]
+    assert after.channels["TO.QM02"].batch_size == usual
+    assert (after.page_sets[3].total, after.page_sets[3].expand_count) == (pages + 2_000, 1)
+
+
+@pytest.mark.parametrize(
+    ("what", "name"), [(IncidentKind.BATCH_SIZE, "QM01/NONE"), (IncidentKind.EXPANSION, "QM01/99")]
+)
+def test_what_an_object_cannot_have_is_refused(what: IncidentKind, name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} cannot have the incident {what.value}"):
+        simulated(incident(what, name, 5)).advance(BEGIN + 30 * S)
+
+
 INCIDENTS = st.builds(
     lambda what, name, value, at, lasts: ScenarioIncident(at * S, lasts * S, what, name, value),
     st.sampled_from([IncidentKind.SLOW_CONSUMER, IncidentKind.ARRIVALS, IncidentKind.CONSUMER_GONE]),

@@ -318,8 +318,8 @@ def _messages(connection: sqlite3.Connection, query: JournalQuery) -> Iterator[J
     group = min(groups, default="")
     rows = connection.execute(
         "SELECT ts, owner, code, kind, name, count, text FROM message WHERE last_ts >= ? AND ts BETWEEN ? AND ?"
-        " ORDER BY last_ts DESC, id DESC",
-        (query.since, query.since, query.until),
+        f" AND code NOT IN ({', '.join('?' * len(FREQUENT))}) ORDER BY last_ts DESC, id DESC",
+        (query.since, query.since, query.until, *FREQUENT),
     )
     for ts, owner, code, kind, name, count, words in rows:
         if not matters(text(code)):
