@@ -60,6 +60,9 @@ def quantity(value: float, unit: str) -> str:
         return "not a number"
     if unit == "pct":
         return percent(value)
+    if unit in _TIME_IN_US and not value:
+        # Nothing of a figure in seconds is no figure in microseconds.
+        return "0 µs" if unit == "us" else "0 ms" if unit == "ms" else "0 s"
     if unit in _TIME_IN_US:
         return duration_us(value * _TIME_IN_US[unit])
     if unit == "bytes/h":
