@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.tabs import TABS_BY_ID
-from mqvitals_tui.terminal import symbols_for
+from mqvitals_tui.terminal import as_utf8, symbols_for
 
 Lives = Callable[[str], Any]
 Text = Callable[[Any], str]
@@ -91,3 +92,15 @@ def test_the_setting_outranks_the_locale(chosen: str, monkeypatch: pytest.Monkey
     for locale in ("C", "C.UTF-8"):
         monkeypatch.setenv("LC_ALL", locale)
         assert symbols_for(chosen).value == chosen
+
+
+def test_chosen_symbols_pass_a_stream_of_ascii() -> None:
+    """Who chooses braille in the locale C gets it: the stream lets it through while the screen is there."""
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii", errors="replace", write_through=True)
+    with as_utf8(stream):
+        stream.write("⣿ ● ")
+    stream.write("●")
+    assert raw.getvalue() == "⣿ ● ?".encode()
+    with as_utf8(None), as_utf8(io.StringIO()):
+        pass

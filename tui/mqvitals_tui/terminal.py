@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import os
 import shutil
 import signal
@@ -19,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.text.symbols import SYMBOL_SETS, Symbols, symbols_of_locale
@@ -138,8 +139,22 @@ def run_app(app: App[Any], forced: ForcedExit | None = None) -> int:
     if forced is None:
         with ForcedExit() as forced:
             return run_app(app, forced)
-    with short_switch_interval():
+    with short_switch_interval(), as_utf8(sys.__stderr__):
         return run_in_loop(_run_app(app, forced))
+
+
+@contextmanager
+def as_utf8(stream: TextIO | None) -> Iterator[None]:
+    """Within, a stream that Textual paints on takes any symbol: which ones are painted has been chosen."""
+    if not isinstance(stream, io.TextIOWrapper):
+        yield
+        return
+    before = stream.encoding
+    stream.reconfigure(encoding="utf-8")
+    try:
+        yield
+    finally:
+        stream.reconfigure(encoding=before)
 
 
 async def _run_app(app: App[Any], forced: ForcedExit) -> int:
