@@ -149,12 +149,12 @@ def as_utf8(stream: TextIO | None) -> Iterator[None]:
     if not isinstance(stream, io.TextIOWrapper):
         yield
         return
-    before = stream.encoding
-    stream.reconfigure(encoding="utf-8")
+    encoding, errors = stream.encoding, stream.errors
+    stream.reconfigure(encoding="utf-8", errors=errors)
     try:
         yield
     finally:
-        stream.reconfigure(encoding=before)
+        stream.reconfigure(encoding=encoding, errors=errors)
 
 
 async def _run_app(app: App[Any], forced: ForcedExit) -> int:
