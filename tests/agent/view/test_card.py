@@ -28,7 +28,7 @@ from mqvitals_agent.view.card import (
 )
 from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
 from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.screens.page_parts import PageState
+from mqvitals_agent.view.screens.page_sections import PageState
 from mqvitals_agent.view.values import MAIN_METRIC
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig

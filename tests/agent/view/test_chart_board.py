@@ -20,7 +20,7 @@ from mqvitals_agent.view.screens.chart_board import (
     moved_cursor,
     room_for,
 )
-from mqvitals_agent.view.screens.page_parts import PageState
+from mqvitals_agent.view.screens.page_sections import PageState
 from mqvitals_agent.view.trend import Trend
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.snapshot import ObjectName

@@ -25,7 +25,7 @@ from mqvitals_agent.view.screens.chart_board import (
     room_for,
 )
 from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.screens.page_parts import PageState
+from mqvitals_agent.view.screens.page_sections import PageState
 from mqvitals_agent.view.values import MAIN_METRIC
 from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
@@ -210,7 +210,7 @@ class DetailScreen(ActingScreen):
         self._open()
 
     def _open(self) -> None:
-        """Fold or open a part, chart a figure, or open a related object."""
+        """Fold or open a section, chart a figure, or open a related object."""
         under = self._under
         if under is None:
             return
@@ -229,9 +229,9 @@ class DetailScreen(ActingScreen):
     def _detail(self) -> ObjectDetail | None:
         return None if self._read is None else self._read.frame.detail
 
-    def _fold(self, part: str) -> None:
+    def _fold(self, section: str) -> None:
         folded = self.context.folded.setdefault(self.object_name.kind, {})
-        folded[part] = not PageState(folded=folded).is_folded(part)
+        folded[section] = not PageState(folded=folded).is_folded(section)
         self.repaint()
 
     def chart(self, metric: str) -> None:
@@ -282,7 +282,7 @@ class DetailScreen(ActingScreen):
         self.post_message(self.FrameRequested(self.request))
 
     def action_part(self, step: int) -> None:
-        """To the next part of the page, or to the one before."""
+        """To the next section of the page, or to the one before."""
         self.query_one("#lines", LinesView).go_to_part(step)
 
     async def action_explain(self) -> None:

@@ -53,7 +53,7 @@ class ScreenContext:
     1970 UTC, by which requests to the agent and actions are dated: the samples of a simulation may have another clock.
     ``settings`` give labels, routes and receivers; ``author`` is who acts on alerts, None: the user of the operating
     system. ``news`` is what the feed told last, which the headers of all screens show. ``folded`` remembers by kind of
-    object which parts of its page a person folded or opened, ``zones`` says in which zone all screens show times.
+    object which sections of its page a person folded or opened, ``zones`` says in which zone all screens show times.
     """
 
     rule_config: RuleConfig

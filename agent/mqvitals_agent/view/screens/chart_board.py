@@ -12,7 +12,7 @@ from mqvitals_agent.text.chart_lines import AXIS_LINES, Chart, ChartLimit, chart
 from mqvitals_agent.text.figure import figure, object_words, zone_name
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import cells, cut
-from mqvitals_agent.view.screens.page_parts import FOLDED, OPEN, PageState
+from mqvitals_agent.view.screens.page_sections import FOLDED, OPEN, PageState
 from mqvitals_agent.view.trend import Points, Trend, not_kept
 from mqvitals_agent.view.trend_chart import chart_of
 from mqvitals_rules.vocabulary.metric import Metric, MetricType

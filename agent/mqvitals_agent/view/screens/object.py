@@ -28,7 +28,7 @@ from mqvitals_agent.view.screens.object_sections import (
     position_lines,
 )
 from mqvitals_agent.view.screens.object_state import below_lines, state_lines
-from mqvitals_agent.view.screens.page_parts import FOLDED, OPEN, PageState, part_lines
+from mqvitals_agent.view.screens.page_sections import FOLDED, OPEN, PageState, section_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
 from mqvitals_agent.view.values import MAIN_METRIC, on_zos
@@ -57,7 +57,7 @@ def detail_lines(
 ) -> tuple[Line, ...]:
     """The lines of ``frame.detail`` in ``width`` cells, as a person has set the page.
 
-    Lines of related objects have keys, those of figures their metric, headings their part. ``charts`` gives the lines
+    Lines of related objects have keys, those of figures their metric, headings their section. ``charts`` gives the lines
     of the charts, of so many rows each; None: ``board_lines`` without other days. Where ``state.height`` has no room
     for state, card, charts and what to do, the charts come after what to do, and so do all alerts but the worst.
     """
@@ -68,7 +68,7 @@ def detail_lines(
         return tuple(_unknown(detail, width))
     now = frame.now
     card = tuple(_card(detail, now, width, state))
-    to_do = tuple(_part(state, "to do", _next(detail, width)))
+    to_do = tuple(_sections(state, "to do", _next(detail, width)))
     room = state.height - len(card) - min(len(to_do), _TODO) if state.height else None
     top = state_lines(detail, frame.status, now, width, room)
     rows = MOST_ROWS if room is None else room - len(top.top)
@@ -80,45 +80,45 @@ def detail_lines(
         *(drawn if rows >= LEAST_ROWS else ()),
         *to_do,
         *(() if rows >= LEAST_ROWS else drawn),
-        *part_lines(state, "alerts", "Further alerts", width, top.further),
-        *part_lines(
+        *section_lines(state, "alerts", "Further alerts", width, top.further),
+        *section_lines(
             state,
             "below",
             f"Alerts of what belongs to it: {number(len(detail.below))}",
             width,
             below_lines(detail, frame.handled, now, width),
         ),
-        *_part(state, "what if", what_if_lines(detail.name.kind, detail.planned, width)),
-        *part_lines(state, "related", "Belongs to it", width, _related(detail, now, width)),
-        *_part(state, "tasks", _tasks(detail, now, width)),
-        *_part(state, "journal", object_journal_lines(frame.journal, now, width)),
-        *_part(state, "changes", object_change_lines(detail.changes, now, width)),
-        *_part(
+        *_sections(state, "what if", what_if_lines(detail.name.kind, detail.planned, width)),
+        *section_lines(state, "related", "Belongs to it", width, _related(detail, now, width)),
+        *_sections(state, "tasks", _tasks(detail, now, width)),
+        *_sections(state, "journal", object_journal_lines(frame.journal, now, width)),
+        *_sections(state, "changes", object_change_lines(detail.changes, now, width)),
+        *_sections(
             state,
             "console",
             console_lines(detail.console, detail.name.kind, now, width, zos=on_zos(detail.values or {})),
         ),
-        *part_lines(state, "intervals", "Its figures in words", width, _in_words(frame, detail, width)),
-        *_part(state, "figures", figure_lines(detail, now, width)),
-        *_part(state, "instances", instance_lines(detail, width)),
-        *part_lines(
+        *section_lines(state, "intervals", "Its figures in words", width, _in_words(frame, detail, width)),
+        *_sections(state, "figures", figure_lines(detail, now, width)),
+        *_sections(state, "instances", instance_lines(detail, width)),
+        *section_lines(
             state,
             "rules",
             rules_title(detail.rules),
             width,
             rule_lines(detail.rules, detail.rules_off, now, width, state),
         ),
-        *_part(state, "ways", _ways(frame.dispositions, width)),
-        *_part(state, "absent", absent_lines(detail, width)),
+        *_sections(state, "ways", _ways(frame.dispositions, width)),
+        *_sections(state, "absent", absent_lines(detail, width)),
     )
 
 
-def _part(state: PageState, part: str, lines: Iterable[Line]) -> Iterator[Line]:
-    """Lines that begin with a heading of their own, as a part; each further heading among them begins another one."""
+def _sections(state: PageState, section: str, lines: Iterable[Line]) -> Iterator[Line]:
+    """Lines that begin with a heading of their own, as a section; each further heading among them begins another one."""
     count, shown = 0, True
     for each in lines:
         if is_heading(each):
-            name = f"{part} {count}" if count else part
+            name = f"{section} {count}" if count else section
             count += 1
             shown = not state.is_folded(name)
             title, rule = each.spans

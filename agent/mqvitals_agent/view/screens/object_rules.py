@@ -10,7 +10,7 @@ from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, labelled, tone_of
 from mqvitals_agent.text.terminal import cut, safe
 from mqvitals_agent.view.alerts import since_words
-from mqvitals_agent.view.screens.page_parts import PageState, folding_line
+from mqvitals_agent.view.screens.page_sections import PageState, folding_line
 from mqvitals_rules.ruleset.markdown import hold_text, one_line
 from mqvitals_rules.thresholds import comes_near, nearness
 
@@ -78,7 +78,7 @@ def rule_lines(
             groups.setdefault(reason_of(each), []).append(each)
     for reason, members in sorted(groups.items(), key=lambda group: group[0] != FINE):
         yield _group(reason, members, width, state)
-        if not state.is_folded(_part(reason)):
+        if not state.is_folded(_section(reason)):
             for each in members:
                 yield from _rule(each, now, width)
     for rule, reason in off:
@@ -87,7 +87,7 @@ def rule_lines(
         yield from labelled(Span(f"{safe('- ' + rule.id):<{_LEAD}}", Tone.FAINT), text, width, Tone.FAINT, gap="")
 
 
-def _part(reason: str) -> str:
+def _section(reason: str) -> str:
     return f"rules {reason}"
 
 
@@ -95,7 +95,7 @@ def _group(reason: str, members: Sequence[ObjectRule], width: int, state: PageSt
     health = Health.OK if reason == FINE else Health.UNKNOWN
     words = reason if reason == FINE else f"unknown, {reason}"
     text = f"{words}: {counted(len(members), 'rule')}  {' '.join(safe(each.rule.id) for each in members)}"
-    return folding_line(state, _part(reason), Span(f"{health.glyph} ", tone_of(health)), cut(text, width - 4))
+    return folding_line(state, _section(reason), Span(f"{health.glyph} ", tone_of(health)), cut(text, width - 4))
 
 
 def verdict(each: ObjectRule, now: int) -> tuple[Health, str]:
