@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mqvitals_agent.store.rows.journal import BACK, FIRST_SEEN, GONE, RELOADED, STARTED, JournalEntry
+from mqvitals_agent.store.rows.journal import BACK, FIRST_SEEN, GONE, RELOADED, STARTED, JournalEntry, is_routine
 from mqvitals_agent.text.figure import (
     clock,
     counted,
@@ -307,11 +307,6 @@ def journal_lines(
     return tuple(lines)
 
 
-def _is_routine(entry: JournalEntry) -> bool:
-    """Whether it happens all day in a healthy group: full logs are offloaded."""
-    return entry.kind is EntryKind.LOG or (entry.name.kind, entry.metric) == ("log", "offload_status")
-
-
 def recent_lines(entries: Sequence[JournalEntry], now: int, width: int, rows: int) -> tuple[Line, ...]:
     """What happened in the last minutes, the newest first: a title and at most ``rows`` lines; nothing where nothing did.
 
@@ -320,7 +315,7 @@ def recent_lines(entries: Sequence[JournalEntry], now: int, width: int, rows: in
     found = fold(
         each
         for each in entries
-        if now - RECENT_MS <= each.ts <= now and each.kind is not EntryKind.ALERT and not _is_routine(each)
+        if now - RECENT_MS <= each.ts <= now and each.kind is not EntryKind.ALERT and not is_routine(each)
     )
     if not found or rows < 1:
         return ()

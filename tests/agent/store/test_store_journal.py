@@ -115,6 +115,24 @@ def test_handles_count_where_the_first_comes_and_the_last_goes(path: Path) -> No
     ]
 
 
+LOG = ObjectName("QM01", "log")
+OFFLOAD = metric("log", "offload_status").values
+
+
+def test_of_what_is_routine_one_in_ten_minutes_is_kept(path: Path) -> None:
+    """Switches of a log and its usual offloads; that offload waits for a volume is always told."""
+    usual = (OFFLOAD["AVAILABLE"], OFFLOAD["COPYING_LOG"])
+    waiting = OFFLOAD["ALLOCATING_ARCHIVE"]
+    with Store.open(path) as store:
+        for minute in range(25):
+            state = waiting if minute == 7 else usual[minute % 2]
+            write(store, minute, (LOG, "INQUIRE_LOG", {"data_set_copy1": f"DS{minute}", "offload_status": state}))
+    found = entries(path)
+    assert [each.ts for each in found if each.kind is EntryKind.LOG] == [at(1), at(11), at(21)]
+    states = [(each.ts, waiting in (each.old, each.new)) for each in found if each.kind is EntryKind.STATE]
+    assert states == [(at(1), False), (at(7), True), (at(8), True), (at(11), False), (at(21), False)]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [

@@ -17,7 +17,16 @@ from typing import Any, Final, NamedTuple
 from mqvitals_agent.store.file.integrity import valid_time
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.changes import CONTEXT, TEMPORARY_DYNAMIC, Change, differences, insert_changes
-from mqvitals_agent.store.rows.journal import BACK, FIRST_SEEN, GONE, JournalEntry, followed_change, insert_entries
+from mqvitals_agent.store.rows.journal import (
+    BACK,
+    FIRST_SEEN,
+    GONE,
+    ROUTINE_MS,
+    JournalEntry,
+    followed_change,
+    insert_entries,
+    is_routine,
+)
 from mqvitals_agent.store.rows.tables import (
     NULL,
     POLL,
@@ -225,6 +234,8 @@ class CurrentWriter:
             (object_id, probe): _LastStored(ts)
             for object_id, probe, ts in self._connection.execute("SELECT object_id, probe, ts FROM reading")
         }
+        self._routine: dict[tuple[ObjectName, str], int] = {}
+        """When routine entries of an object and metric were noted last, ms UTC: two of each log."""
         self._defined: set[tuple[str, str]] = {
             (owner, kind)
             for kind, probe in DEFINING.items()
@@ -308,8 +319,19 @@ class CurrentWriter:
             new = reading.values.get(metric)
             if new is not None:
                 entry = followed_change(name, probe, metric, old.get(metric), new, reading.ts, before)
-                if entry is not None:
+                if entry is not None and not self._is_told(entry):
                     self._entries.append(entry)
+
+    def _is_told(self, entry: JournalEntry) -> bool:
+        """Whether an entry is routine, and one like it was noted shortly before; else it is the one that is noted."""
+        if not is_routine(entry):
+            return False
+        key = entry.name, entry.metric
+        told = self._routine.get(key)
+        if told is not None and told <= entry.ts < told + ROUTINE_MS:
+            return True
+        self._routine[key] = entry.ts
+        return False
 
     def _first_sight(self, reading: Reading) -> None:
         """Note that an object was not there before; the first of an owner's kind say nothing."""

@@ -23,7 +23,9 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import moved_by_zone
 from mqvitals_rules.vocabulary.event import CHANGE_IDS
 from mqvitals_rules.vocabulary.journal import EXPANDING, FOLLOWED, EntryKind
+from mqvitals_rules.vocabulary.log import LOG_KIND
 from mqvitals_rules.vocabulary.metric import Absence, Reported, Value
+from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 MOST_ENTRIES: Final = 200_000
 """More rows of the journal than that are not kept, however young."""
@@ -39,6 +41,16 @@ POLL, RULES, PEOPLE, MESSAGES, AGENT = "poll", "rules", "people", "messages", "a
 
 FROM_OTHERS: Final = frozenset({EntryKind.DEFINITION, EntryKind.ALERT, EntryKind.ACTION, EntryKind.MESSAGE})
 """Kinds of entries that have no rows in the journal's own table."""
+
+ROUTINE_MS: Final = 600_000
+"""Of what is routine the store keeps one entry of an object and metric in this time."""
+
+_USUAL: Final = frozenset(
+    code
+    for word, code in metric_of("log", "offload_status").values.items()
+    # Here offload waits for somebody to mount a volume.
+    if word != "ALLOCATING_ARCHIVE"
+)
 
 _START_FORM: Final = "%Y-%m-%d %H.%M.%S"
 _OPERATIONAL: Final = "operational"
@@ -85,6 +97,13 @@ def followed_change(
     if kind is EntryKind.RESTART and not _is_another_start(str(old), str(new)):
         return None
     return JournalEntry(ts, kind, name, metric, old, new, before)
+
+
+def is_routine(entry: JournalEntry) -> bool:
+    """Whether it happens all day in a healthy group: a log goes on in another data set, and full ones are offloaded."""
+    if entry.kind is EntryKind.LOG:
+        return True
+    return entry.metric == "offload_status" and entry.name.kind == LOG_KIND.name and {entry.old, entry.new} <= _USUAL
 
 
 def _is_another_start(old: str, new: str) -> bool:
