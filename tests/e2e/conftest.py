@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,3 +48,38 @@ def quiet(replayed: Stores, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _own(store: Path, factory: pytest.TempPathFactory) -> Path:
     # Readers leave files beside a store: each worker has its own.
     return Path(shutil.copy(store, factory.mktemp("replayed") / store.name))
+
+
+WIDTH, HEIGHT = 120, 40
+SOON_S = 60
+
+
+class Terminal:
+    """A terminal of 120 by 40 cells in which a command runs."""
+
+    def __init__(self, socket: Path, command: str) -> None:
+        self._tmux = ("tmux", "-S", str(socket), "-f", os.devnull)
+        self.call("new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), command)
+
+    def call(self, *words: str) -> str:
+        """What tmux answers; nothing when it has ended."""
+        done = subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=False, timeout=20)
+        return done.stdout
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        self.call("send-keys", *keys)
+
+    def screen(self) -> str:
+        """The text on the screen."""
+        return self.call("capture-pane", "-p")
+
+    def wait(self, seen: Callable[[str], object], seconds: float = SOON_S) -> str:
+        """The screen as soon as this is seen on it."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            screen = self.screen()
+            if seen(screen):
+                return screen
+            time.sleep(0.2)
+        raise AssertionError(f"not seen within {seconds:g} s:\n{self.screen()}")

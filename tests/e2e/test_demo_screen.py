@@ -8,51 +8,18 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from .conftest import PROGRAM
+from .conftest import PROGRAM, SOON_S, Terminal
 
-WIDTH, HEIGHT = 120, 40
 ILL_S = 240
 """The group is ill after a minute and a half of real time; a busy machine adds to that."""
-SOON_S = 60
 
 # A program of the system, which no package index has: it is the terminal that the screen is looked at in.
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
-
-
-class Terminal:
-    """A terminal of 120 by 40 cells in which a command runs."""
-
-    def __init__(self, socket: Path, command: str) -> None:
-        self._tmux = ("tmux", "-S", str(socket), "-f", os.devnull)
-        self.call("new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), command)
-
-    def call(self, *words: str) -> str:
-        """What tmux answers; nothing when it has ended."""
-        done = subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=False, timeout=20)
-        return done.stdout
-
-    def press(self, *keys: str) -> None:
-        """Press keys, one after the other."""
-        self.call("send-keys", *keys)
-
-    def screen(self) -> str:
-        """The text on the screen."""
-        return self.call("capture-pane", "-p")
-
-    def wait(self, seen: Callable[[str], object], seconds: float = SOON_S) -> str:
-        """The screen as soon as this is seen on it."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            screen = self.screen()
-            if seen(screen):
-                return screen
-            time.sleep(0.2)
-        raise AssertionError(f"not seen within {seconds:g} s:\n{self.screen()}")
 
 
 @pytest.fixture

@@ -60,6 +60,12 @@ def here(app: Any, moment: int | None) -> Callable[[], bool]:
     return seen
 
 
+def end_of_cycle(life: Any, moment: int) -> int:
+    """When the cycle of this moment was over."""
+    with StoreReader.open(life.store) as reader:
+        return reader.end_of_cycle(moment)
+
+
 def steps(life: Any, step: Step, count: int) -> list[int]:
     """The moments of the last ``count`` steps, the newest first."""
     found: list[int] = []
@@ -106,7 +112,7 @@ async def test_the_first_cycle_is_the_first(lives: Lives, until: Until, shown: A
         first = min(owner.first_ts for owner in reader.owners())
     async with app.run_test(size=SIZE) as pilot:
         await shown(pilot)
-        app.travel_to(first + 100)
+        app.travel_to(first)
         await until(pilot, lambda: at(app) is not None)
         before = at(app)
         await pilot.press("left_square_bracket")
@@ -128,7 +134,7 @@ async def test_go_to_a_time(lives: Lives, until: Until, shown: Any, text: str) -
         await until(pilot, lambda: isinstance(app.screen, MomentForm))
         app.screen.query_one("#time").value = text
         await pilot.press("enter")
-        await until(pilot, here(app, wanted))
+        await until(pilot, here(app, end_of_cycle(life, wanted)))
         await pilot.press("l")
         await until(pilot, here(app, None))
 
@@ -186,7 +192,7 @@ async def test_play(lives: Lives, until: Until, shown: Any, monkeypatch: pytest.
     monkeypatch.setattr("mqvitals_tui.app.TICK_S", 1_000_000.0)
     life = lives("incident")
     app = life.app()
-    begin = life.now - 100_000
+    begin = end_of_cycle(life, life.now - 100_000)
     async with app.run_test(size=SIZE) as pilot:
         monkeypatch.setattr("mqvitals_tui.app.TICK_S", 1.0)
         await shown(pilot)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
+from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.figure import clock, day, moment, times_in, zone_name
 from mqvitals_agent.view.silencing import FieldError, parse_end, parse_silence
 from mqvitals_config.problem import LocatedText, Place
@@ -150,7 +151,8 @@ async def test_z_changes_all_screens(lives: Lives, until: Until, shown: Any, wid
             await until(pilot, lambda: isinstance(app.screen, MomentForm))
             app.screen.query_one("#time").value = f"{hour}:01"
             await pilot.press("enter")
-            wanted = life.now // HOUR * HOUR + 60_000
+            with StoreReader.open(life.store) as reader:
+                wanted = reader.end_of_cycle(life.now // HOUR * HOUR + 60_000)
             await until(pilot, lambda wanted=wanted: app._screen_context.news.at == wanted)  # type: ignore[misc]
             words = f"AS OF {hour}:01:00 {name} "
             await until(pilot, lambda words=words: not isinstance(app.screen, MomentForm) and words in header(app))  # type: ignore[misc]

@@ -92,9 +92,11 @@ def to_moment(wanted: int, zone: tzinfo) -> Way:
     def way(reader: StoreReader, at: int | None) -> Arrival:
         try:
             with times_in(zone):
-                return Arrival(kept_moment(reader, "The moment", wanted))
+                kept = kept_moment(reader, "The moment", wanted)
         except Failure as failure:
             return Arrival(at, f"{failure.message}; {failure.hint}" if failure.hint else failure.message)
+        # A time is written to the second: the cycle that began in it belongs to it.
+        return Arrival(reader.end_of_cycle(kept))
 
     return way
 

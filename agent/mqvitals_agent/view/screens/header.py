@@ -66,7 +66,7 @@ def _lefts(view: GroupStatus) -> list[str]:
     every = f"every {interval_words(median_low(distances))}" if distances else ""
     ago = age(data.now - newest)
     if data.as_of is not None:
-        when = short = clock(newest)
+        when = short = f"{clock(newest)} {zone_name(newest)}"
     elif data.past:
         when, short = f"{moment(newest)} {zone_name(newest)}, the past", f"{clock(newest)} {zone_name(newest)} (past)"
     elif day(newest) == day(data.now):
