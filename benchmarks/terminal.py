@@ -114,6 +114,8 @@ class Terminal:
         self._pending = ""
         self.painted = 0.0
         """When the newest update was complete, by ``time.perf_counter``."""
+        self.bytes = 0
+        """How much the program has written."""
         variables = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(environment or {})}
         variables.pop("NO_COLOR", None)
         self.pid, self._file = pty.fork()
@@ -141,6 +143,7 @@ class Terminal:
             if not select.select([self._file], [], [], rest)[0]:
                 break
             data = os.read(self._file, 1 << 16)
+            self.bytes += len(data)
             at = time.perf_counter()
             if _ASKED in data:
                 os.write(self._file, _ANSWER)

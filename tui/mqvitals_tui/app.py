@@ -8,14 +8,16 @@ from datetime import UTC, tzinfo
 from functools import partial
 from heapq import nsmallest
 from pathlib import Path
-from typing import ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
+from rich.console import RenderableType
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.filter import LineFilter
 from textual.message import Message
+from textual.screen import Screen
 
 from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.gc_tuning import freeze_long_lived
@@ -43,6 +45,7 @@ from mqvitals_tui.screens.moment_form import MomentForm
 from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, keys_to, next_sibling
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
 from mqvitals_tui.time_machine import Player, Travelled, Way, one_step, played, refusal, to_moment, to_now
+from mqvitals_tui.widgets.changed_cells import narrowed
 from mqvitals_tui.widgets.painting import SymbolFilter, attribute_css
 from mqvitals_tui.zones import ZoneSwitch, zone_choices
 
@@ -208,6 +211,10 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """The toolkit's, and the one that paints in the terminal's symbols: of frames and scroll bars too."""
         return [*super().get_line_filters(), *([self._symbol_filter] if self._symbol_filter.enabled else [])]
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Write to the terminal only the cells that are to be repainted."""
+        super()._display(screen, narrowed(renderable))
 
     def _post(self, message: Message) -> None:
         """Called from the feed's thread; messages after the end are dropped."""

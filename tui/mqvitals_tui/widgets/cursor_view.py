@@ -18,6 +18,7 @@ from textual.strip import Strip
 
 from mqvitals_agent.text.styled import Line, Part, is_heading
 from mqvitals_tui.keys import ACROSS, MOVES
+from mqvitals_tui.widgets.changed_cells import ShownLines
 from mqvitals_tui.widgets.painting import TONE_CLASSES, paint, tone_css
 
 
@@ -53,6 +54,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         self._cursor = -1
         self._posted_key = ""
         self._page_before = 1
+        self._shown = ShownLines()
 
     @abstractmethod
     def key_at(self, row: int) -> str:
@@ -112,7 +114,8 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
             self._show_cursor()
         if self.is_attached and self.size.height:
             self._fit_scroll_bars()
-        self.refresh()
+        # After scrolling the toolkit repaints all of it anyway.
+        self._shown.refresh(self, self.size.height, self._line_at)
         self._post_highlighted()
 
     def _find(self, key: str, near: int) -> int:
@@ -155,6 +158,9 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One line of the view, y from its top."""
+        return self._shown.note(y, self._line_at(y))
+
+    def _line_at(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         if y < self.header:
             return self._header_strip(width)

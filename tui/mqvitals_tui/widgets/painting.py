@@ -27,6 +27,7 @@ from mqvitals_agent.text.strip import STRIP_GLYPHS
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.symbols import Symbols, drawn
 from mqvitals_agent.text.terminal import cut, fit, safe
+from mqvitals_tui.widgets.changed_cells import ShownLines
 
 
 class ToneStyle(NamedTuple):
@@ -184,6 +185,7 @@ class Banner(Widget):
         super().__init__(id=id, classes=classes)
         self._lines: tuple[Line, ...] = ()
         self._turned = 0
+        self._shown = ShownLines()
         self.display = False
 
     @property
@@ -197,11 +199,15 @@ class Banner(Widget):
         if lines == self._lines and turned == self._turned:
             return
         self._turned = turned
-        if len(lines) != len(self._lines):
+        same = len(lines) == len(self._lines)
+        if not same:
             self.styles.height = len(lines)
             self.display = bool(lines)
         self._lines = lines
-        self.refresh()
+        if same:
+            self._shown.refresh(self, len(lines), self._line_at)
+        else:
+            self.refresh()
 
     @property
     def text(self) -> str:
@@ -219,6 +225,9 @@ class Banner(Widget):
 
     def render_line(self, y: int) -> Strip:
         """One of the lines."""
+        return self._shown.note(y, self._line_at(y))
+
+    def _line_at(self, y: int) -> Strip:
         strip = paint(self, self._lines[y] if y < len(self._lines) else line(), self.size.width, self.rich_style)
         return strip.apply_style(Style(reverse=True)) if y < self._turned else strip
 

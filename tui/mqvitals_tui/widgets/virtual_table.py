@@ -121,11 +121,11 @@ class VirtualTable(CursorView, can_focus=True):
         super().notify_style_update()
         self._strips.clear()
 
-    def render_line(self, y: int) -> Strip:
+    def _line_at(self, y: int) -> Strip:
         """One line of the table; without items the second line is the reason."""
         if not self._items and y == self.header:
             return paint(self, line(f" {self._empty}", Tone.FAINT), self.size.width, self.rich_style)
-        return super().render_line(y)
+        return super()._line_at(y)
 
     def _header_strip(self, width: int) -> Strip:
         plain = self.get_component_rich_style("table--header")
