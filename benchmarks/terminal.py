@@ -156,6 +156,12 @@ class Terminal:
                     return True
         return False
 
+    def watch_for(self, seconds: float) -> None:
+        """Take in updates for so long, also where there are none for a while."""
+        end = time.perf_counter() + seconds
+        while (rest := end - time.perf_counter()) > 0:
+            self.watch(rest)
+
     def press(self, key: str, seen: Callable[[Screen], bool], limit_s: float = 30.0) -> float:
         """Milliseconds from typing ``key`` to the end of the first update after which ``seen`` is true. Raises TimeoutError."""
         begin = time.perf_counter()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-HELPERS = {"run.py", "terminal.py", "figures.py", "group.py", "answers.py", "by_hand.py"}
+HELPERS = {"run.py", "terminal.py", "figures.py", "group.py", "answers.py", "by_hand.py", "day_store.py"}
 
 
 @pytest.fixture(autouse=True)

@@ -465,6 +465,7 @@ async def test_only_the_screen_on_top_is_painted(
         app.open_object(ObjectName("QM01", "buffer_pool", "3"))
         await opened(pilot, "QM01/buffer_pool/3")
         monkeypatch.setattr(below, "repaint", paint)
+        monkeypatch.setattr(below, "repaint_header", paint)
         await pilot.pause(0.1)
         assert painted == 0
         await pilot.press("escape", "colon")

@@ -4,6 +4,7 @@ changed."""
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +48,12 @@ class DeferredRelease:
 
 EVERY_S = 1.0
 """The interval of checks of the store, s."""
+
+COSTLY_S = 0.03
+"""The CPU of a frame, s, from which a cycle is read once, when all of it is there, instead of with each of its snapshots."""
+
+_MOST_WAITS = 3
+"""The most checks for which a costly frame is put off while more comes."""
 
 _DAY_MS = 86_400_000
 EARLIER_DAYS = (("yesterday", _DAY_MS), ("a week before", 7 * _DAY_MS))
@@ -156,6 +163,9 @@ class Feed:
         self._done: tuple[FrameRequest, StorePosition] | None = None
         self._failure = ""
         self._seen = False
+        self._newest: StorePosition | None = None
+        self._waits = 0
+        self._cost_s = 0.0
         self._deferred = DeferredRelease()
 
     def request(self, request: FrameRequest) -> None:
@@ -204,9 +214,12 @@ class Feed:
             self._take_ways(self._reader, ways)
             request = request._replace(at=self._at)
             seq = store_position(self._reader, self._at)
-            if not forced and self._done == (request, seq):
+            if not forced and (self._done == (request, seq) or self._puts_off(request, seq)):
                 return
+            self._newest, self._waits = seq, 0
+            began = time.thread_time()
             read = self._read(self._reader, request)
+            self._cost_s = time.thread_time() - began
         except FileNotFoundError:
             self._close()
             if self._seen:
@@ -238,6 +251,16 @@ class Feed:
             self._at, said = arrival.at, arrival.words
         if ways:
             self._post(Travelled(self._at, said))
+
+    def _puts_off(self, request: FrameRequest, seq: StorePosition) -> bool:
+        """Whether to look again at the next check: the snapshots of a large group come one after another."""
+        if self._done is None or self._done[0] != request or self._cost_s < COSTLY_S:
+            return False
+        if seq == self._newest or self._waits == _MOST_WAITS:
+            return False
+        self._newest = seq
+        self._waits += 1
+        return True
 
     def _read(self, reader: StoreReader, request: FrameRequest) -> LoadedFrame:
         if request.at is None:

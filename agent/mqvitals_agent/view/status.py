@@ -244,9 +244,12 @@ class GroupStatus:
         return exit_of(Health.UNKNOWN if self.data.unstored else self.health)
 
 
+_OPERATIONAL = RuleKind.OPERATIONAL.value
+
+
 def status_of(data: StatusData, ranks: Mapping[str, int] | None = None) -> GroupStatus:
     """Evaluate a situation. ``ranks`` are those of rules in their families, by rule id."""
-    everything = [alert for alert in data.alerts if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
+    everything = [alert for alert in data.alerts if alert.kind_of_rule == _OPERATIONAL]
     covered = overshadowed(everything, ranks or {})
     milder = stages(everything, ranks or {})
     explained = {key: stands for key, stands in covered.items() if key not in milder}

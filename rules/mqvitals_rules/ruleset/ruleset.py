@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mqvitals_config.problem import ConfigError, Problem
 from mqvitals_config.rules import CAUSE_SHARE
@@ -145,7 +146,7 @@ class RuleSet:
     def _change(self, rule: Rule, name: ObjectName) -> RuleChange | None:
         return change_of(self.tuning_of(rule.id), name, off=rule.id in self.disabled)
 
-    @property
+    @cached_property
     def ranks(self) -> Mapping[str, int]:
         """Rule id -> its rank in its family."""
         return {str(rule.id): rule.family.rank for rule in self.rules if rule.family}

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 
 TICK_S = 1.0
+AGES_MS = 5_000
+"""The header's ages are those of this second, the others are painted again this often: on a full screen many tick."""
 
 LEAST = (40, 10)
 """A terminal with fewer columns or lines shows only that it is too small, and the counts of alerts."""
@@ -95,6 +97,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         self.context = context
         self._read: LoadedFrame | None = None
         self._stale: frozenset[str] = frozenset()
+        self._painted = 0
 
     @property
     @abstractmethod
@@ -163,7 +166,10 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     def _tick(self) -> None:
         if self.visible_now:
-            self.repaint()
+            if 0 <= self.context.now() - self._painted < AGES_MS:
+                self.repaint_header()
+            else:
+                self.repaint()
 
     @property
     def visible_now(self) -> bool:
@@ -196,9 +202,14 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     def repaint(self) -> None:
         """Paint everything again, as of now."""
         with times_in(self.context.zones.zone):
-            self._repaint()
+            self._repaint(whole=True)
 
-    def _repaint(self) -> None:
+    def repaint_header(self) -> None:
+        """Paint the header as of now, and everything where more than ages has changed."""
+        with times_in(self.context.zones.zone):
+            self._repaint(whole=False)
+
+    def _repaint(self, *, whole: bool) -> None:
         if not self.is_mounted or not self.size.width:
             return
         width, height = self.size
@@ -208,18 +219,25 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             # A hidden widget has lost the focus.
             self.set_focus(self.body)
         read, newest = self._read, self.context.news.newest
-        if read is not None:
-            read = LoadedFrame(self._aged(read.frame), read.earlier)
-        header = self._header(None if newest is None else self._aged(newest), width)
+        aged = None if newest is None else self._aged(newest)
+        header = self._header(aged, width)
         if tiny:
             words = f"{width}x{height} is too small: {ENOUGH} shows all"
             header = (header[0], *(line(each, Tone.WARNING) for each in wrap(words, width)), *header[1:])[:height]
         past = newest is not None and newest.data.as_of is not None
         self.query_one("#header", Banner).show(header, turned=1 if past else 0)
+        if not whole and aged is not None and aged.status.stale == self._stale:
+            return
+        self._painted = self.context.now()
         self.paint_static(width)
         if read is None or self.frame is None:
             # What was read for another moment is not shown below this one's header.
             return
+        if newest is not None and aged is not None and read.frame.data is newest.data:
+            frame = replace(read.frame, now=aged.now, data=aged.data, status=aged.status, zone=aged.zone)
+        else:
+            frame = self._aged(read.frame)
+        read = LoadedFrame(frame, read.earlier)
         stale = read.frame.status.stale
         if stale != self._stale and self.on_top:
             # When an owner becomes stale, the health of its objects becomes unknown: read the frame again.

@@ -116,9 +116,14 @@ def _advice(view: GroupStatus, width: int) -> list[Line]:
     if not view.advice:
         return []
     plural = "piece" if view.advice == 1 else "pieces"
-    of_kind = (each for each in view.data.alerts if each.kind_of_rule != RuleKind.OPERATIONAL.value)
-    by_rule = Counter(safe(each.key.rule) for each in of_kind if each.state is AlertState.FIRING)
-    words = ", ".join(rule if count == 1 else f"{rule} x{number(count)}" for rule, count in by_rule.most_common())
+    # A large group has thousands of them.
+    operational, firing = RuleKind.OPERATIONAL.value, AlertState.FIRING
+    by_rule = Counter(
+        [each.key.rule for each in view.data.alerts if each.kind_of_rule != operational and each.state is firing]
+    )
+    words = ", ".join(
+        safe(rule) if count == 1 else f"{safe(rule)} x{number(count)}" for rule, count in by_rule.most_common()
+    )
     text = f"{Health.INFO.glyph} {number(view.advice)} {plural} of advice: see Alerts"
     return [line(cut(f"{text} ({words})" if words else text, width), Tone.FAINT)]
 
