@@ -27,7 +27,7 @@ from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.tabs import ROW, tab_row
 from mqvitals_tui.themes import THEMES
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 NOW = BEGIN + 205_000
@@ -88,8 +88,15 @@ async def begin(pilot: Pilot[None]) -> None:
 async def visit(pilot: Pilot[None], key: str) -> None:
     """A digit, and what it shows."""
     await pilot.press(key)
-    view = lines_of if key in "18" else table_of
-    await until(pilot, lambda: isinstance(pilot.app.screen, MainScreen) and view(pilot.app).row_count > 0)
+
+    def there() -> bool:
+        screen = pilot.app.screen
+        if not isinstance(screen, MainScreen) or screen.frame is None:
+            return False
+        views = [view for view in screen.query("#lines, #table") if view.display]
+        return any(isinstance(view, CursorView) and view.row_count > 0 for view in views)
+
+    await until(pilot, there)
 
 
 async def opened(pilot: Pilot[None], name: str) -> None:
