@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,11 @@ from textual.pilot import Pilot
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.steps import Step
 from mqvitals_agent.text.figure import clock
+from mqvitals_agent.view.frame import Frame
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_tui.app import MqvitalsApp
+from mqvitals_tui.main import main
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
@@ -38,6 +44,12 @@ def at(app: Any) -> int | None:
     """The moment of the newest frame."""
     moment: int | None = app._screen_context.news.at
     return moment
+
+
+def frame_of(app: Any) -> Frame:
+    """What the screen on top shows."""
+    frame: Frame = app.screen.frame
+    return frame
 
 
 def header(app: Any) -> Banner:
@@ -294,3 +306,66 @@ async def test_the_moment_is_said_at_every_width(lives: Lives, until: Until, sho
             await until(pilot, here(app, after))
             assert before > after
         assert " ago)" in header(app).text.splitlines()[0]
+
+
+async def test_go_to_an_entry_of_the_journal(lives: Lives, until: Until, shown: Any) -> None:
+    """On a line of the journal its moment stands in the field; then the entry is the newest one."""
+    life = lives("incident")
+    app = life.app()
+    async with app.run_test(size=SIZE) as pilot:
+        app.go_to("journal")
+        await shown(pilot)
+        view = app.screen.query_one("#lines", CursorView)
+        view.action_home()
+        while app.screen.chosen_line is None or not app.screen.chosen_line.at:
+            view.action_down()
+        for _ in range(3):
+            view.action_down()
+        wanted = app.screen.chosen_line.at
+        await pilot.press("g")
+        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        assert clock(wanted) in app.screen.values["time"]
+        await pilot.press("enter")
+        await until(
+            pilot, lambda: at(app) is not None and isinstance(app.screen, FrameScreen) and bool(app.screen.frame)
+        )
+        moment, newest = at(app), max(entry.ts for entry in frame_of(app).journal)
+        assert moment is not None
+        assert newest <= moment
+        assert moment // 1000 - wanted // 1000 in (0, 1)
+
+
+@pytest.fixture
+def of_records(tmp_path: Path) -> Path:
+    """A store into which SMF records were imported, and no poll."""
+    records, polled, store = tmp_path / "smf", tmp_path / "polled.db", tmp_path / "records.db"
+    simulated = ("--scenario", "quiet", "--interval", "10s", "--speed", "max", "--for", "4m", "--store", str(polled))
+    assert main(["agent", *simulated, "--smf", str(records), "--smf-interval", "30s"]) == 0
+    assert main(["smf", "import", *map(str, sorted(records.glob("*.dat"))), "--store", str(store)]) == 0
+    return store
+
+
+async def test_a_store_of_records_alone_steps_through_its_intervals(
+    of_records: Path, judging: RuleConfig, until: Until, shown: Any
+) -> None:
+    """Without a poll a cycle is an interval: each step leads to the end of one, on the screen as by the records."""
+    with sqlite3.connect(of_records) as db:
+        ends = sorted({ts for (ts,) in db.execute("SELECT ts FROM sample_buffer_pool")}, reverse=True)
+    assert len(ends) > 4
+    app = MqvitalsApp(of_records, judging, lambda: ends[0] + 1_000, machine=lambda: ends[0] + 1_000)
+    async with app.run_test(size=SIZE) as pilot:
+        app.go_to("storage")
+        await shown(pilot)
+        seen = []
+        for _ in range(4):
+            before = at(app)
+            await pilot.press("left_square_bracket")
+            await until(pilot, partial(_elsewhere, app, before))
+            seen.append(at(app))
+            assert frame_of(app).items
+        assert seen == ends[1:5]
+
+
+def _elsewhere(app: Any, before: int | None) -> bool:
+    """Whether the screen on top shows another moment."""
+    return at(app) != before and app.screen.frame is not None

@@ -40,7 +40,12 @@ TIME = (
         "Go on to when an alert next began, changed or ended",
         name="alert_on",
     ),
-    key("g", "app.go_to_time", "go to a time", "Go to a time such as 03:12 or -40m, or to the start of an alert"),
+    key(
+        "g",
+        "app.go_to_time",
+        "go to a time",
+        "Go to a time such as 03:12 or -40m, to the start of an alert, or to an entry of the journal",
+    ),
     key("l", "app.live", "now", "Return to now"),
     key("space", "app.play", "play", "Play the past from here, or stop"),
     key("x", "app.speed", "speed", "Play 1, 10 or 60 times as fast as it was"),

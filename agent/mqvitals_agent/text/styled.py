@@ -66,7 +66,8 @@ class Line(NamedTuple):
     ``key`` is the whole name of the object that Enter opens, empty: none. ``alert`` and ``silence`` are the number in
     the store of the alert or silence that the line is about, 0: none. ``parts`` are its own ways, from left to right:
     the cursor goes from one to the next. ``figure`` is the metric whose figure the line shows, ``copies`` the command
-    that it holds, ``section`` the section of the page whose heading it is, which folds; empty: none.
+    that it holds, ``section`` the section of the page whose heading it is, which folds; empty: none. ``at`` is the past moment (ms UTC) that it tells of,
+    0: none.
     """
 
     spans: tuple[Span, ...]
@@ -77,6 +78,7 @@ class Line(NamedTuple):
     figure: str = ""
     copies: str = ""
     section: str = ""
+    at: int = 0
 
     @property
     def is_stop(self) -> bool:

@@ -236,7 +236,15 @@ def opens(entry: JournalEntry) -> str:
 
 
 def journal_line(one: JournalLine, now: int, width: int, *, named: bool = True, indent: int = 0) -> list[Line]:
-    """A line of the journal in ``width`` cells, wrapped below its words; ``named`` with its object."""
+    """A line of the journal in ``width`` cells, wrapped below its words; ``named`` with its object.
+
+    One that the cursor reaches has the moment of the newest entry.
+    """
+    lines = _journal_line(one, now, width, named=named, indent=indent)
+    return [each._replace(at=one.last.ts) if each.is_stop else each for each in lines]
+
+
+def _journal_line(one: JournalLine, now: int, width: int, *, named: bool, indent: int) -> list[Line]:
     last = one.last
     same_day = day(last.ts) == day(now)
     date = day(last.ts)[5:]
@@ -357,7 +365,7 @@ def object_journal_lines(entries: Sequence[JournalEntry], now: int, width: int) 
     for each in found[::-1][:_SECTION_ENTRIES]:
         # Its lines open nothing: the object is this one.
         for one in journal_line(each, now, width, named=False, indent=2):
-            yield one._replace(key="", alert=0)
+            yield one._replace(key="", alert=0, at=0)
 
 
 def journal_list_lines(entries: Sequence[JournalEntry], now: int, width: int, *, folded: bool) -> Iterator[Line]:

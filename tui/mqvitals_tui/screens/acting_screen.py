@@ -47,8 +47,10 @@ class ActingScreen(FrameScreen):
 
     @property
     def chosen_moment(self) -> int | None:
-        """When the alert under the cursor began to fire."""
+        """The moment that the line under the cursor tells of, else when its alert began to fire."""
         line, frame = self.chosen_line, self.frame
+        if line is not None and line.at:
+            return line.at
         alert = None if frame is None or line is None or not line.alert else frame.alert_numbered(line.alert)
         return None if alert is None else alert.started
 
