@@ -261,8 +261,17 @@ class StoreReader:
             history = self._history(name.kind)
             by_source = {
                 source: history.several(connection, name, tuple(known), source, first=first, last=last)
-                for source in (Source.POLL, *history.sources(connection, name))
+                for source in history.sources(connection, name)
             }
+            # What only records hold has nothing in thousands of polls, where there is a record.
+            polled = [
+                metric
+                for metric, each in known.items()
+                if not each.needs_smf or not any(rows[metric] for rows in by_source.values())
+            ]
+            nothing: dict[str, list[Sample]] = {metric: [] for metric in known}
+            polls = history.several(connection, name, polled, first=first, last=last)
+            by_source = {Source.POLL: nothing | polls, **by_source}
             kept_from = self._deleted(connection, name, first)
         series = {}
         for metric, found in known.items():

@@ -183,6 +183,27 @@ class PollColumns(NamedTuple):
     before: int | None
 
 
+_COUNTS: Types = frozenset((int, type(None)))
+
+
+def _checked_columns(rows: Sequence[Sequence[Any]], fixed: int, types: Sequence[Types]) -> Sequence[Sequence[Any]]:
+    """Rows of a time, ``fixed`` - 1 whole numbers or none, and a value for each of ``types``, as columns of checked cells.
+
+    A column of thousands is checked by the handful of types in it. Raises as ``moment`` and ``checked_values`` do.
+    """
+    if not rows:
+        return [()] * (fixed + len(types))
+    columns = list(zip(*rows, strict=True))
+    if set(map(type, columns[0])) != {int} or not (moment(min(columns[0])) <= moment(max(columns[0]))):
+        raise ValueError("what is no moment")
+    for column, known in zip(columns[1:], (*[_COUNTS] * (fixed - 1), *types), strict=True):
+        if not set(map(type, column)) <= known:
+            raise TypeError(
+                f"{next(cell for cell in column if type(cell) not in known)!r:.60} is no value of this metric"
+            )
+    return columns
+
+
 class HistoryQuery:
     """Reads the history of one kind.
 
@@ -240,8 +261,7 @@ class HistoryQuery:
             f" ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
             (*parameters, *(() if newest is None else (newest,))),
         )
-        types = self._types((metric,))
-        samples = [Sample(moment(ts), integer_or_none(ms), *checked_values(cells, types)) for ts, ms, *cells in rows]
+        samples = list(map(Sample, *_checked_columns(rows.fetchall(), 2, self._types((metric,)))))
         if newest is not None:
             samples.reverse()
         return samples
@@ -316,13 +336,14 @@ class HistoryQuery:
             f" WHERE {of_object} AND t.ts BETWEEN ? AND ? AND s.ts = t.ts{matching} ORDER BY t.ts",
             parameters,
         )
-        types = self._types(metrics)
-        for ts, interval, polled, *cells in rows:
-            at, covered = moment(ts), integer_or_none(interval)
-            asked = bool(polled) and source is Source.POLL
-            for metric, value in zip(metrics, checked_values(cells, types), strict=True):
-                if asked or value is not None:
-                    found[metric].append(Sample(at, covered, value))
+        times_of, intervals, polled, *values = _checked_columns(rows.fetchall(), 3, self._types(metrics))
+        for metric, column in zip(metrics, values, strict=True):
+            together = map(Sample, times_of, intervals, column)
+            if source is Source.POLL:
+                asked = zip(together, polled, strict=True)
+                found[metric] = [sample for sample, own in asked if own or sample[2] is not None]
+            else:
+                found[metric] = [sample for sample in together if sample[2] is not None]
         return found
 
     def sources(self, connection: sqlite3.Connection, name: ObjectName) -> tuple[Source, ...]:
