@@ -209,7 +209,7 @@ class EvalContext:
             return ()
         behind = self.now - record.ts
         points = self._windows.points(state.name, metric, since_ms - behind)
-        return [point._replace(ts=point.ts + behind) for point in points if point.ts <= record.ts]
+        return [Point(ts + behind, value, interval) for ts, value, interval in points if ts <= record.ts]
 
     def record_end(self, metric: str) -> int | None:
         """When the record ended that has the value of a metric of the object, ms UTC; None: no record has it."""
