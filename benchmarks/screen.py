@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from day_store import PROGRAM, agent_command, environment, make
 from figures import taken
-from key_latency import DOWN, HEIGHT, UP, WIDTH, at, filled, moves, under_cursor
+from key_latency import BOTTOM, DOWN, FIRST, HEIGHT, UP, WIDTH, at, filled, moves, pause, under_cursor
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import DETAIL, LIST, OVERVIEW, FrameRequest, read_frame
 from mqvitals_config.settings import Settings
@@ -49,7 +49,7 @@ START_CPU_S, PAGE_CPU_MS, KEY_MS, IDLE_SHARE, OPEN_SHARE, IDLE_BYTES, MOST_MB = 
 )
 """The aims."""
 PEER = (sys.executable, str(Path(__file__).with_name("key_latency.py")), "--peer")
-ENTER, ESCAPE = "\r", "\x1b"
+ENTER, END, HOME = "\r", "\x1b[F", "\x1b[H"
 WAIT_S = 120.0
 SETTLED_S = 12.0
 """A cycle and what follows from it."""
@@ -135,6 +135,21 @@ def has_table(screen: Screen) -> bool:
     return bool(under_cursor(screen))
 
 
+def ends(terminal: Terminal, count: int, chance: random.Random) -> list[float]:
+    """The times from going to the end of a long page, or back, until all of it is painted."""
+    times = []
+    for number in range(count):
+        pause(terminal, chance)
+        before = [terminal.screen.line(y) for y in range(FIRST, BOTTOM)]
+        times.append(
+            terminal.press(
+                HOME if number % 2 else END,
+                lambda screen: [screen.line(y) for y in range(FIRST, BOTTOM)] != before,  # noqa: B023 - used at once
+            )
+        )
+    return times
+
+
 def ours(store: Path, keys: int, seconds: float) -> tuple[dict[str, list[float]], dict[str, Idle]]:
     """Keys and idle of the screen, by place."""
     chance = random.Random(7)
@@ -150,7 +165,7 @@ def ours(store: Path, keys: int, seconds: float) -> tuple[dict[str, list[float]]
         shares["list of queues"] = idle(terminal, seconds)
         terminal.press(ENTER, lambda screen: "Queues ›" in screen.text())
         terminal.watch_for(SETTLED_S)
-        times["an object"] = moves(terminal, keys, DOWN, UP, chance)
+        times["an object"] = ends(terminal, keys, chance)
         shares["an object"] = idle(terminal, seconds)
     return times, shares
 
