@@ -24,7 +24,7 @@ from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.steps import Step
-from mqvitals_agent.text.figure import object_words
+from mqvitals_agent.text.figure import moment, object_words, zone_name
 from mqvitals_agent.text.symbols import Symbols
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.frame import Frame
@@ -36,10 +36,12 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
 from mqvitals_tui.keys import APP
 from mqvitals_tui.screens.before_screen import BeforeScreen
+from mqvitals_tui.screens.comparison_screen import ComparisonScreen
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import TICK_S, FrameScreen, ScreenContext
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
+from mqvitals_tui.screens.lines_screen import LinesScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.screens.moment_form import MomentForm
 from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, keys_to, next_sibling
@@ -200,6 +202,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._main = MainScreen(self._screen_context)
         self._settled = False
         self.player = Player()
+        self._mark: int | None = None
         self._rings = settings.tui.bell
         self._known: frozenset[Incident] | None = None
 
@@ -349,7 +352,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     def _trail(self) -> tuple[str, ...]:
         """The titles of the screens that lead to the next one."""
         top = self.screen
-        if isinstance(top, DetailScreen | HoldersScreen | BeforeScreen):
+        if isinstance(top, DetailScreen | HoldersScreen | LinesScreen):
             return (*top.trail, top.trail_title)
         return (self._main.tab.title,)
 
@@ -362,6 +365,22 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     def open_before(self, alert: int) -> None:
         """Show what came before the alert with this number in the store."""
         self.push_screen(BeforeScreen(self._screen_context, alert, self._trail))
+
+    def action_compare(self) -> None:
+        """Compare the moment of the screens with another one: of an object's page the object, else the group."""
+        top = self.screen
+        if isinstance(top, FrameScreen):
+            name = top.object_name if isinstance(top, DetailScreen) else None
+            at = self._screen_context.news.at
+            self.push_screen(ComparisonScreen(self._screen_context, name, self._trail, at, self._mark))
+
+    def action_mark(self) -> None:
+        """Mark the moment of the screens."""
+        newest = self._screen_context.news.newest
+        if newest is not None:
+            self._mark = newest.now
+            words = f"Marked {moment(self._mark)} {zone_name(self._mark)}: = compares other moments with it"
+            self.notify(words, markup=False)
 
     def go_to(self, tab: str) -> None:
         """Show a tab of the main screen, whatever screens are above it."""

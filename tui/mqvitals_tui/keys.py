@@ -49,6 +49,13 @@ TIME = (
     key("l", "app.live", "now", "Return to now"),
     key("space", "app.play", "play", "Play the past from here, or stop"),
     key("x", "app.speed", "speed", "Play 1, 10 or 60 times as fast as it was"),
+    key("M", "app.mark", "mark", "Mark this moment, to compare others with it"),
+    key(
+        "equals_sign",
+        "app.compare",
+        "compare",
+        "Compare with another moment: now, the mark, the same time yesterday or last week, an hour before",
+    ),
 )
 """Keys that lead through the past, on every screen over the store."""
 
@@ -154,6 +161,18 @@ ACTIONS = (
 
 BEFORE = key("b", "before", "before it", "Show what changed in the minutes before the alert under the cursor began")
 """A key of every screen with alerts."""
+
+COMPARISON = (
+    key("equals_sign", "compare_next", "compare with", "Compare with the next moment", name="compare_next"),
+    key(
+        "escape,f3,f12",
+        "back",
+        "back",
+        "Go back to where it was compared. F3 exits and F12 cancels on a 3270, so both go back here",
+        name="comparison_back",
+    ),
+)
+"""Keys of a comparison."""
 
 SEEN = key("A", "seen", "all seen", "Mark all listed alerts as seen that ended before anybody acknowledged them")
 """A key of the alerts."""

@@ -39,6 +39,15 @@ MOST_DIFFERENCES: Final = 500
 _OTHER_STATE: Final = 3.0
 """The size of a change of state, of an object that comes or goes: as of a number that grows to twenty times."""
 
+_STATE_SIZES: Final[Mapping[tuple[str, str], float]] = {
+    ("queue_manager", "reachable"): 12.0,
+    ("cf_structure", "status"): 11.0,
+    ("channel_initiator", "status"): 11.0,
+    ("channel", "status"): 4.0,
+    ("channel", "substate"): 1.0,
+}
+"""The same of states on which much depends, and of one that changes with every message."""
+
 _COME_OR_GONE: Final = 1.0
 """The size of a figure that is absent at one of the moments."""
 
@@ -111,7 +120,7 @@ def differences(name: ObjectName, then: Values | None, now: Values | None) -> It
     for metric in KINDS[name.kind].metrics:
         if metric.type is MetricType.TEXT or metric.declared:
             continue
-        size = _size(metric, then.get(metric.name), now.get(metric.name))
+        size = _size(name.kind, metric, then.get(metric.name), now.get(metric.name))
         if size:
             yield Difference(name, metric, then.get(metric.name), now.get(metric.name), size)
 
@@ -120,7 +129,7 @@ _UNKNOWN: Final = frozenset({Absence.NOT_KEPT, Absence.FIRST_READING, Absence.NO
 """Absences that say nothing about whether there was a figure."""
 
 
-def _size(metric: Metric, then: CurrentValue | None, now: CurrentValue | None) -> float:
+def _size(kind: str, metric: Metric, then: CurrentValue | None, now: CurrentValue | None) -> float:
     """How big a difference is, 0 for none."""
     if then is None or now is None or then.value in _UNKNOWN or now.value in _UNKNOWN:
         return 0.0
@@ -130,7 +139,7 @@ def _size(metric: Metric, then: CurrentValue | None, now: CurrentValue | None) -
     if before == after:
         return 0.0
     if metric.type is MetricType.STATE:
-        return _OTHER_STATE
+        return _STATE_SIZES.get((kind, metric.name), _OTHER_STATE)
     if not (math.isfinite(before) and math.isfinite(after)):
         return 0.0
     small = _SMALL.get(metric.unit, 1.0)

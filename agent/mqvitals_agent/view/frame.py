@@ -323,7 +323,9 @@ def _with_comparison(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: S
     if request.against is None:
         return frame
     # The earlier moment comes first, whichever of them the screen is at.
-    here, there = (frame.now, reader), (request.against, reader.as_of(request.against))
+    # A moment to come is the newest one.
+    against = min(request.against, reader.as_of(request.against).last_ts() or request.against)
+    here, there = (frame.now, reader), (against, reader.as_of(against))
     (before, then), (after, now) = sorted((here, there), key=lambda each: each[0])
     return replace(frame, comparison=read_comparison(then, now, (before, after), request.name))
 

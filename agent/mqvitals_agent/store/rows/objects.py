@@ -116,11 +116,11 @@ def read_objects(connection: sqlite3.Connection, pattern: str, *, gone: bool) ->
 def read_times(connection: sqlite3.Connection, owner: str, kind: str) -> list[tuple[int, ObjectName, int, int]]:
     """(number, name, first seen, gone) of all objects of a kind of an owner, sorted by name; times are ms UTC.
 
-    Of those that still exist "gone" is the last moment of the calendar.
+    Of those that still exist "gone" is after the last moment of the calendar.
     """
     rows = connection.execute(
         "SELECT id, name, first_ts, coalesce(gone_ts, ?) FROM object WHERE owner = ? AND kind = ? ORDER BY name",
-        (LAST, owner, kind),
+        (LAST + 1, owner, kind),
     )
     return [
         (number, ObjectName(owner, kind, text(name)), integer(first), integer(gone))

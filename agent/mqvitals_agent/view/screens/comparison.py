@@ -93,6 +93,10 @@ def _figure(value: CurrentValue | None, metric: Metric | None) -> str:
     return f"{text}/s" if rate else text
 
 
+def _factor(ratio: float) -> str:
+    return number(round(ratio, 1) if ratio < 10 else round(ratio))
+
+
 def difference_words(each: Difference) -> str:
     """The difference in words: ``+9.3 k msgs (x94)``, ``-12 points``, ``now RETRYING``."""
     metric = each.metric
@@ -110,5 +114,5 @@ def difference_words(each: Difference) -> str:
     amount = f"{sign}{quantity(abs(after - before), metric.unit)}{rate}"
     ratio = after / before if before > 0 and after > 0 else 0.0
     if ratio >= 2:
-        return f"{amount} (x{number(ratio)})"
-    return f"{amount} (/{number(1 / ratio)})" if 0 < ratio <= 0.5 else amount
+        return f"{amount} (x{_factor(ratio)})"
+    return f"{amount} (/{_factor(1 / ratio)})" if 0 < ratio <= 0.5 else amount
