@@ -20,6 +20,7 @@ from mqvitals_config.matcher import parse_matcher
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.keys import ACROSS, APP, HELP, MOVES
 from mqvitals_tui.screens.before_screen import BeforeScreen
+from mqvitals_tui.screens.comparison_screen import ComparisonScreen
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.figure_screens import ChoiceScreen, ExplanationScreen
 from mqvitals_tui.screens.form_screen import FormScreen
@@ -38,7 +39,7 @@ Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 
 OBJECTS = {"object": ObjectName("QM01", "buffer_pool", "3"), "queue": ObjectName("QM02", "queue", "PAYMENTS.IN")}
 COMMANDS = {"object": "DISPLAY USAGE PSID(*) TYPE(PAGESET)", "queue": "DISPLAY QSTATUS(PAYMENTS.IN) TYPE(HANDLE) ALL"}
-SCREENS = (*TABS_BY_ID, *OBJECTS, "holders", "before")
+SCREENS = (*TABS_BY_ID, *OBJECTS, "holders", "before", "comparison")
 
 
 @dataclass
@@ -79,6 +80,11 @@ class Stage:
             alerts = (line.alert for line in self.app.screen.query_one("#lines", LinesView).lines)
             await self.shown(self.pilot)
             self.app.open_before(max(alerts, default=1) or 1)
+            await self.see(lambda: self.app.screen.frame is not None)
+        elif self.screen == "comparison":
+            # The store is younger than a day: what is compared is a minute before.
+            self.app._mark = self.app._screen_context.news.newest.now - 60_000
+            self.app.action_compare()
             await self.see(lambda: self.app.screen.frame is not None)
         elif self.screen == "holders":
             self.app.open_holders(OBJECTS["queue"])
@@ -558,6 +564,26 @@ async def changes_speed(stage: Stage, key: str) -> None:
         await stage.see(lambda speed=speed: bool(stage.app.player.speed == speed))  # type: ignore[misc]
 
 
+async def marks(stage: Stage, key: str) -> None:
+    said = len(stage.app._notifications)
+    await stage.press(key)
+    await stage.see(lambda: len(stage.app._notifications) > said)
+    assert stage.app._mark is not None
+
+
+async def compares(stage: Stage, key: str) -> None:
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, ComparisonScreen))
+
+
+async def compares_with_another(stage: Stage, key: str) -> None:
+    before = stage.app.screen.request.against
+    await stage.press(key)
+    await stage.see(
+        lambda: isinstance(stage.app.screen, ComparisonScreen) and stage.app.screen.request.against != before
+    )
+
+
 async def changes_zone(stage: Stage, key: str) -> None:
     """The times are in the next zone; without another one the screen says so."""
     said = len(stage.app._notifications)
@@ -567,6 +593,9 @@ async def changes_zone(stage: Stage, key: str) -> None:
 
 EFFECTS: dict[str, Effect] = {
     "next_zone": changes_zone,
+    "mark": marks,
+    "compare": compares,
+    "compare_next": compares_with_another,
     **dict.fromkeys(("cycle_back", "alert_back"), steps_back),
     **dict.fromkeys(("cycle_on", "alert_on"), steps_on),
     "go_to_time": asks_for_a_time,
@@ -607,6 +636,7 @@ EFFECTS: dict[str, Effect] = {
     "who": asks_who,
     "ask_again": asks_again,
     "holders_back": goes_back_from_object,
+    "comparison_back": goes_back_from_object,
     "before": shows_what_was_before,
     "before_back": goes_back_from_what_was_before,
     "up": goes_up,
