@@ -10,6 +10,7 @@ import pytest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import ELLIPSIS, cells
+from mqvitals_agent.view.alerts import object_key
 from mqvitals_agent.view.frame import ALERTS, OVERVIEW, Frame, FrameRequest, read_frame
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.screens.overview import overview_lines
@@ -144,9 +145,29 @@ def test_alerts_have_strips(lives: Lives, width: int, least: int) -> None:
     with StoreReader.open(life.store) as reader:
         frame = read_frame(reader, life.now, FrameRequest(ALERTS), life.judging)
     shown = alert_lines(frame, width)
-    assert sum(bool(each.parts) for each in shown) >= least
+    strips = [each for each in shown if each.parts and each.parts[0].at]
+    assert len(strips) >= least
     assert max(cells(each.text) for each in shown) <= width
-    for each in shown:
+    for each in strips:
         for part in each.parts:
             assert part.at <= life.now
             assert each.text[part.begin : part.end].strip()
+
+
+@pytest.mark.parametrize("width", [79, 119, 199])
+def test_advice_is_grouped_by_rule(lives: Lives, width: int) -> None:
+    """A rule with many objects has one text and its objects below, each of which opens; none is lost."""
+    life = lives("quiet")
+    with StoreReader.open(life.store) as reader:
+        frame = read_frame(reader, life.now, FrameRequest(ALERTS), life.judging)
+    advice = [each for each in frame.alerts if each.kind_of_rule != "operational"]
+    shown = alert_lines(frame, width)
+    assert any(" x" in each.text and each.key for each in shown)
+    assert max(cells(each.text) for each in shown) <= width
+    keys = {part.key for each in shown for part in each.parts if not part.at} | {each.key for each in shown}
+    assert {object_key(each) for each in advice} <= keys
+    assert len(shown) < len(advice)
+    for each in shown:
+        for part in each.parts:
+            assert part.end <= cells(each.text)
+            assert part.at or part.key.partition("/")[0] in each.text[part.begin : part.end]

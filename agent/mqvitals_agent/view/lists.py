@@ -349,7 +349,12 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         name_column("Queue mgr", 9),
         ("status", "Status", 9, MAIN),
         pair_column("channel_initiator", "adapters_started", "adapters_max", "Adapters", 9),
-        record_column("channel_initiator", "adapters_unused", "Unused", 9),
+        with_meter(
+            record_column("channel_initiator", "adapters_unused", "Unused", 9),
+            *(9, "adapters_max"),
+            low_is_bad=True,
+            always=False,
+        ),
         pair_column("channel_initiator", "dispatchers_started", "dispatchers_max", "Dispatchers", 11),
         AGE,
         with_meter(pair_column("channel_initiator", "current", "current_max", "Instances", 11), 10, "current_max"),

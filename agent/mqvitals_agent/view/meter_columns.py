@@ -21,11 +21,13 @@ _LONGER: Final = 10
 """Cells by which a meter grows where there is room."""
 
 
-def with_meter(column: Column, figure_cells: int, whole: str = "", *, low_is_bad: bool = False) -> Column:
+def with_meter(
+    column: Column, figure_cells: int, whole: str = "", *, low_is_bad: bool = False, always: bool = True
+) -> Column:
     """The column with a meter before its figure, which takes ``figure_cells``.
 
     The figure is the column's metric, a share in per cent, or with ``whole`` a part of that metric. The ticks are those
-    of the object's rules.
+    of the object's rules. Unless ``always``, there is a meter only where the screen has room left.
     """
     kind, name = column.metrics[0]
 
@@ -45,10 +47,16 @@ def with_meter(column: Column, figure_cells: int, whole: str = "", *, low_is_bad
             )
         )
 
-    width = max(figure_cells + METER, cells(column.title))
+    width = max(figure_cells + METER, cells(column.title)) if always else column.width
     metrics = (*column.metrics, *(((kind, whole),) if whole and (kind, whole) not in column.metrics else ()))
     return replace(
-        column, cell=cell, width=width, widest=width + _LONGER, figure=figure_cells, right=True, metrics=metrics
+        column,
+        cell=cell,
+        width=width,
+        widest=max(figure_cells + METER, width) + _LONGER,
+        figure=figure_cells,
+        right=True,
+        metrics=metrics,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mqvitals_agent.text.figure import number, object_words
 from mqvitals_agent.text.severity import WIDEST, Health, health_of
 from mqvitals_agent.text.strip import strip
-from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, signed_line, tone_of, wrapped
+from mqvitals_agent.text.styled import Line, Part, Span, Tone, heading, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.actions import handling_texts
 from mqvitals_agent.view.alerts import (
@@ -25,7 +25,7 @@ from mqvitals_agent.view.alerts import (
 from mqvitals_agent.view.handling import NO_MARK, legend
 from mqvitals_agent.view.heat import folded, heat_parts
 from mqvitals_agent.view.status import silent_since, without_answer
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Why
 from mqvitals_rules.ruleset.rule import RuleKind
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     if ended:
         lines += [heading(f"Ended: {number(len(ended))}, the newest first", width), *_rows(frame, ended, width)]
     if advice:
-        lines += [heading(f"Advice: {number(len(advice))}", width), *_rows(frame, advice, width)]
+        lines += [heading(f"Advice: {number(len(advice))}", width), *_advice_rows(frame, advice, width)]
     return tuple(lines)
 
 
@@ -320,6 +320,44 @@ def _none(frame: Frame, text: str) -> Line:
     if health >= Health.UNKNOWN:
         return line(f"{Health.UNKNOWN.glyph} no alert is known, but some data is missing", Tone.UNKNOWN)
     return line(f"{Health.OK.glyph} no alerts", Tone.OK)
+
+
+_FEW = 2
+"""As many pieces of advice of one rule are listed one by one."""
+
+
+def _advice_rows(frame: Frame, advice: Sequence[Alert], width: int) -> Iterator[Line]:
+    """Advice by rule, that of most objects first: ``CHL-05 x20``, its first text, and the objects, each of which opens."""
+    groups: dict[tuple[str, Severity, bool], list[Alert]] = {}
+    for alert in advice:
+        groups.setdefault((alert.key.rule, shown_severity(alert), alert.ended is None), []).append(alert)
+    for alerts in sorted(groups.values(), key=lambda group: (group[0].ended is not None, -len(group))):
+        yield from _rows(frame, alerts, width) if len(alerts) <= _FEW else _advice_group(frame, alerts, width)
+
+
+def _advice_group(frame: Frame, alerts: Sequence[Alert], width: int) -> Iterator[Line]:
+    first, lead = alerts[0], " " * SUMMARY_INDENT
+    health = health_of(shown_severity(first))
+    title = f"{fit(str(health), WIDEST)}   {safe(first.key.rule)} x{number(len(alerts))}"
+    first_line, *rest = wrap(safe(short_summary(first)), width, first=f"{title}  ", rest=lead)
+    tone = tone_of(health) if first.ended is None else Tone.FAINT
+    yield Line(
+        (Span(first_line[:WIDEST], tone), Span(first_line[WIDEST:])), object_key(first), frame.handled.number(first)
+    )
+    yield from (line(each, Tone.FAINT) for each in rest)
+    spans: list[Span] = [Span(lead)]
+    parts: list[Part] = []
+    x = SUMMARY_INDENT
+    for alert in alerts:
+        words = cut(object_words(alert.key.object), width - SUMMARY_INDENT)
+        size = cells(words)
+        if parts and x + size > width:
+            yield Line(tuple(spans[:-1]), parts[0].key, parts=tuple(parts))
+            spans, parts, x = [Span(lead)], [], SUMMARY_INDENT
+        parts.append(Part(x, x + size, object_key(alert)))
+        spans += [Span(words, Tone.FAINT), Span("  ")]
+        x += size + 2
+    yield Line(tuple(spans[:-1]), parts[0].key, parts=tuple(parts))
 
 
 _ROOMY = 150

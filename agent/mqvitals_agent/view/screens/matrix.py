@@ -108,6 +108,7 @@ def task_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
         for title, name in (
             ("instances", "current"),
             ("adapters", "adapters_started"),
+            ("  unused", "adapters_unused"),
             ("dispatchers", "dispatchers_started"),
             ("TLS tasks", "ssltasks_started"),
         )
