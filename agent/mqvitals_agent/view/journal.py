@@ -294,8 +294,11 @@ def journal_lines(
     zone = zone_name(now)
     total = number(sum(len(each.entries) for each in found))
     order = "by object" if grouped else "the newest first"
-    cut_off = f", of the newest {number(most)}" if most and len(entries) >= most else ""
-    title = heading(cut(f"Journal: {total} of the last day{cut_off}, {order}, times in {zone}", width - 2), width)
+    what = f"{total} of the last day"
+    if most and len(entries) >= most:
+        newest = f"the newest {most:,}"
+        what = f"{total} of {newest}" if text else newest
+    title = heading(cut(f"Journal: {what}, {order}, times in {zone}", width - 2), width)
     if not found:
         words = "nothing in the journal matches" if text else "nothing has happened yet"
         return title, *wrapped(words, width, Tone.FAINT)

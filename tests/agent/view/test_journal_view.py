@@ -196,7 +196,8 @@ def test_the_screen_by_time_and_by_object() -> None:
     assert (queue.text, channel.text) == ("QM01 PAYMENTS.IN  1", "QM01 QM01.TO.BANK  6")
     assert "QM01" not in flap.text
     assert flap.key == channel.key == str(CHANNEL)
-    assert "of the newest 7" in journal_lines(entries, NOW, 100, most=7)[0].text
+    assert journal_lines(entries, NOW, 100, most=7)[0].text.startswith("Journal: the newest 7, ")
+    assert " of the newest 7, " in journal_lines(entries, NOW, 100, "QM", most=7)[0].text
 
 
 def test_an_object_has_its_own_journal() -> None:
