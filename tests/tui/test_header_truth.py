@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from threading import Event
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from textual import events
@@ -16,7 +17,7 @@ from textual.pilot import Pilot
 from mqsamples.group import BEGIN, SITE, batches, members
 from mqvitals_agent.service.cycle_writer import CycleWriter
 from mqvitals_agent.simulator.scenario import Scenario
-from mqvitals_agent.text.figure import clock
+from mqvitals_agent.text.figure import clock, times_in, zone_name
 from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.view.frame import Frame
 from mqvitals_agent.view.status import counts
@@ -27,7 +28,9 @@ from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.feed import FrameLoaded
 from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
+from mqvitals_tui.screens.moment_form import MomentForm
 from mqvitals_tui.widgets.painting import Banner
+from mqvitals_tui.widgets.text_line import TextLine
 
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 
@@ -37,10 +40,53 @@ WALKS, STEPS, CYCLES = 12, 6, 4
 snapshot a screen says that it is stale."""
 
 KEYS = (
-    *("1", "2", "3", "4", "5", "6", "7", "8", "0", "d"),
-    *("enter", "enter", "enter", "down", "down", "up", "end", "escape", "escape", "escape"),
-    *("question_mark", "colon", "slash", "plus", "minus", "r", "a", "s", "m", "n", "u", "tab"),
+    *("1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "d", "d"),
+    *(
+        "enter",
+        "enter",
+        "enter",
+        "enter",
+        "down",
+        "down",
+        "up",
+        "end",
+        "right",
+        "left",
+        "escape",
+        "escape",
+        "escape",
+        "escape",
+    ),
+    *(
+        "question_mark",
+        "colon",
+        "slash",
+        "plus",
+        "minus",
+        "r",
+        "a",
+        "s",
+        "m",
+        "n",
+        "u",
+        "tab",
+        "tab",
+        "f",
+        "v",
+        "z",
+        "less_than_sign",
+    ),
+    *(
+        "left_square_bracket",
+        "left_square_bracket",
+        "right_square_bracket",
+        "left_curly_bracket",
+        "right_curly_bracket",
+    ),
+    *("g", "l", "l", "space", "x", "M", "equals_sign", "equals_sign", "b", "b", "Z", "e", "o", "w"),
 )
+CHARACTERS = {"left_square_bracket": "[", "right_square_bracket": "]", "equals_sign": "=", "space": " "}
+"""The characters of keys that have names: inputs take them."""
 
 
 class WatchedApp(MqvitalsApp):
@@ -61,8 +107,8 @@ class WatchedApp(MqvitalsApp):
         self._feed._read = read_through_gate  # type: ignore[method-assign, assignment]
 
     def on_frame_loaded(self, message: FrameLoaded) -> None:
+        # The toolkit calls the handler of each class, this one first.
         self.frames.append(message.read.frame)
-        super().on_frame_loaded(message)
 
 
 def newest_ts(frame: Frame) -> int:
@@ -86,8 +132,13 @@ def wrong_in_header(app: WatchedApp) -> list[str]:
         # The screen was pushed this moment: what it paints first is checked with the next key.
         return []
     wanted = [f"{health_of(severity).glyph} {count}" for severity, count in counts(frame.status.alerts) if count]
-    missing = [words for words in (*wanted, clock(newest_ts(frame))) if words not in header]
-    return missing + [words for words in ("stale", "reading the store") if words in header]
+    with times_in(app._screen_context.zones.zone):
+        newest, at = newest_ts(frame), frame.request.at
+        wanted += [f"{clock(newest)} {zone_name(newest)}"]
+        wanted += [] if at is None else [f"AS OF {clock(at)} {zone_name(at)}"]
+    missing = [words for words in wanted if words not in header]
+    unwanted = ["stale", "reading the store", *(["AS OF"] if at is None else [])]
+    return missing + [words for words in unwanted if words in header]
 
 
 SESSIONS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 42))]
@@ -97,7 +148,7 @@ SESSIONS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1,
 async def test_random_walks(
     tmp_path: Path, judging: RuleConfig, scenarios: Mapping[str, Scenario], until: Until, seed: int
 ) -> None:
-    """Tabs, objects, help, palette and forms, in any order; now and then a cycle is written."""
+    """Tabs, objects, the past, comparisons, help, palette and forms, in any order; now and then a cycle is written."""
     polled = batches(scenarios["incident"], (WALKS + 1) * CYCLES * EVERY_MS, EVERY_MS)
     store = tmp_path / "store.db"
     settings = replace(Settings(), name=LocatedText(SITE, Place("test")))
@@ -112,19 +163,25 @@ async def test_random_walks(
 
     for _ in range(CYCLES):
         write()
-    app = WatchedApp(store, judging, lambda: now[0], machine=lambda: now[0])
+    app = WatchedApp(store, judging, lambda: now[0], machine=lambda: now[0], zone=ZoneInfo("Europe/Berlin"))
     random = Random(seed)
     async with app.run_test(size=(random.choice((80, 120, 200)), 30)) as pilot:
+
+        def has_caught_up() -> bool:
+            """The newest frame is of the moment where the last key leads; and where that is now, of the last cycle."""
+            if not app.frames or app._feed._ways or app.frames[-1].request.at != app._feed._at:
+                return False
+            return app._feed._at is not None or newest_ts(app.frames[-1]) > now[0] - EVERY_MS - 1_000
 
         async def caught_up() -> None:
             app.gate.set()
             app._feed._wake.set()
-            await until(pilot, lambda: bool(app.frames) and newest_ts(app.frames[-1]) > now[0] - EVERY_MS - 1_000)
+            await until(pilot, has_caught_up)
 
         async def press(key: str) -> None:
             """As a terminal does; nobody waits for a frame."""
             assert app._driver is not None
-            event = events.Key(key, key if len(key) == 1 else None)
+            event = events.Key(key, CHARACTERS.get(key, key if len(key) == 1 else None))
             event.set_sender(app)
             app._driver.send_message(event)
             # A screen that is being opened has nothing on it yet; what it paints first must be right.
@@ -136,9 +193,15 @@ async def test_random_walks(
             at = random.randrange(STEPS)
             for step in range(STEPS):
                 key = random.choice(KEYS)
-                if isinstance(app.screen, FormScreen) and key == "enter":
-                    # Leaving is part of a walk, acting is not.
-                    key = "escape"
+                form = app.screen
+                if isinstance(form, FormScreen) and key == "enter":
+                    # Leaving is part of a walk, acting is not; going to a time is.
+                    if isinstance(form, MomentForm):
+                        form.query_one("#time", TextLine).value = random.choice(
+                            ("-4s", "-10s", "1", "12:00:04", "no time")
+                        )
+                    else:
+                        key = "escape"
                 trod.append(key)
                 await press(key)
                 if step == at:

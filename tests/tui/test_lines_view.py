@@ -79,6 +79,18 @@ async def test_cursor_walks_only_lines_with_a_key(keys: list[str], key: str) -> 
         assert app.highlighted[-1] == key
 
 
+@pytest.mark.parametrize("count", [0, 1, 8])
+async def test_a_text_without_sections_has_no_next_one(count: int) -> None:
+    """The key of the next section leaves the cursor where it is, also before anything is shown."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)):
+        app.lines.show(text(count, range(count)))
+        before = app.lines.cursor
+        for step in (1, -1):
+            app.lines.go_to_part(step)
+            assert app.lines.cursor == before
+
+
 async def test_no_line_is_jumped_over_unread() -> None:
     """When the next stop is out of sight the text moves by one line until it comes."""
     app = Reading()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -348,7 +349,7 @@ class LinesView(CursorView, can_focus=True):
         heads = [row for row, each in enumerate(self._lines) if each.section or is_heading(each)]
         parts = [
             (head, first, end)
-            for head, end in zip(heads, [*heads[1:], len(self._lines)], strict=True)
+            for head, end in pairwise([*heads, len(self._lines)])
             if head <= (first := self._after(head - 1)) < end
         ]
         if not parts:
