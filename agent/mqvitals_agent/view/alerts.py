@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import age, clock, day
+from mqvitals_agent.view.past_words import LATER_WORDS
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Standing, Why
 from mqvitals_rules.snapshot import ObjectName
@@ -137,10 +138,14 @@ def duration_words(alert: Alert, now: int) -> str:
 
 
 def short_summary(alert: Alert) -> str:
-    """The summary for use beside the object's name, without that name: ``queue X: depth 7`` is ``depth 7``."""
+    """The summary for use beside the object's name, without that name: ``queue X: depth 7`` is ``depth 7``.
+
+    The mark of words that were said later than the moment shown stays.
+    """
     text, name = summary(alert), alert.key.object.name
+    mark = LATER_WORDS if text.startswith(LATER_WORDS) else ""
     subject, colon, rest = text.partition(": ")
-    return _as_it_stands(alert, rest if colon and rest and name and subject.endswith(f" {name}") else text)
+    return _as_it_stands(alert, f"{mark}{rest}" if colon and rest and name and subject.endswith(f" {name}") else text)
 
 
 def open_summary(alert: Alert) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.result import CurrentValue
     from mqvitals_rules.compiled_rule import CompiledRule
 
-LATER_WORDS: Final = "said later"
+LATER_WORDS: Final = "(said later) "
 """Stands before words that could not be said again with the figures of then."""
 
 RuleOf = Callable[[Alert], "CompiledRule | None"]
@@ -60,7 +60,7 @@ def _figures(reader: StoreReader, alerts: Sequence[tuple[Alert, CompiledRule]]) 
 
 def _said_again(alert: Alert, rule: CompiledRule | None, figures: Figures, at: int) -> Alert:
     held = replace(alert, good_polls=0, unknown_polls=0, recent_polls=1)
-    marked = replace(held, summary=f"({LATER_WORDS}) {alert.summary}")
+    marked = replace(held, summary=f"{LATER_WORDS}{alert.summary}")
     if rule is None or rule.awaited or rule.summary.inserts or rule.summary.shows_members:
         return marked
     missing = False

@@ -8,7 +8,8 @@ import pytest
 
 from mqsamples.printed import printed
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.alerts import alert_json, at_least, full_json, since_words, summary, worst_first
+from mqvitals_agent.view.alerts import alert_json, at_least, full_json, short_summary, since_words, summary, worst_first
+from mqvitals_agent.view.past_words import LATER_WORDS
 from mqvitals_agent.view.screens.alerts import alert_list_lines, entry_texts
 from mqvitals_agent.view.status import StatusData
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
@@ -29,6 +30,12 @@ def alert(
     state = AlertState.FIRING if ended is None else AlertState.RESOLVED
     key = AlertKey(rule, name, instance)
     return Alert(key, name, "operational", "", state, severity, severity, 1, 2, text, started, ended)
+
+
+@pytest.mark.parametrize("mark", ["", LATER_WORDS])
+def test_words_beside_the_name_keep_the_mark_of_later_ones(mark: str) -> None:
+    """The name of the object is left out where it stands already, but never that the words were said later."""
+    assert short_summary(alert(text=f"{mark}buffer pool 3: 4 % free")) == f"{mark}4 % free"
 
 
 def test_json() -> None:
