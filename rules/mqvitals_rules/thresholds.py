@@ -25,7 +25,7 @@ from mqvitals_rules.expression.node import (
 )
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.rule import RuleKind
-from mqvitals_rules.vocabulary.metric import MetricType, Reported
+from mqvitals_rules.vocabulary.metric import NO_LIMIT, MetricType, Reported
 
 NEAR: Final = 0.8
 """The share of its threshold from which a value comes near to it."""
@@ -131,13 +131,14 @@ def _bounds(root: Condition) -> Iterator[tuple[MetricValue, bool, Node, bool]]:
 
 
 def _number(node: Node, values: Mapping[str, Reported]) -> float | None:
-    """What an operand is with these values; None where it needs more than numbers among them."""
+    """What an operand is with these values; None where it needs more than numbers among them, or has no limit."""
     match node:
         case Constant(value=int() | float() as value, values=None):
             return value
         case MetricValue():
             known = values.get(node.name)
-            return known if isinstance(known, int | float) else None
+            unlimited = known == NO_LIMIT and node.metric.type is MetricType.GAUGE
+            return known if isinstance(known, int | float) and not unlimited else None
         case Negation(operand=operand):
             inner = _number(operand, values)
             return None if inner is None else -inner

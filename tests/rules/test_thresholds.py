@@ -15,7 +15,7 @@ from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.thresholds import NEAR, applies, comes_near, low_end_is_bad, low_is_bad, nearness, thresholds_of
-from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.metric import NO_LIMIT, Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
@@ -58,7 +58,9 @@ def test_a_share_of_another_figure_is_calculated() -> None:
         ("depth", 4000, False),
         ("depth", 5000, False),
     ]
-    assert not [each for each in thresholds_of([rule("queue", "Q-01")], "queue", {}) if each.metric == "depth"]
+    for unbounded in ({}, {"max_depth": NO_LIMIT}):
+        found = list(thresholds_of([rule("queue", "Q-01")], "queue", unbounded))
+        assert not [each for each in found if each.metric == "depth"]
 
 
 def test_every_kind_has_thresholds_of_numbers_on_the_bad_side() -> None:
