@@ -26,7 +26,7 @@ from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.moment_form import MomentForm
 from mqvitals_tui.tabs import TABS_BY_ID
 from mqvitals_tui.widgets.cursor_view import CursorView
-from mqvitals_tui.widgets.painting import Banner
+from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 Lives = Callable[[str], Any]
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
@@ -283,8 +283,12 @@ async def test_nobody_acts_on_the_past(lives: Lives, until: Until, shown: Any) -
     async with app.run_test(size=SIZE) as pilot:
         app.go_to("alerts")
         await shown(pilot)
+        keys = app.screen.query_one("#keys", StatusBar)
+        assert "a acknowledge" in keys.text
         await pilot.press("left_square_bracket")
         await until(pilot, lambda: at(app) is not None and app.screen.frame is not None)
+        await until(pilot, lambda: "a acknowledge" not in keys.text)
+        assert "b before it" in keys.text
         for key in ("a", "o", "n", "s", "m", "u", "A"):
             said = len(app._notifications)
             await pilot.press(key)

@@ -299,8 +299,14 @@ _SPARE = {
 }
 
 
-def own_hints(bindings: Sequence[Binding]) -> tuple[Hint, ...]:
-    """Hints for the keys that belong to one screen alone."""
+_ONLY_NOW = (*ACTIONS, SEEN, EXTEND, WHO, UNITS)
+"""Keys that are refused in the past."""
+
+
+def own_hints(bindings: Sequence[Binding], *, past: bool = False) -> tuple[Hint, ...]:
+    """Hints for the keys that belong to one screen alone; in the ``past`` without those that work only now."""
+    if past:
+        bindings = [each for each in bindings if each not in _ONLY_NOW]
     if bindings == SILENCES:
         return tuple(Hint(key_names(each), "end it" if each is UNDO else each.description, 1) for each in bindings)
     known = (*ACTIONS, SEEN, BEFORE)

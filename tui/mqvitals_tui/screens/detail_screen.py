@@ -131,14 +131,14 @@ class DetailScreen(ActingScreen):
             Hint("Esc", "back"),
             Hint("Enter", "open, chart", 1),
             Hint("f", "chart", 3),
-            *((Hint("w", self._asking.description),) if self._asking else ()),
+            *((Hint("w", self._asking.description),) if self._asking and not self.in_past else ()),
             Hint("+ -", "span", 4),
             Hint("< >", "metric", 5),
             Hint("v", "add", 5),
             Hint("← →", "read", 5),
             *(
                 hint._replace(spare=hint.spare + 3)
-                for hint in (own_hints((*ACTIONS, BEFORE)) if self._has_alerts else ())
+                for hint in (own_hints((*ACTIONS, BEFORE), past=self.in_past) if self._has_alerts else ())
             ),
             Hint("y", "copy", 2),
             Hint(":", "find", 6),

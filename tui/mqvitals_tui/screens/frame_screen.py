@@ -251,6 +251,12 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         aged = frame_at(frame, self.context.now(), ranks, self.context.machine(), self.context.news.newest)
         return replace(aged, zone=self.context.zones.zone)
 
+    @property
+    def in_past(self) -> bool:
+        """Whether the newest frame of any screen is of the past: people act on alerts, and ask, only now."""
+        newest = self.context.news.newest
+        return newest is not None and (newest.data.as_of is not None or newest.data.past)
+
     def _past_line(self, at: int, width: int) -> Line:
         """The first line in the past: which moment is shown, and where there is room the keys that lead on from it."""
         news = self.context.news

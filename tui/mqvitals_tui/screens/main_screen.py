@@ -194,7 +194,7 @@ class MainScreen(ActingScreen):
         if tab.part:
             in_text = bool(tab.columns) and self.focused is self.query_one("#lines")
             hints += (Hint("Tab", "table" if in_text else tab.part, 1 if tab.columns else 2),)
-        hints += own_hints(tab.own_keys)
+        hints += own_hints(tab.own_keys, past=self.in_past)
         if tab.columns:
             # Beside two widgets there is less room.
             hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 5 if tab.part else 2))
