@@ -52,6 +52,7 @@ from mqvitals_rules.expression.node import (
     children,
     messages_of,
     read_now,
+    walk,
 )
 from mqvitals_rules.vocabulary.event import lacking
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Reported, Value
@@ -61,6 +62,8 @@ Look = Callable[[str], Reported | None]
 
 _JOINS = (All, Any)
 _TERMS = (Comparison, Membership, Affix)
+_OF_VALUES = (*_TERMS, *_JOINS, Not, MetricValue, Constant, Negation, Absolute, Extreme, Arithmetic)
+"""Parts whose truth, and what is missing for it, follow from the latest values of metrics alone."""
 _NO_VALUES: Mapping[str, Reported] = MappingProxyType({})
 
 
@@ -82,9 +85,10 @@ class MemberOutcome(NamedTuple):
 class CompiledParts:
     """The functions of an expression's parts, each compiled when it is first asked for. They never raise."""
 
-    __slots__ = ("_compared", "_functions", "_optional")
+    __slots__ = ("_compared", "_deciding", "_functions", "_optional")
 
     def __init__(self) -> None:
+        self._deciding: dict[Node, tuple[MetricValue, ...] | None] = {}
         self._functions: dict[Node, Callable[[Context, Look], Whatever]] = {}
         self._optional: dict[Node, tuple[MetricValue, ...]] = {}
         self._compared: dict[Node, tuple[MetricValue, ...]] = {}
@@ -119,11 +123,20 @@ class CompiledParts:
             self._compared[node] = found
         return found
 
+    def deciding(self, node: Node) -> tuple[MetricValue, ...] | None:
+        """The metrics whose latest values alone decide what a part comes to and what it is missing; None: more does."""
+        if node not in self._deciding:
+            every = tuple(walk(node))
+            alone = all(isinstance(each, _OF_VALUES) for each in every)
+            metrics = tuple(each for each in every if isinstance(each, MetricValue))
+            self._deciding[node] = metrics if alone and not any(each.of == PAIR for each in metrics) else None
+        return self._deciding[node]
+
 
 class ExpressionEvaluation:
     """An expression's parts on one context; ``kind``: of the member that the context is, where it is one."""
 
-    __slots__ = ("_context", "_kind", "_known", "_parts", "_text", "_values")
+    __slots__ = ("_context", "_kind", "_known", "_lacking", "_outcomes", "_parts", "_text", "_values")
 
     def __init__(
         self,
@@ -139,6 +152,8 @@ class ExpressionEvaluation:
         self._values = values
         self._kind = kind
         self._known: dict[Node, object] = {}
+        self._outcomes: dict[Node, tuple[MemberOutcome, ...] | None] = {}
+        self._lacking: dict[Node, tuple[Missing, ...]] = {}
 
     def truth(self, node: Condition) -> object:
         """True, False, None for unknown, or ``LEFT_OUT``. Terms are compiled; ``and``, ``or`` and ``not`` join them."""
@@ -225,6 +240,11 @@ class ExpressionEvaluation:
 
     def members(self, node: AnyMember | MemberTally) -> tuple[MemberOutcome, ...] | None:
         """The result of each member, unknown of an object that may be one; None where the members are not known."""
+        if node not in self._outcomes:
+            self._outcomes[node] = self._members(node)
+        return self._outcomes[node]
+
+    def _members(self, node: AnyMember | MemberTally) -> tuple[MemberOutcome, ...] | None:
         members = self._context.members(node.kind)
         if members.doubt is not None:
             return None
@@ -238,12 +258,20 @@ class ExpressionEvaluation:
 
     def _each_member(self, node: AnyMember | MemberTally) -> Iterator[MemberOutcome]:
         body = node.body
-        function = self._parts.function(body)
+        function, deciding = self._parts.function(body), self._parts.deciding(body)
         members = self._context.members(node.kind)
+        # Thousands of members lack the same.
+        alike: dict[tuple[object, ...], tuple[Missing, ...]] = {}
         for member, values in members:
             found = function(member, values.get)
             if found is None or found is LEFT_OUT:
-                missing = ExpressionEvaluation(self._text, self._parts, member, values, node.kind).missing(body)
+                unknown = ExpressionEvaluation(self._text, self._parts, member, values, node.kind)
+                if deciding is None:
+                    missing = unknown.missing(body)
+                else:
+                    key = tuple([unknown._reported(metric) for metric in deciding])
+                    known = alike.get(key)
+                    missing = alike[key] = unknown.missing(body) if known is None else known
                 yield MemberOutcome(member.name, None, missing)
             else:
                 yield MemberOutcome(member.name, found)
@@ -290,6 +318,11 @@ class ExpressionEvaluation:
         return missing() if self.value(node) is None else ()
 
     def _of_members(self, node: AnyMember | MemberTally) -> tuple[Missing, ...]:
+        if node not in self._lacking:
+            self._lacking[node] = self._lacking_of(node)
+        return self._lacking[node]
+
+    def _lacking_of(self, node: AnyMember | MemberTally) -> tuple[Missing, ...]:
         found = self.members(node)
         if found is None:
             return (Missing(node.kind, self._context.members(node.kind).doubt or Absence.NOT_ASKED),)
@@ -340,4 +373,6 @@ def _absence(value: object) -> Absence:
 
 def _merged(found: Iterable[tuple[Missing, ...]]) -> tuple[Missing, ...]:
     """Each missing value once."""
-    return tuple(dict.fromkeys(missing for each in found for missing in each))
+    # Mostly they are the same objects, and a reason is slow to hash.
+    different = {id(each): each for each in found}
+    return tuple(dict.fromkeys(missing for each in different.values() for missing in each))

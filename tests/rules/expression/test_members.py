@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mqvitals_rules.expression import Context, Expression, Missing
 from mqvitals_rules.expression.context import Unplaced
@@ -341,3 +343,24 @@ def test_eta_begins_anew_when_its_limit_changes(compiled: Compile, context: Make
     assert judged(expression, late) is None
     gaps = context({"depth": 59, "max_depth": 100}, {"depth": rising, "max_depth": [100.0, *[None] * 8, 100.0]})
     assert judged(expression, gaps) is True
+
+
+_DEPTHS = st.sampled_from([0, 60, 100, *list(Absence)[:4]])
+
+
+@given(
+    st.lists(st.tuples(_DEPTHS, _DEPTHS), max_size=12),
+    st.sampled_from(["depth > 50 and max_depth > 50", "depth > max_depth or not depth > 5", "depth / max_depth > 1"]),
+)
+def test_what_many_members_lack_is_what_each_of_them_lacks(
+    compiled: Compile, context: Make, values: Sequence[tuple[Reported, Reported]], condition: str
+) -> None:
+    """Members that lack the same are looked at once, and nothing is lost by that."""
+    members = [context({"depth": depth, "max_depth": most}, name=f"Q{at}") for at, (depth, most) in enumerate(values)]
+    found = compiled(f"any(queue, {condition})", "page_set").explain(context({}, company={"queue": members}))
+    alone = compiled(f"any(queue, {condition})", "page_set")
+    each = [alone.explain(context({}, company={"queue": [member]})) for member in members]
+    truths = [one.truth for one in each]
+    assert found.truth is (True if True in truths else None if None in truths else False)
+    lacked = tuple(dict.fromkeys(missing for one in each for missing in one.missing))
+    assert found.missing == (lacked if found.truth is None else ())
