@@ -20,7 +20,7 @@ from mqvitals_agent.view.dispositions import read_dispositions
 from mqvitals_agent.view.handling import AlertSite, Handlings, read_alert_actions
 from mqvitals_agent.view.heat import Heat, read_heat
 from mqvitals_agent.view.journal import IN_OTHER_SECTIONS, MOST_RECENT, RECENT_MS
-from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_history
+from mqvitals_agent.view.key_figures import RATE_OF_CHANNELS, OverviewHistory, read_overview_history
 from mqvitals_agent.view.leaders import LeaderBoard, read_leaders
 from mqvitals_agent.view.lists import read_items, read_store
 from mqvitals_agent.view.maintenance import maintenance_spans
@@ -72,6 +72,9 @@ ADVISED = 3
 """The number of alerts, the worst, for which the overview reads the advice."""
 
 _HEADER_FIGURES: Mapping[str, tuple[str, ...]] = {"queue_manager": ("reachable", "reason")}
+
+_OVERVIEW_FIGURES: Mapping[str, tuple[str, ...]] = {**FIGURES, "channel": (*FIGURES["channel"], *RATE_OF_CHANNELS)}
+"""Those of the status, and what the rates of messages are made of: of thousands of channels both are read at once."""
 
 
 class FrameRequest(NamedTuple):
@@ -199,7 +202,7 @@ def read_frame(
     seq = store_position(reader, request.at)
     if request.at is not None:
         reader = reader.as_of(request.at)
-    figures = FIGURES if request.screen == OVERVIEW else _HEADER_FIGURES
+    figures = _OVERVIEW_FIGURES if request.screen == OVERVIEW else _HEADER_FIGURES
 
     data = read_status_data(reader, clock_ms, figures, site_of=partial(AlertSite.of, settings), machine=machine)
     if data.as_of is not None:

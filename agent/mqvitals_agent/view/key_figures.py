@@ -234,6 +234,9 @@ SPAN_MS = 3_600_000
 
 _SERVER_CONNECTION = CHANNEL_TYPE["SVRCONN"]
 
+RATE_OF_CHANNELS = ("type", RATE["channel"])
+"""The metrics of channels that rates of messages are made of."""
+
 _WATCHED = (("buffer_pool", "free_pct", -1), ("page_set", "used_pct", 1))
 
 _METRICS = {"cf_structure": "entries_pct", **{kind: metric for kind, metric, _ in _WATCHED}}
@@ -275,7 +278,10 @@ class OverviewHistory:
 
 
 def read_overview_history(reader: StoreReader, data: StatusData, rules: RuleSet) -> OverviewHistory:
-    """Read the last hour before ``situation.now``, or before its owner fell silent. Raises StoreError."""
+    """Read the last hour before ``data.now``, or before its owner fell silent; ``data`` has ``RATE_OF_CHANNELS`` too.
+
+    Raises StoreError.
+    """
     points: dict[ObjectName, Points] = {}
     bounds: dict[ObjectName, Bounds] = {}
     rates: dict[str, CurrentValue] = {}
@@ -295,7 +301,7 @@ def read_overview_history(reader: StoreReader, data: StatusData, rules: RuleSet)
             if extreme is not None:
                 points[extreme.name] = reader.trend(extreme.name, name, since).points
                 bounds[extreme.name] = bounds_of_object(extreme.name, name, data.current[extreme.name], rules)
-        rate, of_channels = _message_rates(reader, member.name)
+        rate, of_channels = _message_rates(reader, objects_of_kind(data.current, member.name, "channel"))
         by_channel |= of_channels
         if rate is not None:
             rates[member.name] = rate
@@ -313,13 +319,14 @@ def bounds_of_object(name: ObjectName, metric: str, values: Values, rules: RuleS
     return Bounds(bounds_of(Item(name, Health.OK, values, rules=own), metric, low_is_bad=low), low)
 
 
-def _message_rates(reader: StoreReader, owner: str) -> tuple[CurrentValue | None, Mapping[ObjectName, CurrentValue]]:
-    """The messages per second of all message channels of a queue manager, or why they are unknown, None without a
-    channel; and those of each channel of which they are known.
+def _message_rates(
+    reader: StoreReader, current: Current
+) -> tuple[CurrentValue | None, Mapping[ObjectName, CurrentValue]]:
+    """The messages per second of all message channels of a queue manager (``current``, with type and counter), or why
+    they are unknown, None without a channel; and those of each channel of which they are known.
 
     Server-connection channels are left out: they count calls.
     """
-    current = reader.current_by_kind(owner, "channel", (RATE["channel"], "type"))
     between = {name: values for name, values in current.items() if not _serves(values.get("type"))}
     rates = {
         name: values[PER_SECOND]
