@@ -126,6 +126,37 @@ class FeedNews:
         self.failed, self.waiting = text, waiting
 
 
+class KeptFrames:
+    """What was read last for each of some requests, to be shown at once when a screen comes back to one.
+
+    At most ``most`` frames with ``rows`` items in all are kept, the newest ones; of the past none. For one thread.
+    """
+
+    def __init__(self, most: int = 12, rows: int = 30_000) -> None:
+        self._most, self._rows = most, rows
+        self._kept: dict[FrameRequest, LoadedFrame] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def keep(self, read: LoadedFrame) -> None:
+        """Keep a frame that was read now."""
+        request = read.frame.request
+        if request.at is not None:
+            return
+        self._kept.pop(request, None)
+        self._kept[request] = read
+        rows = sum(len(each.frame.items) for each in self._kept.values())
+        while len(self._kept) > 1 and (len(self._kept) > self._most or rows > self._rows):
+            oldest = next(iter(self._kept))
+            rows -= len(self._kept.pop(oldest).frame.items)
+
+    def of(self, request: FrameRequest, newest: Frame | None) -> LoadedFrame | None:
+        """What was read last for this request; None: nothing is kept, or the ``newest`` frame is of an earlier store."""
+        read = self._kept.get(request)
+        return None if read is None or newest is None or read.frame.seq.ts > newest.seq.ts else read
+
+
 class Feed:
     """Reads what the screen on top requests while ``run`` runs; all reading is done in that thread."""
 

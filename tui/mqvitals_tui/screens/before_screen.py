@@ -46,7 +46,7 @@ class BeforeScreen(LinesScreen):
             Hint("?", "help"),
             Hint("q", "quit"),
         )
-        self.query_one("#keys", StatusBar).show((hint_line(hints, width),))
+        self.query_one("#keys", StatusBar).show((hint_line(hints, width, self.older_words),))
 
     def paint(self, read: LoadedFrame, width: int) -> None:
         """The lines, the highest score first."""

@@ -146,7 +146,7 @@ class DetailScreen(ActingScreen):
             Hint("F1", "help"),
             Hint("q", "quit"),
         )
-        self.query_one("#keys", StatusBar).show((hint_line(hints, width),))
+        self.query_one("#keys", StatusBar).show((hint_line(hints, width, self.older_words),))
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of an object."""

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from mqvitals_agent.commandline.arguments import now_ms
-from mqvitals_agent.text.figure import times_in, zone_name
+from mqvitals_agent.text.figure import age, times_in, zone_name
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import at_most, cells, safe, wrap
 from mqvitals_agent.view.frame import Frame, FrameRequest
@@ -23,7 +23,7 @@ from mqvitals_agent.view.screens.header import as_of_words, header_lines
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.feed import FeedNews, LoadedFrame, frame_at
+from mqvitals_tui.feed import FeedNews, KeptFrames, LoadedFrame, frame_at
 from mqvitals_tui.keys import OPEN
 from mqvitals_tui.tabs import EVERYWHERE
 from mqvitals_tui.widgets.cursor_view import CursorView
@@ -54,7 +54,8 @@ class ScreenContext:
     ``ended`` is a sentence once the child agent has ended, else empty. ``machine`` is the machine's clock, ms since
     1970 UTC, by which requests to the agent and actions are dated: the samples of a simulation may have another clock.
     ``settings`` give labels, routes and receivers; ``author`` is who acts on alerts, None: the user of the operating
-    system. ``news`` is what the feed told last, which the headers of all screens show. ``folded`` remembers by kind of
+    system. ``news`` is what the feed told last, which the headers of all screens show, ``kept`` what was read last of each
+    place. ``folded`` remembers by kind of
     object which sections of its page a person folded or opened, ``zones`` says in which zone all screens show times.
     """
 
@@ -65,6 +66,7 @@ class ScreenContext:
     settings: Settings = field(default_factory=Settings)
     author: str | None = None
     news: FeedNews = field(default_factory=FeedNews)
+    kept: KeptFrames = field(default_factory=KeptFrames)
     folded: dict[str, dict[str, bool]] = field(default_factory=dict)
     zones: ZoneSwitch = field(default_factory=lambda: ZoneSwitch((ShownZone(UTC, "UTC"),)))
 
@@ -160,6 +162,20 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         """Whether it is as of the same moment as the newest frame, which the header shows."""
         return read.frame.request.at == self.context.news.at
 
+    @property
+    def older_words(self) -> str:
+        """As of when what is shown is, where the store has been read since; empty: it is the newest."""
+        frame, newest = self.frame, self.context.news.newest
+        if frame is None or newest is None or frame.data.past or frame.seq.ts >= newest.seq.ts:
+            return ""
+        return f"as of {age(max(self.context.now() - frame.seq.ts, 0))} ago, reading the newest"
+
+    def recall(self) -> None:
+        """Show what was read last for the request until it is read again."""
+        read = self.context.kept.of(self.request, self.context.news.newest)
+        if read is not None and self._is_of_now(read):
+            self._read, self._stale = read, read.frame.status.stale
+
     def on_mount(self) -> None:
         """Update ages every second."""
         self.set_interval(TICK_S, self._tick)
@@ -183,6 +199,8 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     def on_screen_resume(self) -> None:
         """On top again: request the frame."""
+        if self.frame is None:
+            self.recall()
         self.repaint()
         self.post_message(self.FrameRequested(self.request))
 
@@ -195,6 +213,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         if self._is_mine(read):
             self._read = read
             self._stale = read.frame.status.stale
+            self.context.kept.keep(read)
         elif not self.visible_now:
             return
         self.repaint()

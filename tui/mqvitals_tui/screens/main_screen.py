@@ -115,6 +115,7 @@ class MainScreen(ActingScreen):
         """Show another tab."""
         self._tab = tab
         self._arrange()
+        self.recall()
         self.post_message(self.FrameRequested(self.request))
         self.repaint()
 
@@ -180,7 +181,7 @@ class MainScreen(ActingScreen):
         if self.filter_text:
             sort = (Hint("< >", "sort", 3),) if tab.columns else ()
             first = (Hint("Esc", "show all"), Hint("/", "change"), Hint("Enter", "open", 1))
-            return hint_line((*first, *sort, *help_quit), width, self._count)
+            return hint_line((*first, *sort, *help_quit), width, self.older_words or self._count)
         hints: tuple[Hint, ...] = (Hint("Enter", "open"),) if tab.opens else ()
         part = self.chosen_part
         if part is not None and part.at:
@@ -198,7 +199,7 @@ class MainScreen(ActingScreen):
         if tab.columns:
             # Beside two widgets there is less room.
             hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 5 if tab.part else 2))
-        return hint_line((*hints, *help_quit), width)
+        return hint_line((*hints, *help_quit), width, self.older_words)
 
     def paint(self, read: LoadedFrame, width: int) -> None:
         """The lines or the table of the tab."""
