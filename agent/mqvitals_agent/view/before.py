@@ -17,6 +17,7 @@ from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.text.figure import age, clock, day, figure, metric_words, number, object_words, quantity, zone_name
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, wrapped
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
+from mqvitals_agent.view.alerts import short_summary
 from mqvitals_agent.view.changes import explaining
 from mqvitals_agent.view.journal import entry_words, opens, tone_of_entry
 from mqvitals_agent.view.related import read_related
@@ -388,7 +389,7 @@ def before_lines(before: Before, now: int, width: int) -> tuple[Line, ...]:
         return tuple(wrapped("the store does not hold this alert", width, Tone.ABSENT))
     alert = before.alert
     lines = wrapped(
-        f"{safe(alert.key.rule)}  {object_words(alert.key.object)}: {safe(alert.summary)}",
+        f"{safe(alert.key.rule)}  {object_words(alert.key.object)}: {safe(short_summary(alert))}",
         width,
         Tone.STRONG,
         rest="  ",
