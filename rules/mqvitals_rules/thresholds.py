@@ -43,6 +43,7 @@ class Threshold(NamedTuple):
     """A bound of a metric of the object itself: from ``value`` on, downwards where ``low_is_bad``, ``rule`` can fire.
 
     ``value`` has the unit of the metric; ``severity`` is that of the alert at least. ``beyond``: only past the value.
+    ``idle``: the object's value is on the bad side, and the rule's condition does not hold all the same.
     """
 
     metric: str
@@ -51,6 +52,7 @@ class Threshold(NamedTuple):
     severity: Severity
     rule: str
     beyond: bool = False
+    idle: bool = False
 
     def reached_by(self, value: float) -> bool:
         """Whether a value lies on the bad side."""

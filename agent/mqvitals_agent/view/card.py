@@ -263,12 +263,16 @@ def _rates(series: Series, metric: Metric) -> Points:
     return charted_points(series.points, series.intervals, metric)
 
 
+def _at_work(each: CardFigure) -> list[Threshold]:
+    return [one for one in each.thresholds if not one.idle]
+
+
 def crossed(each: CardFigure) -> Threshold | None:
     """The worst threshold that the figure lies beyond now; None: none, or it is not known."""
     value = _number(each)
     if value is None:
         return None
-    beyond = [one for one in each.thresholds if one.reached_by(value)]
+    beyond = [one for one in _at_work(each) if one.reached_by(value)]
     return max(beyond, key=lambda one: one.severity, default=None)
 
 
@@ -300,10 +304,18 @@ class _Columns(NamedTuple):
 
 _AGE, _GAP, _MOST_PAST, _LEAST_PAST = 6, 2, 120, 8
 
+_ROOMY = 72
+"""From this width on a value may be longer than most."""
 
-def _columns(width: int, names: int) -> _Columns:
-    """What fits into ``width`` cells beside names of ``names`` cells: yesterday goes first, then the past."""
-    name, value = min(max(names, 8), 20), 12
+
+def _columns_of(card: Sequence[CardFigure], words: Mapping[str, str], width: int) -> _Columns:
+    values = (cells(_words(each)) for each in card if not isinstance(each.latest.value, Absence))
+    return _columns(width, max(map(cells, words.values())), max(values, default=0))
+
+
+def _columns(width: int, names: int, values: int) -> _Columns:
+    """What fits into ``width`` cells beside names and values of so many cells: yesterday goes first, then the past."""
+    name, value = min(max(names, 8), 20), min(max(values, 12), 20 if width >= _ROOMY else 12)
     left = width - _GAP - name - 1 - value - 1 - _AGE
     threshold = 12 if left >= 12 + _GAP else 0
     left -= threshold + _GAP if threshold else 0
@@ -322,7 +334,7 @@ def card_lines(card: Sequence[CardFigure], now: int, width: int, *, stale: bool 
         yield line("  none of its figures is known", Tone.ABSENT)
         return
     words = _names(card)
-    columns = _columns(width, max(map(cells, words.values())))
+    columns = _columns_of(card, words, width)
     past, _ = _past_of(card, now)
     for each in card:
         spans = _row(each, words[each.metric.name], columns, (past, now), width, stale=stale)
@@ -349,7 +361,7 @@ def card_titles(card: Sequence[CardFigure], now: int, width: int) -> str:
     """The titles of the columns, to stand above the rows in a line that begins with other words."""
     if not card:
         return ""
-    columns = _columns(width, max(map(cells, _names(card).values())))
+    columns = _columns_of(card, _names(card), width)
     titles = [
         (columns.value, "now", True),
         (columns.age, "age", True),
@@ -426,7 +438,7 @@ def _past(each: CardFigure, past: TimeRange, width: int, *, stale: bool) -> Iter
         return
     low = each.low_is_bad
     if each.metric.unit == "pct":
-        bounds = [Bound(one.value, one.severity) for one in each.thresholds if one.low_is_bad is low]
+        bounds = [Bound(one.value, one.severity) for one in _at_work(each) if one.low_is_bad is low]
         yield from spark_spans(each.points, past, width, bounds, low_is_bad=low, tone=Tone.STALE if stale else None)
         return
     blocks = sparkline(each.points, past, width, high=max(numbers) or 1.0, low_is_bad=low)
@@ -439,6 +451,6 @@ def _tone_of(each: CardFigure, value: float | None, *, stale: bool) -> Tone:
     if stale:
         return Tone.STALE
     # What a counter is told as is no increase, with which its thresholds are compared.
-    reached = [] if value is None or each.counted else [one for one in each.thresholds if one.reached_by(value)]
+    reached = [] if value is None or each.counted else [one for one in _at_work(each) if one.reached_by(value)]
     worst = max(reached, key=lambda one: one.severity, default=None)
     return Tone.CALM if worst is None else tone_of(health_of(worst.severity))

@@ -210,9 +210,20 @@ def read_object_detail(
 
 
 def _thresholds(kind: str, values: Mapping[str, CurrentValue], rules: Sequence[ObjectRule]) -> tuple[Threshold, ...]:
-    """The thresholds of the rules that nothing but figures keeps from firing."""
+    """The thresholds of the rules that nothing but figures keeps from firing.
+
+    One is idle where the value is beyond it and the condition does not hold, or is unknown: another figure would have to
+    join it.
+    """
     numbers = {metric: latest.value for metric, latest in values.items()}
-    return thresholds_of([each.rule for each in rules if applies(each.rule, each.explanation.when)], kind, numbers)
+    found = thresholds_of([each.rule for each in rules if applies(each.rule, each.explanation.when)], kind, numbers)
+    holding = {each.rule.id for each in rules if each.explanation.when.truth}
+
+    def idle(each: Threshold) -> bool:
+        value = numbers.get(each.metric)
+        return each.rule not in holding and isinstance(value, int | float) and each.reached_by(value)
+
+    return tuple(each._replace(idle=idle(each)) for each in found)
 
 
 def read_board(reader: StoreReader, board: Iterable[ChartedMetric], span: TimeRange) -> tuple[Trend, ...]:

@@ -99,6 +99,23 @@ def test_the_threshold_is_the_worst_crossed_or_the_nearest(
     assert ("▲" in line.text or "●" in line.text) == (worst is not None)
 
 
+def test_a_threshold_alone_alarms_nobody() -> None:
+    """Beyond a bound of a rule that does not fire for another reason the figure stays plain; the bound stands there."""
+    each = depth(4500, WARN._replace(idle=True), ALARM)
+    assert crossed(each) is None
+    (line,) = card_lines([each], NOW, 100)
+    assert "▲" not in line.text
+    assert Tone.WARNING not in {span.tone for span in line.spans}
+    assert "msgs" in line.text.split("≥")[1]
+
+
+def test_values_are_whole_where_there_is_room() -> None:
+    """A value with a long unit is not cut while the row has room for it."""
+    each = CardFigure(metric_of("buffer_pool", "free"), told(9_100), ((NOW, 1.0),), None, None)
+    (line,) = card_lines([each], NOW, 80)
+    assert "9.1 k buffers" in line.text
+
+
 def test_a_figure_says_value_age_and_yesterday() -> None:
     """In columns below their titles, each line with its metric."""
     card = [depth(1200, WARN, yesterday=300)]
