@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, time, tzinfo
 
 from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.ruleset.quantity import unit_of_one
@@ -29,6 +30,9 @@ def figure(value: Reported, metric: Metric) -> str:
     if isinstance(value, Absence):
         return value.value
     if isinstance(value, str):
+        told = told_moment(value, metric)
+        if told is not None:
+            return f"{moment(told)} {zone_name(told)}"
         return safe(value) or "(blank)"
     if word := metric.word_of(value):
         return word
@@ -191,6 +195,66 @@ def stamp(ts: int) -> str:
     if _shown_zone.get() is UTC:
         return iso(ts)
     return _shown(ts).replace(microsecond=ts % 1000 * 1000).isoformat(timespec="milliseconds")
+
+
+def told_moment(value: str, metric: Metric) -> int | None:
+    """The moment, ms UTC, that the text of a metric such as ``first_ts`` tells; None: the metric or the text tells none."""
+    if metric.type is not MetricType.TEXT or not metric.name.endswith("_ts"):
+        return None
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()) * 1000
+
+
+_DAY_MS = 86_400_000
+_FACE = r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)?"
+_TOLD = re.compile(
+    rf"(?<![\d:-])(?P<first>{_FACE})(?:(?P<between>, last )(?P<last>{_FACE}))? UTC\b"
+    r"|(?<![\d:-])(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{3})?Z\b"
+)
+
+
+def told_in_zone(text: str, told: int) -> str:
+    """What a rule said at ``told`` (ms UTC), with the times that it names as UTC in the zone that is shown.
+
+    A time of day without a date is that of the last 24 hours before ``told``. Other words stay as they are.
+    """
+    if shown_zone() is UTC or ("UTC" not in text and "Z" not in text):
+        return text
+    return _TOLD.sub(lambda found: _retold(found, told), text)
+
+
+def _retold(found: re.Match[str], told: int) -> str:
+    try:
+        if iso_face := found["iso"]:
+            at = _told_at(iso_face.replace("T", " "), told)
+            return f"{moment(at)} {zone_name(at)}"
+        first = _told_at(found["first"], told)
+        if not found["last"]:
+            return f"{_face_like(found['first'], first)} {zone_name(first)}"
+        last = _told_at(found["last"], told)
+    except ValueError:
+        # Digits that are no time of day.
+        return found[0]
+    zone, end = zone_name(first), f"{_face_like(found['last'], last)} {zone_name(last)}"
+    begin = _face_like(found["first"], first)
+    return f"{begin}{'' if zone == zone_name(last) else f' {zone}'}{found['between']}{end}"
+
+
+def _told_at(face: str, told: int) -> int:
+    if " " in face:
+        return int(datetime.fromisoformat(face).replace(tzinfo=UTC).timestamp()) * 1000
+    of_day = time.fromisoformat(face)
+    at = told // _DAY_MS * _DAY_MS + (of_day.hour * 3600 + of_day.minute * 60 + of_day.second) * 1000
+    return at if at <= told else at - _DAY_MS
+
+
+def _face_like(face: str, at: int) -> str:
+    """The moment ``at`` with as much as ``face`` has: a date or none, seconds or none."""
+    words = moment(at) if " " in face else clock(at)
+    return words if face.count(":") == 2 else words[:-3]
 
 
 _LAST_MS = 253_402_214_400_000  # a day before the calendar of Python ends, with the year 9999: other zones are ahead

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.text.figure import age, clock, day
+from mqvitals_agent.text.figure import age, clock, day, told_in_zone
 from mqvitals_agent.view.past_words import LATER_WORDS
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Standing, Why
@@ -56,11 +56,10 @@ def at_least(alerts: Iterable[Alert], severity: Severity) -> list[Alert]:
 
 
 def summary(alert: Alert) -> str:
-    """The summary; where a rule has several alerts about one object, it begins with the instance."""
-    instance = alert.key.instance
-    if not instance or instance in alert.summary:
-        return alert.summary
-    return f"{instance}: {alert.summary}"
+    """The summary, its times in the zone that is shown; where a rule has several alerts about one object, it begins
+    with the instance."""
+    text, instance = told_in_zone(alert.summary, alert.updated), alert.key.instance
+    return text if not instance or instance in text else f"{instance}: {text}"
 
 
 def summary_with_owner(alert: Alert) -> str:

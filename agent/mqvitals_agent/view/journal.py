@@ -17,6 +17,7 @@ from mqvitals_agent.text.figure import (
     number,
     object_words,
     rough_age,
+    told_in_zone,
     whole,
     zone_name,
 )
@@ -143,7 +144,11 @@ def entry_words(entry: JournalEntry) -> str:
         case EntryKind.AGENT:
             return _AGENT_WORDS.get(entry.metric, safe(entry.metric))
         case EntryKind.ALERT:
-            how = "ended" if entry.new == "ends" else f"{safe(str(entry.new))}: {safe(entry.words)}"
+            how = (
+                "ended"
+                if entry.new == "ends"
+                else f"{safe(str(entry.new))}: {safe(told_in_zone(entry.words, entry.ts))}"
+            )
             return f"{safe(entry.metric)} {how}"
         case EntryKind.ACTION:
             return f"{safe(str(entry.new))}: {safe(entry.metric)}, {safe(entry.words)}"

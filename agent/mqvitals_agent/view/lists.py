@@ -293,7 +293,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         AGE,
         ("reason_name", "Reason", 26),
         ("last_age_s", "Newest", 10),
-        ("first_ts", "Since, UTC", 19),
+        ("first_ts", "Since", 19),
         ("send_to", "Tell", 24),
         ("usually", "Usually", 40),
     ),

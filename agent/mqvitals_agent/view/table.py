@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.text.figure import figure, number, quantity, rough_age, short_age, whole
+from mqvitals_agent.text.figure import figure, moment, number, quantity, rough_age, short_age, told_moment, whole
 from mqvitals_agent.text.meter import LEAST_WIDTH, Fill
 from mqvitals_agent.text.severity import WIDEST, Health
 from mqvitals_agent.text.styled import Span, Tone, tone_of
@@ -126,7 +126,10 @@ _COUNTED = frozenset({"messages", "count", "number", "buffers", "pages", "blocks
 
 
 def short_figure(value: Reported, metric: Metric) -> str:
-    """A figure for a narrow column: without the unit where the title has it."""
+    """A figure for a narrow column: without the unit where the title has it; a moment without its zone, which the
+    header names."""
+    if isinstance(value, str) and (told := told_moment(value, metric)) is not None:
+        return moment(told)
     if isinstance(value, int | float) and (word := metric.word_of(value)):
         return word
     if metric.name == "max_depth" and isinstance(value, int | float):

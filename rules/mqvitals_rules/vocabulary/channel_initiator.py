@@ -162,7 +162,7 @@ DISPATCHER_KIND = Kind(
 
 _SSL_TASK = records(
     gauge("longest_us", "us", "longest request of the interval", smf="QCTLSDU"),
-    text("longest_ts", "when the longest request was, UTC", smf="QCTLSTM"),
+    text("longest_ts", "when the longest request was", smf="QCTLSTM"),
 )
 
 SSL_TASK_KIND = Kind(
@@ -175,7 +175,7 @@ SSL_TASK_KIND = Kind(
 
 _DNS_TASK = records(
     gauge("longest_us", "us", "longest request of the interval", smf="QCTLGDU"),
-    text("longest_ts", "when the longest request was, UTC", smf="QCTLGTM"),
+    text("longest_ts", "when the longest request was", smf="QCTLGTM"),
 )
 
 DNS_TASK_KIND = Kind(

@@ -23,9 +23,9 @@ DEAD_LETTER_KIND = Kind(
         text("usually", "what usually is the matter", computed="from the reason, by the agent's table"),
         text("send_to", "who should be told", computed="from the reason, by the agent's table"),
         text("put_by", "who put the newest of them there", computed="PutApplName of the header"),
-        text("first_ts", "when the oldest was put there, UTC", computed="PutDate and PutTime of the header"),
+        text("first_ts", "when the oldest was put there", computed="PutDate and PutTime of the header"),
         gauge("first_age_s", "s", "how long ago the oldest was put there", computed="PutDate and PutTime of the header"),
-        text("last_ts", "when the newest was put there, UTC", computed="PutDate and PutTime of the header"),
+        text("last_ts", "when the newest was put there", computed="PutDate and PutTime of the header"),
         gauge("last_age_s", "s", "how long ago the newest was put there", computed="PutDate and PutTime of the header"),
     ),
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,8 +20,12 @@ from mqvitals_agent.text.figure import (
     quantity,
     short_age,
     size,
+    times_in,
+    told_in_zone,
     whole_percent,
+    zone_name,
 )
+from mqvitals_rules.message_summary import end_words
 from mqvitals_rules.ruleset.quantity import format_value
 from mqvitals_rules.vocabulary.metric import NO_LIMIT, Absence, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS, metric
@@ -197,3 +204,50 @@ def test_an_amount_is_never_told_as_a_word(of: Metric, value: int) -> None:
     """Nothing but the greatest number is without limit, and 0 of an amount is 0."""
     assert figure(value, of)[0].isdigit()
     assert format_value(of, value)[0].isdigit()
+
+
+ZONES = st.sampled_from(["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"]).map(ZoneInfo)
+
+
+@given(told=st.integers(2 * DAY, 2_000_000_000_000), ago=st.integers(0, 3 * DAY), zone=ZONES)
+def test_times_that_a_rule_said_are_in_the_zone_of_the_screen(told: int, ago: int, zone: ZoneInfo) -> None:
+    """Whatever the moment: the words name the same one, and UTC no more."""
+    at = max(told - ago, 0) // MINUTE * MINUTE
+    words = f"log: 4 ms, SMF interval until {end_words(at, told)}"
+    assert told_in_zone(words, told) == words
+    with times_in(zone):
+        face = clock(at) if told - at < DAY else moment(at)
+        assert told_in_zone(words, told) == f"log: 4 ms, SMF interval until {face[:-3]} {zone_name(at)}"
+
+
+@given(told=st.integers(2 * DAY, 2_000_000_000_000), spread=st.integers(0, HOUR), zone=ZONES)
+def test_two_times_that_a_rule_said(told: int, spread: int, zone: ZoneInfo) -> None:
+    """One zone after both, unless clocks changed between them."""
+    last, first = told // SECOND * SECOND, (told - spread) // SECOND * SECOND
+    words = f"X ended (CSQX489E 4 times, first {clock(first)}, last {clock(last)} UTC)"
+    with times_in(zone):
+        between = "" if zone_name(first) == zone_name(last) else f" {zone_name(first)}"
+        expected = f"X ended (CSQX489E 4 times, first {clock(first)}{between}, last {clock(last)} {zone_name(last)})"
+        assert told_in_zone(words, told) == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["99:99 UTC", "MOVED.TO.UTC: depth 7", "since 12:00", "PAY.12:00", "2026-99-99T12:00:00Z", "line 1:12:00 UTC"],
+)
+def test_other_words_of_a_rule_stay(words: str) -> None:
+    """Names and digits that are no time in UTC are left alone."""
+    with times_in(ZoneInfo("Europe/Berlin")):
+        assert told_in_zone(words, 10 * DAY) == words
+
+
+def test_a_text_that_tells_a_moment() -> None:
+    """The text of such a metric is shown in the zone, another text as it is."""
+    first = metric("dead_letter", "first_ts")
+    at = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp()) * 1000
+    assert figure("2026-11-20 12:00:00", first) == f"{moment(at)} UTC"
+    with times_in(ZoneInfo("Europe/Berlin")):
+        assert figure("2026-11-20 12:00:00", first) == "2026-11-20 13:00:00 CET"
+        assert figure("2026-11-20T12:00:00Z", metric("log", "io_max_ts")) == "2026-11-20 13:00:00 CET"
+        assert figure("unreadable", first) == "unreadable"
+        assert figure("2026-11-20 12:00:00", metric("dead_letter", "destination")) == "2026-11-20 12:00:00"

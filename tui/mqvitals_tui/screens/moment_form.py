@@ -53,7 +53,8 @@ class MomentForm(FormScreen):
         """Which moment that is."""
         text = values[TIME]
         if not text.strip():
-            return wrapped(f"{PAST_FORMS}; or the number of an alert, such as 12: its start", width, Tone.FAINT)
+            words = f"{PAST_FORMS}, in {zone_name(self._now)} where no zone is written; or the number of an alert, such as 12: its start"
+            return wrapped(words, width, Tone.FAINT)
         if number := _NUMBER.fullmatch(text):
             return (line(f"the start of alert {int(number[1])}"),)
         try:

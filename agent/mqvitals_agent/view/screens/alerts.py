@@ -21,6 +21,7 @@ from mqvitals_agent.view.alerts import (
     short_summary,
     shown_severity,
     since_words,
+    summary,
 )
 from mqvitals_agent.view.handling import NO_MARK, legend
 from mqvitals_agent.view.heat import folded, heat_parts
@@ -309,7 +310,7 @@ def _matches(alert: Alert, word: str) -> bool:
     state = "firing open" if alert.ended is None else "ended resolved"
     if colon and field == "state":
         return any(each.startswith(wanted) for each in state.split())
-    words = f"{alert.key.rule} {alert.key.object} {alert.key.instance} {alert.summary} {shown_severity(alert).name}"
+    words = f"{alert.key.rule} {alert.key.object} {alert.key.instance} {summary(alert)} {shown_severity(alert).name}"
     return word in words.casefold()
 
 
