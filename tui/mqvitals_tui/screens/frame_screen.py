@@ -9,6 +9,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
+from textual._styles_cache import StylesCache
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
@@ -199,6 +200,8 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     def on_screen_resume(self) -> None:
         """On top again: request the frame."""
+        # The toolkit's cache of colours holds the lines that widgets of closed screens painted.
+        StylesCache.get_inner_outer.cache_clear()
         if self.frame is None:
             self.recall()
         self.repaint()

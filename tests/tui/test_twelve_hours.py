@@ -1,0 +1,130 @@
+"""A screen that is open for a night: after twelve hours of polls and keys it holds no more than after the first."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqsamples.group import BEGIN, SITE, batches, members
+from mqvitals_agent.service.cycle_writer import CycleWriter
+from mqvitals_agent.simulator.scenario import Scenario
+from mqvitals_agent.view.frame import Frame
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.settings import Settings
+from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_tui.app import MqvitalsApp
+from mqvitals_tui.screens.frame_screen import FrameScreen
+from mqvitals_tui.tabs import TABS
+
+EVERY_MS = 60_000
+HOUR = 3_600_000 // EVERY_MS
+"""Cycles."""
+OBJECTS = ("2", "3", "6")
+"""Lists whose first object is opened in each round."""
+VALUES = {"Region", "Size", "Offset", "Spacing", "Color", "ColorTriplet"}
+"""The toolkit keeps thousands of these in caches of its own, which are bounded but take long to fill."""
+SLACK = 1.1
+"""How many times as much may be there in the end: what is on its way at the moment of counting differs."""
+ALLOWED = 400
+"""Lines, strips and messages that may be on their way."""
+
+
+def held() -> tuple[Counter[str], int, int]:
+    """What of screens and frames there is, by type; open files; threads."""
+    gc.collect()
+    found = Counter(
+        type(each).__qualname__
+        for each in gc.get_objects()
+        if type(each).__name__ not in VALUES
+        and (isinstance(each, Frame) or type(each).__module__.startswith(("mqvitals_tui", "textual.", "rich.")))
+    )
+    return found, len(list(Path("/dev/fd").iterdir())), threading.active_count()
+
+
+@pytest.mark.parametrize("hours", [1, pytest.param(12, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
+async def test_nothing_grows(
+    tmp_path: Path, judging: RuleConfig, scenarios: Mapping[str, Scenario], until: Any, hours: int
+) -> None:
+    """All places, objects, the past, the help and the palette again and again, at each step a cycle of the agent."""
+    steps = [*(("tab", tab.id) for tab in TABS), *(("object", key) for key in OBJECTS), ("past", ""), ("help", "")]
+    cycles = max(hours * HOUR, 2 * len(steps)) + 2
+    polled = batches(scenarios["incident"], cycles * EVERY_MS, EVERY_MS)
+    writer = CycleWriter(
+        tmp_path / "store.db",
+        replace(Settings(), name=LocatedText(SITE, Place("test"))),
+        judging,
+        members(polled),
+        source="night",
+    )
+    writer.open(polled[0].began)
+    now = [BEGIN]
+
+    def write() -> None:
+        batch = polled.pop(0)
+        now[0] = batch.began + 1_000
+        assert not writer.take(batch).errors
+
+    write()
+    write()
+    app = MqvitalsApp(tmp_path / "store.db", judging, lambda: now[0], machine=lambda: now[0])
+    async with app.run_test(size=(120, 40)) as pilot:
+        news = app._screen_context.news
+
+        def shows_newest() -> bool:
+            top = app.screen
+            frame = top.frame if isinstance(top, FrameScreen) else None
+            return frame is not None and frame.request.at is None and frame.seq.ts >= now[0] - 1_000
+
+        async def read() -> None:
+            """Until the screen on top shows the newest cycle."""
+            app._feed._wake.set()
+            await until(pilot, shows_newest)
+
+        async def step(what: str, which: str) -> None:
+            if what == "tab":
+                app.go_to(which)
+            elif what == "object":
+                await pilot.press(which)
+                await read()
+                depth = len(app.screen_stack)
+                await pilot.press("enter")
+                await until(pilot, lambda: len(app.screen_stack) > depth)
+                await read()
+                await pilot.press("escape")
+            elif what == "past":
+                await pilot.press("left_square_bracket")
+                await until(pilot, lambda: news.at is not None)
+                await pilot.press("l")
+                await until(pilot, lambda: news.at is None)
+            else:
+                for key in ("f1", "escape", "colon", "escape"):
+                    depth = len(app.screen_stack)
+                    await pilot.press(key)
+                    await until(pilot, lambda: len(app.screen_stack) != depth)  # noqa: B023 - used at once
+            await read()
+
+        await read()
+        begun = None
+        while len(polled) >= len(steps):
+            for what, which in steps:
+                write()
+                await step(what, which)
+            app.go_to("overview")
+            await read()
+            if begun is None:
+                begun = held()
+        assert begun is not None
+        (first, files, threads), (last, files_now, threads_now) = begun, held()
+        assert files_now <= files
+        assert threads_now <= threads
+        assert last.total() <= SLACK * first.total() + ALLOWED, (last - first).most_common(8)
+        assert last["LoadedFrame"] <= first["LoadedFrame"] + 2
+        assert last["Frame"] <= first["Frame"] + 2
+    writer.close()
