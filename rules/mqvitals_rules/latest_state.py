@@ -52,7 +52,7 @@ LINKS: Mapping[str, frozenset[str]] = {
 }
 """Kind -> its metrics that name the object, or the queue-sharing group, to which it belongs."""
 
-_NAMES_NONE = frozenset(
+NAMES_NONE = frozenset(
     {
         Absence.NOT_RETURNED,
         Absence.NOTHING_TO_TELL,
@@ -63,8 +63,9 @@ _NAMES_NONE = frozenset(
         Absence.NOT_IN_USE,
     }
 )
+"""Absences of a metric that names an object, for which it names none."""
 
-UNDECIDED = frozenset(Absence) - _NAMES_NONE
+UNDECIDED = frozenset(Absence) - NAMES_NONE
 """Absences that leave open which object a metric names. Any other absence means that it names none."""
 
 

@@ -216,6 +216,19 @@ class MomentReader(StoreReader):
         """``current`` of those of these objects of one owner and kind that were there."""
         return self._values(owner, kind, metrics, names=names)
 
+    def current_naming(
+        self,
+        owner: str,
+        kind: str,
+        naming: tuple[str, str],
+        metrics: Collection[str] | None = None,
+        *,
+        doubtful: bool = False,  # noqa: ARG002 - as of a store
+    ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
+        """All objects of a kind of an owner that were there: what each named is known when it is looked at."""
+        self._metric(kind, naming[0])
+        return self._values(owner, kind, metrics)
+
     def _values(
         self,
         owner: str,

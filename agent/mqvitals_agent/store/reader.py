@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -478,6 +479,31 @@ class StoreReader:
         """``current`` of those of these objects of one owner and kind that exist. Raises UnknownNameError."""
         found = self.current_by_kind(owner, kind, metrics)
         return {name: values for name, values in found.items() if name in names}
+
+    def current_naming(
+        self,
+        owner: str,
+        kind: str,
+        naming: tuple[str, str],
+        metrics: Collection[str] | None = None,
+        *,
+        doubtful: bool = False,
+    ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
+        """``current_by_kind`` of the objects that name another: of ``naming``, a metric and a value as it stands in a name.
+
+        There may be further ones among them. With ``doubtful`` all are there of which it is not known what they name, and
+        where there are others, one of these. Raises UnknownNameError.
+        """
+        metric, value = naming
+        self._metric(kind, metric)
+        with self._query() as connection:
+            there = self._current(kind, (metric,)).naming(connection, owner, metric, value, doubtful=doubtful)
+            values = self._current(kind, metrics).of(
+                connection,
+                "object_id IN (SELECT value FROM json_each(?))",
+                (json.dumps([number for number, _ in there]),),
+            )
+            return {ObjectName(owner, kind, name): values.get(number, {}) for number, name in there}
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:
         """The current instances of an object that has several, by key.

@@ -16,6 +16,7 @@ from mqvitals_rules.latest import Declared, LatestValues
 from mqvitals_rules.latest_state import LINKS, RELATIONS
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Reported
+from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
@@ -143,10 +144,34 @@ def _load_members(
         for owner in owners:
             load_kind(reader, latest, owner, "queue_manager", {"qsg_name"}, lasting)
     whose = owners if KINDS[name.kind].of_group else dict.fromkeys((name.owner, *latest.groups))
+    rules = tuple(rules)
     members = _members(rules)
+    naming = {kind: metric for kind in members if (metric := _naming(name.kind, kind, rules, members)) is not None}
     for owner in whose:
         for kind, metrics in members.items():
-            load_kind(reader, latest, owner, kind, metrics, lasting)
+            if kind not in naming:
+                load_kind(reader, latest, owner, kind, metrics, lasting)
+                continue
+            found = reader.current_naming(owner, kind, (naming[kind], name.name), metrics, doubtful=True)
+            for each, current in found.items():
+                load_values(latest, each, current, lasting)
+
+
+def _naming(scope: str, kind: str, rules: Iterable[CompiledRule], members: Collection[str]) -> str | None:
+    """The metric by which objects of ``kind`` are members of one of ``scope``, where rules look at no others of the kind:
+    those that name another object tell them nothing. None: all are needed.
+    """
+    between, metric = RELATIONS.get((kind, scope), ("", ""))
+    known = KINDS[kind].metric(metric) if between == kind and scope != kind and not KINDS[scope].single else None
+    if known is None or known.declared:
+        return None
+    if any(RELATIONS.get((each, scope), ("", ""))[0] == kind for each in members if each != kind):
+        return None
+    for expression in (each for rule in rules for each in rule.expressions):
+        besides = {of for use in expression.members if use.kind != kind for of, _ in use.names}
+        if kind in besides or kind in expression.shares or (expression.pairs and kind == QUEUE_KIND.name):
+            return None
+    return metric
 
 
 def _members(rules: Iterable[CompiledRule]) -> dict[str, set[str]]:

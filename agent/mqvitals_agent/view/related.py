@@ -212,7 +212,9 @@ class _Reads:
         found = {
             name: values
             for owner in owners
-            for name, values in self._reader.current_by_kind(owner, kind, (metric, MAIN_METRIC[kind])).items()
+            for name, values in self._reader.current_naming(
+                owner, kind, (metric, self._name.name), (metric, MAIN_METRIC[kind])
+            ).items()
             if _word(values, metric) == self._name.name
         }
         return self._several(words, found)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from mqsamples.examples import COSTLY
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.review.evaluation import IntervalEvaluator
 from mqvitals_agent.store.reader import StoreReader
@@ -106,3 +110,64 @@ def test_the_groups_that_records_name(known: bool, held: int) -> None:
     for owner in ("QSG1", "QSG2", "QSG1"):
         evaluator.take(snapshot(owner, reading(f"{owner}/qsg", 1, qmgr_count=1), group=True))
     assert sum(check.held for check in evaluator.checks("QSG2")) == held
+
+
+class Whole(StoreReader):
+    """Reads all objects where only those are asked for that name a certain other one."""
+
+    def current_naming(self, owner: str, kind: str, naming: Any, metrics: Any = None, *, doubtful: bool = False) -> Any:
+        assert naming[1]
+        assert doubtful
+        return self.current_by_kind(owner, kind, metrics)
+
+
+PLACES = st.sampled_from(
+    [0, 0, 1, Absence.NOT_RETURNED, Absence.NO_ANSWER, Absence.NOT_AUTHORISED, Absence.NOTHING_TO_TELL]
+)
+
+
+@COSTLY
+@example(places=[(1, 1, True), (Absence.NO_ANSWER, 1, True)], when="any(queue, depth > 2)")
+@example(places=[(1, 1, True)], when="any(queue, depth > 2)")
+@given(
+    places=st.lists(st.tuples(PLACES, st.integers(0, 3), st.booleans()), max_size=6),
+    when=st.sampled_from(["any(queue, depth > 2)", "count(queue, depth > 0) > 1", "sum(queue, depth) > 3"]),
+)
+def test_what_names_others_changes_no_explanation(
+    places: list[tuple[Any, int, bool]], when: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Only queues that are on the page set, or may be, are read, and the verdict, its values and what is missing are those
+    of all queues."""
+    path = tmp_path_factory.mktemp("naming") / "store.db"
+    page_set = ObjectName.parse("QM01/page_set/0")
+    rules = config("page_set", when)
+    with Store.open(path) as store:
+        queues = [reading(f"QM01/queue/Q{at}", page_set=on, depth=depth) for at, (on, depth, _) in enumerate(places)]
+        silent = [
+            reading(f"QM01/queue/Q{at}", 1, answered=False, page_set=Absence.NO_ANSWER, depth=Absence.NO_ANSWER)
+            for at, (_, _, answered) in enumerate(places)
+            if not answered
+        ]
+        first = snapshot("QM01", reading(str(page_set), used_pct=3), *queues)
+        Ingest(store, rules).take([first, snapshot("QM01", reading(str(page_set), 1, used_pct=3), *silent)])
+    found = []
+    for kind_of_reader in (StoreReader, Whole):
+        with kind_of_reader.open(path) as reader:
+            found.append(explain_object(reader, rules.rules.rules_for(page_set), rules.facts, page_set))
+    assert found[0] == found[1]
+
+
+def test_queues_on_other_page_sets_are_not_read(store: Store, tmp_path: Path) -> None:
+    """Of those that are certainly elsewhere one tells that it is known where queues are; as of the past all are there."""
+    queues = [reading(f"QM01/queue/Q{at}", page_set=at % 4, depth=at) for at in range(40)]
+    Ingest(store, config("page_set", "used_pct > 1")).take([snapshot("QM01", *queues)])
+    with StoreReader.open(tmp_path / "store.db") as reader:
+        naming = ("page_set", "3")
+        on_it = {f"Q{at}" for at in range(3, 40, 4)}
+        assert {name.name for name in reader.current_naming("QM01", "queue", naming)} == on_it
+        some = reader.current_naming("QM01", "queue", naming, {"depth"}, doubtful=True)
+        assert len(some) == len(on_it) + 1
+        assert all(values["depth"].value == int(name.name[1:]) for name, values in some.items())
+        assert reader.current_naming("QM02", "queue", naming, doubtful=True) == {}
+        then = reader.as_of(reader.last_ts() or 0).current_naming("QM01", "queue", naming, {"page_set"})
+        assert on_it <= {name.name for name in then}

@@ -46,6 +46,7 @@ from mqvitals_agent.store.rows.tables import (
     text,
     types_of,
 )
+from mqvitals_rules.latest_state import NAMES_NONE
 from mqvitals_rules.snapshot import ObjectName, Reading, Source, fresh_until
 from mqvitals_rules.vocabulary.changes import ALTERED, RECORDED
 from mqvitals_rules.vocabulary.journal import DEFINING, FOLLOWED, EntryKind
@@ -66,6 +67,8 @@ _MOST_OBJECTS: Final = 100
 """Of more objects of a kind that come or go at once there is one entry, with their number."""
 _FEW = 8
 """Metrics that are looked for in each row before it is decoded."""
+_NAMES, _OPEN = 2, 1
+"""Of an object: it names a certain other one; what it names is not known."""
 _UNKNOWN = -1
 """The interval of a record that does not have it."""
 
@@ -79,6 +82,7 @@ class CurrentQuery:
     def __init__(self, tables: KindTables, columns: frozenset[str], metrics: Collection[str] | None = None) -> None:
         self._table = tables.current
         self._history = tables.history
+        self._kind = tables.kind
         self._metrics = [name for name in tables.metrics if name in columns and (metrics is None or name in metrics)]
         self._types = types_of(tables.types[name] for name in self._metrics)
         self._known = frozenset(tables.metrics if metrics is None else metrics)
@@ -150,6 +154,39 @@ class CurrentQuery:
             for metric, value in zip(self._metrics, cells, strict=True):
                 if value is not None:
                     known[metric] = CurrentValue(value, ts, probe, asked, why, origin, interval)
+        return found
+
+    def naming(
+        self, connection: sqlite3.Connection, owner: str, metric: str, value: str, *, doubtful: bool
+    ) -> list[tuple[int, str]]:
+        """Number and name of the existing objects of an owner of which a row has ``value`` in ``metric``, by name.
+
+        With ``doubtful`` also those of which a row leaves open what they name, and one of the others. Raises sqlite3.Error.
+        """
+        cell = f'c."{metric}"' if metric in self._metrics else "NULL"
+        mentioned = f"instr(c.absent, '\"{metric}\"')"
+        named = f"({cell} = :value OR typeof({cell}) <> 'text' AND CAST(CAST({cell} AS INTEGER) AS TEXT) = :value)"
+        reasons = " OR ".join(f'instr(c.absent, \'"{metric}": "{why.name}"\')' for why in sorted(NAMES_NONE, key=str))
+        decided = f"r.unanswered IS NULL AND c.source = {POLL} AND ({cell} IS NOT NULL OR {reasons})"
+        # 2: names it. 1: leaves open what it names. 0: names another, or none. NULL: is about something else.
+        sort = f"CASE WHEN {named} THEN 2 WHEN {cell} IS NULL AND NOT coalesce({mentioned}, 0) THEN NULL ELSE NOT ({decided}) END"
+        sorted_rows = (
+            f"(SELECT max({sort}) FROM reading AS r CROSS JOIN {self._table} AS c"  # noqa: S608
+            " ON c.probe = r.probe AND c.object_id = r.object_id WHERE r.object_id = o.id)"
+        )
+        rows = connection.execute(
+            f"SELECT o.id, o.name, {sorted_rows if self._exists else 'NULL'}"  # noqa: S608
+            " FROM object AS o WHERE o.owner = :owner AND o.kind = :kind AND o.gone_ts IS NULL ORDER BY o.name",
+            {"owner": owner, "kind": self._kind, "value": value},
+        )
+        found: list[tuple[int, str]] = []
+        other = not doubtful
+        for number, name, sure in rows:
+            if sure == _NAMES or (doubtful and (sure is None or sure == _OPEN)):
+                found.append((number, text(name)))
+            elif not other:
+                found.append((number, text(name)))
+                other = True
         return found
 
     def records(self, connection: sqlite3.Connection) -> Iterator[tuple[ObjectName, Reading]]:
