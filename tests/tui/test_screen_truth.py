@@ -88,7 +88,7 @@ def test_states_are_those_of_the_group(lives: Lives) -> None:
 def test_who_cannot_be_reached_is_unknown(lives: Lives) -> None:
     """Of the queue manager that went away nothing is fine, and its figures are those from before, and look so."""
     life = lives("incident")
-    for request in (*(tab.request for tab in TABS if tab.request.screen == LIST), FrameRequest(AGENT)):
+    for request in (*(tab.request for tab in TABS if tab.request.kind in COLUMNS), FrameRequest(AGENT)):
         kind = request.kind or "agent"
         items = [item for item in frame_of(life, request).items if item.name.owner == "QM04"]
         assert items or kind in ("cf_structure", "smds", "qsg", "dead_letter")  # of the group, or none there

@@ -136,7 +136,6 @@ async def test_commands_about_event_queues_can_be_told_apart(screen_text: Text) 
         (["down"], 1),
         (["j", "j", "k"], 1),
         (["pagedown"], 9),
-        (["space"], 9),
         (["f8", "f8", "f7"], 9),
         (["end"], 99),
         (["end", "pageup"], 90),

@@ -19,7 +19,7 @@ from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, wrapped
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
 from mqvitals_agent.view.alerts import short_summary
 from mqvitals_agent.view.changes import explaining
-from mqvitals_agent.view.journal import entry_words, opens, tone_of_entry
+from mqvitals_agent.view.journal import entry_words, opens, sign_of_entry, tone_of_entry
 from mqvitals_agent.view.related import read_related
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_rules.history import HOUR_MS
@@ -410,7 +410,8 @@ def before_lines(before: Before, now: int, width: int) -> tuple[Line, ...]:
 
 def _line(one: BeforeLine, now: int, width: int, until: int) -> list[Line]:
     if one.entry is not None:
-        ts, words, tone, key = one.entry.ts, entry_words(one.entry), tone_of_entry(one.entry), opens(one.entry)
+        words = f"{sign_of_entry(one.entry)}{entry_words(one.entry)}"
+        ts, tone, key = one.entry.ts, tone_of_entry(one.entry), opens(one.entry)
     else:
         assert one.metric is not None
         assert one.departure is not None

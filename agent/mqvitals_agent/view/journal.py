@@ -21,7 +21,7 @@ from mqvitals_agent.text.figure import (
     whole,
     zone_name,
 )
-from mqvitals_agent.text.severity import health_of
+from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.changes import change_words
@@ -193,7 +193,14 @@ def _value_words(entry: JournalEntry, value: Value | None) -> str:
 
 
 def line_words(one: JournalLine) -> str:
-    """What a line says: of a flap ``RETRYING <-> RUNNING 14x in 6 m``, by its two values that come most often."""
+    """What a line says: of a flap ``RETRYING <-> RUNNING 14x in 6 m``, by its two values that come most often.
+
+    What is painted in the colour of a health begins with its sign.
+    """
+    return f"{sign_of_entry(one.last)}{_line_words(one)}"
+
+
+def _line_words(one: JournalLine) -> str:
     if not one.is_flap:
         return entry_words(one.last)
     last, count = one.last, len(one.entries)
@@ -228,6 +235,12 @@ def tone_of_entry(entry: JournalEntry) -> Tone:
     if change is not None and is_security(change.name.kind, change.metric, change.new):
         return Tone.WARNING
     return Tone.PLAIN
+
+
+def sign_of_entry(entry: JournalEntry) -> str:
+    """The sign of the health in whose colour an entry is painted, with a blank behind it; empty: it is in none."""
+    tone = tone_of_entry(entry)
+    return next((f"{health.glyph} " for health in Health if tone_of(health) is tone), "")
 
 
 def opens(entry: JournalEntry) -> str:
@@ -265,12 +278,13 @@ def _journal_line(one: JournalLine, now: int, width: int, *, named: bool, indent
     spans = [Span(head[:cut_at], Tone.FAINT)]
     body = first[len(head) :] if first.startswith(head) else ""
     if not body:
-        return [Line((Span(each, tone),), key, last.number) for each in (first, *rest)]
+        below = [line(each, key=key)._replace(alert=last.number) for each in rest]
+        return [Line((Span(first, tone),), key, last.number), *below]
     if who and body.startswith(who):
         spans += [Span(who, Tone.STRONG), Span(body[len(who) :], tone)]
     else:
         spans.append(Span(body, tone))
-    return [Line(tuple(spans), key, last.number), *(line(each, tone, key)._replace(alert=last.number) for each in rest)]
+    return [Line(tuple(spans), key, last.number), *(line(each, key=key)._replace(alert=last.number) for each in rest)]
 
 
 def one_line(one: JournalLine, now: int, width: int, *, named: bool = True) -> Line:
