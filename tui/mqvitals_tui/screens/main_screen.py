@@ -268,6 +268,11 @@ class MainScreen(ActingScreen):
         if self._tab.below and isinstance(message.view, VirtualTable):
             self.repaint()
 
+    def on_cursor_view_resized(self, _: CursorView.Resized) -> None:
+        """A text that fills its rows is made for as many as there are, once the header has its height."""
+        if self._tab.lines is not None:
+            self.repaint()
+
     def on_banner_clicked(self, message: Banner.Clicked) -> None:
         """A click on a tab shows it, one on the number of unknown verdicts their list."""
         if message.banner.id == "header" and UNKNOWN_SIGN in message.banner.words_at(message.x, message.y):

@@ -47,6 +47,9 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
     class Highlighted(_Keyed):
         """The cursor is on another key; empty: on no row."""
 
+    class Resized(Message):
+        """The view has room for another number of rows than before."""
+
     header: ClassVar[int] = 0
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
@@ -151,6 +154,8 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         """A cursor that was in sight stays so in a smaller view."""
         before, self._page_before = self._page_before, self.page
+        if before != self.page:
+            self.post_message(self.Resized())
         if 0 <= self._cursor - self.scroll_offset.y < before:
             self._show_cursor()
         self._fit_scroll_bars()
