@@ -189,9 +189,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="the screen over a store of a day of a large group")
     parser.add_argument("--store", type=Path, help="where the store is, or is made; the default is a temporary folder")
     parser.add_argument("--hours", type=float, default=24.0, help="what a new store holds (default: %(default)g)")
-    parser.add_argument("--keys", type=int, default=200, help="keys in each place (default: %(default)s)")
+    parser.add_argument("--keys", type=int, default=100, help="keys in each place (default: %(default)s)")
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="how long each place is idle (default: %(default)g)"
+        "--seconds", type=float, default=30.0, help="how long each place is idle (default: %(default)g)"
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mqvitals-screen-") as name:

@@ -60,6 +60,7 @@ from mqvitals_config.schema import (
     hints_of,
     is_optional,
     key_of,
+    keys_of,
     node_type,
     type_name,
     words_of,
@@ -221,8 +222,7 @@ class _Decoder:
         pairs = self.pairs(node, key)
         if pairs is None:
             return _NOTHING
-        hints = hints_of(shape)
-        known = {key_of(item): item for item in fields(shape) if item.init}
+        hints, known = hints_of(shape), keys_of(shape)
         arguments: dict[str, Any] = {}
         for key_node, word, value_node in pairs:
             item = known.get(word)

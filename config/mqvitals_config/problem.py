@@ -135,7 +135,11 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
     return f"did you mean '{by_lower[close[0]]}'?" if close else ""
 
 
-def shown(text: str, longest: int = 60) -> str:
+_PLAIN = 60
+"""The most characters of a text that is shown whole."""
+
+
+def shown(text: str, longest: int = _PLAIN) -> str:
     """``text`` in quotes for a message: control characters written as escapes, a long one cut."""
     if len(text) > longest:
         text = text[: longest - 1] + "…"
@@ -146,7 +150,8 @@ def shown(text: str, longest: int = 60) -> str:
 
 def word_of(text: str) -> str:
     """A key or number of the file as part of a message: safe and not too long."""
-    return shown(text)[1:-1]
+    # Most are keys of ours: thousands are looked at when rules are read.
+    return text if len(text) <= _PLAIN and text.isidentifier() and text.isascii() else shown(text)[1:-1]
 
 
 def listing(words: Iterable[str], last: str = "and") -> str:

@@ -99,12 +99,19 @@ def key_of(item: Field[Any]) -> str:
     return str(item.metadata.get("key", item.name))
 
 
+@cache
+def keys_of(shape: Any) -> Mapping[str, Field[Any]]:
+    """The fields of a dataclass that a file may give, by key."""
+    return {key_of(item): item for item in fields(shape) if item.init}
+
+
 def is_optional(item: Field[Any]) -> bool:
     """True when the key may be left out."""
     return not item.init or item.default is not MISSING or item.default_factory is not MISSING
 
 
-def words_of(choices: type[Enum]) -> dict[str, Enum]:
+@cache
+def words_of(choices: type[Enum]) -> Mapping[str, Enum]:
     """What may be written for each member of an enum."""
     if all(isinstance(member.value, str) for member in choices):
         return {str(member.value): member for member in choices}
