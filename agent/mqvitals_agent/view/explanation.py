@@ -3,7 +3,7 @@ screen."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue, Owner
@@ -51,14 +51,29 @@ def load_kind(
 
     ``lasting`` is as ``lasting_owners`` gives it. Raises StoreError.
     """
-    for name, current in reader.current_by_kind(owner, kind, metrics).items():
-        load_values(latest, name, current, lasting)
+    _load_all(latest, owner, reader.current_by_kind(owner, kind, metrics), lasting)
 
 
 def load_values(
     latest: LatestValues, name: ObjectName, values: Mapping[str, CurrentValue], lasting: Collection[str] = ()
 ) -> None:
     """Load one object. ``lasting`` is as ``lasting_owners`` gives it."""
+    _load_all(latest, name.owner, {name: values}, lasting)
+
+
+def _load_all(
+    latest: LatestValues,
+    owner: str,
+    found: Mapping[ObjectName, Mapping[str, CurrentValue]],
+    lasting: Collection[str],
+) -> None:
+    """Load objects of one owner: thousands are learnt at once."""
+    readings = tuple(each for name, values in found.items() for each in _readings(name, values, lasting))
+    latest.learn(Snapshot(owner, owner in latest.groups, 0, 0, readings))
+
+
+def _readings(name: ObjectName, values: Mapping[str, CurrentValue], lasting: Collection[str]) -> Iterator[Reading]:
+    """What was polled, and then the records."""
     # Applications are known by accounting records alone, which may be collected for an hour a year.
     stays = name.owner in lasting or name.kind == "application"
     poll = KINDS[name.kind].poll
@@ -75,15 +90,13 @@ def load_values(
         polled[metric] = current.unanswered if silent and current.unanswered is not None else current.value
         if silent and metric in LINKS.get(name.kind, ()):
             links[metric] = current.value
-    records = [
-        Reading(
-            name, probe, ts, values_of, None if stays and source is Source.SMF else interval, poll=False, source=source
-        )
-        for (probe, source, interval, ts), values_of in recorded.items()
-    ]
     # The object that it named last is still its own while it does not answer.
-    polls = [Reading(name, poll, 0, each) for each in (links, polled)]
-    latest.learn(Snapshot(name.owner, name.owner in latest.groups, 0, 0, (*polls, *records)))
+    if links:
+        yield Reading(name, poll, 0, links)
+    yield Reading(name, poll, 0, polled)
+    for (probe, source, interval, ts), values_of in recorded.items():
+        lasts = stays and source is Source.SMF
+        yield Reading(name, probe, ts, values_of, None if lasts else interval, poll=False, source=source)
 
 
 class ObjectExplanations(NamedTuple):
@@ -153,8 +166,7 @@ def _load_members(
                 load_kind(reader, latest, owner, kind, metrics, lasting)
                 continue
             found = reader.current_naming(owner, kind, (naming[kind], name.name), metrics, doubtful=True)
-            for each, current in found.items():
-                load_values(latest, each, current, lasting)
+            _load_all(latest, owner, found, lasting)
 
 
 def _naming(scope: str, kind: str, rules: Iterable[CompiledRule], members: Collection[str]) -> str | None:
