@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.alerting.decision import LastNotification
 from mqvitals_agent.alerting.grouping import AlertGroup
-from mqvitals_agent.store.reader import OPERATIONAL, StoreReader
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.reading.alerts import OPERATIONAL
 from mqvitals_agent.store.result import CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
 from mqvitals_agent.store.rows.actions import Actions, AuditEntry
 from mqvitals_agent.store.rows.alerts import SeveritySpan, StoredAlert, StoredTransition, read_alerts_as_of

@@ -224,7 +224,7 @@ def _matchers(matchers: Sequence[Matcher]) -> str:
 
 
 def _count(words: str, silenced: Sequence[StoredAlert]) -> str:
-    from mqvitals_agent.store.reader import OPERATIONAL
+    from mqvitals_agent.store.reading.alerts import OPERATIONAL
     from mqvitals_agent.text.figure import counted
 
     count = sum(stored.alert.kind_of_rule == OPERATIONAL for stored in silenced)
@@ -235,7 +235,7 @@ def _count(words: str, silenced: Sequence[StoredAlert]) -> str:
 
 def _show(reader: StoreReader, silenced: Sequence[StoredAlert]) -> None:
     """Print the alerts, and how much advice there is among them, of which hardly a receiver is notified."""
-    from mqvitals_agent.store.reader import OPERATIONAL
+    from mqvitals_agent.store.reading.alerts import OPERATIONAL
     from mqvitals_agent.text.styled import line
     from mqvitals_agent.view.screens.alerts import alert_list_lines
 

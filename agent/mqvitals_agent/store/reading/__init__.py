@@ -1,0 +1,1 @@
+"""The queries of a reader, by what they are about."""

@@ -1,0 +1,169 @@
+"""The connection of a reader, its own facts and owners, and how a query is made."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Self
+
+from mqvitals_agent.store.error import UnknownNameError
+from mqvitals_agent.store.file.database import explained
+from mqvitals_agent.store.file.integrity import count_invalid_times
+from mqvitals_agent.store.file.schema import (
+    ALERTS_FROM,
+    KEPT_FROM,
+    REFUSED,
+    columns_of,
+    read_meta,
+    refuse_foreign_objects,
+)
+from mqvitals_agent.store.result import LIVE, Owner, StoreMeta
+from mqvitals_agent.store.rows.actions import (
+    NO_ACTIONS,
+)
+from mqvitals_agent.store.rows.current import CurrentQuery
+from mqvitals_agent.store.rows.history import (
+    HistoryQuery,
+)
+from mqvitals_agent.store.rows.objects import (
+    number_of,
+    read_closest,
+    read_owners,
+)
+from mqvitals_agent.store.rows.tables import moment, tables_of
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Kind, Metric
+
+_STEPS = 20_000
+"""SQLite instructions between two looks at the clock: about a millisecond."""
+
+
+class QueryBase:
+    """The connection of a reader, its own facts and owners, and how a query is made. Use it from one thread.
+
+    Each query sees the store as of its own moment. Every method raises StoreError when the store cannot be read, or
+    when the query takes longer than ``limit_s``.
+    """
+
+    failing = False
+    generation = 0
+    """What cannot be read raises."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, kinds: Mapping[str, Kind], limit_s: float) -> None:
+        """For ``open``."""
+        self.path = path
+        self._connection = connection
+        self._kinds = kinds
+        self._limit_s = limit_s
+        self._tables = tables_of(kinds)
+        self._actions = NO_ACTIONS
+        self._schema = -1
+        self._columns: dict[str, frozenset[str]] = {}
+        with self._query():
+            self._look_at_columns()
+
+    def close(self) -> None:
+        """Close the store; a second call does nothing."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def meta(self) -> StoreMeta:
+        """The store's own facts."""
+        with self._query() as connection:
+            facts = read_meta(connection)
+        return StoreMeta(
+            mode=facts.get("mode", LIVE),
+            source=facts.get("source", ""),
+            group=facts.get("group", ""),
+            created=facts.get("created", ""),
+            version=facts.get("version", ""),
+            refused=facts.get(REFUSED, ""),
+            kept_from=_moment_of(facts, KEPT_FROM),
+            alerts_kept_from=_moment_of(facts, ALERTS_FROM),
+        )
+
+    def owners(self) -> tuple[Owner, ...]:
+        """Every queue manager that has a snapshot, by name, the group last."""
+        with self._query() as connection:
+            return read_owners(connection)
+
+    def passed_over(self) -> Mapping[str, int]:
+        """How many rows of each table are dated outside any calendar, and are therefore not read."""
+        with self._query() as connection:
+            self._look_at_columns()
+            there = [each for each in self._tables.values() if each.history in self._columns]
+            return count_invalid_times(connection, there)
+
+    def last_ts(self) -> int | None:
+        """When the newest snapshot was taken: "now" for a replayed store. None when there is none yet."""
+        return max((owner.last_ts for owner in self.owners()), default=None)
+
+    @contextmanager
+    def _query(self) -> Iterator[sqlite3.Connection]:
+        ends = time.monotonic() + self._limit_s
+        self._connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
+        with explained(self.path, "reading"):  # rows are decoded inside the query
+            yield self._connection
+
+    def _kind(self, kind: str) -> Kind:
+        known = self._kinds.get(kind)
+        if known is None:
+            raise UnknownNameError(f"there is no kind {kind!r}", tuple(get_close_matches(kind, self._kinds)))
+        return known
+
+    def _metric(self, kind: str, metric: str) -> Metric:
+        known = self._kind(kind)
+        found = known.metric(metric)
+        if found is None:
+            near = get_close_matches(metric, [each.name for each in known.metrics])
+            raise UnknownNameError(f"kind {kind} has no metric {metric!r}", tuple(near))
+        return found
+
+    def _number(self, connection: sqlite3.Connection, name: ObjectName) -> int:
+        number = number_of(connection, name)
+        if number is None:
+            raise UnknownNameError(f"the store {self.path} holds no object {name}", read_closest(connection, str(name)))
+        return number
+
+    def _deleted(self, connection: sqlite3.Connection, name: ObjectName, first: int) -> int | None:
+        """From when on the samples of an object are kept, where it was there before and ``first`` is earlier."""
+        kept_from = _moment_of(read_meta(connection), KEPT_FROM)
+        if kept_from is None or first >= kept_from:
+            return None
+        row = connection.execute(
+            "SELECT 1 FROM object WHERE owner = ? AND kind = ? AND name = ? AND first_ts < ?", (*name, kept_from)
+        ).fetchone()
+        return None if row is None else kept_from
+
+    def _look_at_columns(self) -> None:
+        """Which columns there are now: a writer that begins, perhaps of a later version, adds those that
+        are missing.
+        """
+        schema = self._connection.execute("PRAGMA schema_version").fetchone()[0]
+        if schema != self._schema:
+            refuse_foreign_objects(self.path, self._connection)
+            self._columns = columns_of(self._connection)
+            self._schema = schema
+
+    def _history(self, kind: str) -> HistoryQuery:
+        self._look_at_columns()
+        tables = self._tables[kind]
+        return HistoryQuery(tables, self._columns.get(tables.history, frozenset()))
+
+    def _current(self, kind: str, metrics: Collection[str] | None) -> CurrentQuery:
+        self._look_at_columns()
+        tables = self._tables[kind]
+        return CurrentQuery(tables, self._columns.get(tables.current, frozenset()), metrics)
+
+
+def _moment_of(facts: Mapping[str, str], key: str) -> int | None:
+    return moment(int(facts[key])) if facts.get(key, "").isdecimal() else None

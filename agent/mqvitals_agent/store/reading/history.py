@@ -1,0 +1,238 @@
+"""The past of objects: series, samples, means, snapshots and records."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from mqvitals_agent.store.error import UnknownNameError
+from mqvitals_agent.store.reading.base import QueryBase
+from mqvitals_agent.store.result import Series
+from mqvitals_agent.store.rows.history import (
+    FIRST,
+    LAST,
+    HourMean,
+    Poll,
+    PollColumns,
+    Sample,
+    read_hours,
+    read_means,
+)
+from mqvitals_agent.store.rows.objects import (
+    read_polled_cells,
+    read_snapshot_span,
+    read_snapshot_times,
+)
+from mqvitals_rules.history import covering, newest
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+
+
+class HistoryQueries(QueryBase):
+    """The past of objects: series, samples, means, snapshots and records."""
+
+    def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
+        """A number or state over time: one point a poll, from ``since`` to ``until`` (ms UTC, both included).
+
+        Where records hold it, and polls do not or cover less of this time, one point a record.
+
+        Raises UnknownNameError for an unknown object or metric, or a text, which has no history.
+        """
+        known = self._metric(name.kind, metric)
+        if not known.in_history:
+            raise UnknownNameError(f"{name.kind}.{metric} is a text: only numbers and states have a history")
+        with self._query() as connection:
+            self._number(connection, name)
+            first, last = FIRST if since is None else since, LAST if until is None else until
+            source, samples = covering(self._by_source(connection, name, metric, first=first, last=last), first - 1)
+            kept_from = self._deleted(connection, name, first)
+        points = tuple((ts, value) for ts, _, value in samples)
+        return Series(name, metric, known.unit, points, tuple(each[1] for each in samples), source, kept_from)
+
+    def trends(
+        self, name: ObjectName, metrics: Sequence[str], since: int | None = None, until: int | None = None
+    ) -> dict[str, Series]:
+        """``trend`` of several metrics of an object, by metric, each row of the history read once.
+
+        Raises as ``trend`` does.
+        """
+        known = {metric: self._metric(name.kind, metric) for metric in metrics}
+        texts = [metric for metric, found in known.items() if not found.in_history]
+        if texts:
+            raise UnknownNameError(f"{name.kind}.{texts[0]} is a text: only numbers and states have a history")
+        first, last = FIRST if since is None else since, LAST if until is None else until
+        with self._query() as connection:
+            self._number(connection, name)
+            history = self._history(name.kind)
+            by_source = {
+                source: history.several(connection, name, tuple(known), source, first=first, last=last)
+                for source in history.sources(connection, name)
+            }
+            # What only records hold has nothing in thousands of polls, where there is a record.
+            polled = [
+                metric
+                for metric, each in known.items()
+                if not each.needs_smf or not any(rows[metric] for rows in by_source.values())
+            ]
+            nothing: dict[str, list[Sample]] = {metric: [] for metric in known}
+            polls = history.several(connection, name, polled, first=first, last=last)
+            by_source = {Source.POLL: nothing | polls, **by_source}
+            kept_from = self._deleted(connection, name, first)
+        series = {}
+        for metric, found in known.items():
+            source, samples = covering({each: rows[metric] for each, rows in by_source.items()}, first - 1)
+            points = tuple((ts, value) for ts, _, value in samples)
+            lengths = tuple(each.interval_ms for each in samples)
+            series[metric] = Series(name, metric, found.unit, points, lengths, source, kept_from)
+        return series
+
+    def samples(
+        self,
+        name: ObjectName,
+        metric: str,
+        source: Source = Source.POLL,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+        newest: int | None = None,
+    ) -> list[Sample]:
+        """The polls of an object with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
+
+        Of another ``source``, the records that ended then and hold the metric. None for an object that the store does
+        not know. Raises UnknownNameError for an unknown metric.
+        """
+        self._metric(name.kind, metric)
+        with self._query() as connection:
+            return self._history(name.kind).samples(
+                connection, name, metric, source, first=first, last=last, polled_only=True, newest=newest
+            )
+
+    def covering_samples(
+        self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest_of: int | None = None
+    ) -> tuple[Source, Sequence[Sample]]:
+        """``samples`` of the one source that covers this time best, and which it is.
+
+        Raises UnknownNameError for an unknown metric.
+        """
+        self._metric(name.kind, metric)
+        with self._query() as connection:
+            found = self._by_source(
+                connection, name, metric, first=first, last=last, newest=newest_of, polled_only=True
+            )
+        return covering(found, first - 1) if newest_of is None else newest(found)
+
+    def poll_columns(
+        self, name: ObjectName, metrics: Sequence[str], *, first: int, until: int = LAST, before: int = FIRST
+    ) -> PollColumns:
+        """The polls of an object with ``first`` <= ts <= ``until`` (ms UTC), several metrics in one go: far cheaper than one by
+        one. The poll before the first of them is looked for no earlier than ``before``.
+
+        None for an object that the store does not know. Raises UnknownNameError for an unknown metric.
+        """
+        for metric in metrics:
+            self._metric(name.kind, metric)
+        with self._query() as connection:
+            return self._history(name.kind).columns(connection, name, metrics, first=first, last=until, before=before)
+
+    def record_sources(self, name: ObjectName) -> tuple[Source, ...]:
+        """The sources, other than polls, that have samples of an object."""
+        with self._query() as connection:
+            return self._history(name.kind).sources(connection, name)
+
+    def _by_source(
+        self, connection: sqlite3.Connection, name: ObjectName, metric: str, **selection: Any
+    ) -> dict[Source, list[Sample]]:
+        """The samples of each source, as ``HistoryQuery.samples`` selects them."""
+        history = self._history(name.kind)
+        sources = (Source.POLL, *history.sources(connection, name))
+        return {source: history.samples(connection, name, metric, source, **selection) for source in sources}
+
+    def hour_means(
+        self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
+    ) -> dict[ObjectName, list[float]]:
+        """The means of the hours that began at ``hours`` (ms UTC), of all objects of a kind or of one.
+
+        Raises UnknownNameError.
+        """
+        self._metric(kind, metric)
+        with self._query() as connection:
+            return read_means(connection, kind, metric, hours, name)
+
+    def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
+        """The means of the hours that began at ``begun`` (ms UTC), of all objects of a kind. Raises UnknownNameError."""
+        self._metric(kind, metric)
+        with self._query() as connection:
+            return read_hours(connection, kind, metric, begun)
+
+    def snapshot_times(self, owner: str, newest: int) -> list[int]:
+        """When the ``newest`` snapshots of an owner were taken, oldest first."""
+        with self._query() as connection:
+            return read_snapshot_times(connection, owner, newest)
+
+    def snapshot_span(self, owner: str, since: int, until: int) -> list[int]:
+        """When the snapshots of an owner from ``since`` to ``until`` (ms UTC) were taken, oldest first."""
+        with self._query() as connection:
+            return read_snapshot_span(connection, owner, since, until)
+
+    def polled_cells(self, since: int, until: int, step_ms: int) -> Mapping[str, frozenset[int]]:
+        """By owner, in which parts of ``step_ms`` from ``since`` to ``until`` (ms UTC) a snapshot was taken; the first
+        is 0.
+        """
+        with self._query() as connection:
+            return read_polled_cells(connection, since, until, step_ms)
+
+    def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every poll of every object of a kind with ts >= ``first``, in time order. Raises UnknownNameError."""
+        for metric in metrics:
+            self._metric(kind, metric)
+        with self._query() as connection:
+            yield from self._history(kind).polls(connection, metrics, first)
+
+    def polls_near(self, kind: str, metrics: Sequence[str], moments: Sequence[int]) -> Iterator[Poll]:
+        """The polls of every object of a kind in the kind's first snapshot at or after each moment (ms UTC) but the last,
+        and before the next one: one look at each part of a long time. Raises UnknownNameError.
+        """
+        for metric in metrics:
+            self._metric(kind, metric)
+        with self._query() as connection:
+            yield from self._history(kind).polls_near(connection, metrics, moments)
+
+    def polls_at(
+        self, names: Collection[ObjectName], metrics: Sequence[str], moments: Sequence[int]
+    ) -> tuple[Poll, ...]:
+        """The polls of some objects of one kind at some moments (ms UTC), in time order. Raises UnknownNameError."""
+        kinds = {name.kind for name in names}
+        for kind in kinds:
+            for metric in metrics:
+                self._metric(kind, metric)
+        with self._query() as connection:
+            return tuple(
+                poll
+                for kind in kinds
+                for poll in self._history(kind).polls_at(connection, names, metrics, sorted(moments))
+            )
+
+    def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every record of every object of a kind that ended at ts >= ``first``, and the newest of those that have
+        none such.
+
+        Raises UnknownNameError.
+        """
+        for metric in metrics:
+            self._metric(kind, metric)
+        with self._query() as connection:
+            yield from self._history(kind).records(connection, metrics, first)
+
+    def newest_records(self) -> tuple[Snapshot, ...]:
+        """The newest record of every object and probe, of existing objects; one snapshot an owner."""
+        readings: dict[str, list[Reading]] = {}
+        with self._query() as connection:
+            if connection.execute("SELECT 1 FROM record LIMIT 1").fetchone() is None:
+                return ()
+            for kind in self._kinds:
+                for name, record in self._current(kind, None).records(connection):
+                    readings.setdefault(name.owner, []).append(record)
+        groups = {owner.name: owner.is_group for owner in self.owners()}
+        return tuple(
+            Snapshot(owner, groups.get(owner, False), 0, 0, tuple(records)) for owner, records in readings.items()
+        )
