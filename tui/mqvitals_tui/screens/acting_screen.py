@@ -70,7 +70,7 @@ class ActingScreen(FrameScreen):
 
     def action_before(self) -> None:
         """Show what came before the alert under the cursor."""
-        chosen = self.chosen_line
+        chosen = None if self.held_words else self.chosen_line
         if chosen is None or not chosen.alert:
             self.notify(_NO_ALERT, markup=False)
         else:

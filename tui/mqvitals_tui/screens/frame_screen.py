@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from mqvitals_agent.commandline.arguments import now_ms
-from mqvitals_agent.text.figure import age, times_in, zone_name
+from mqvitals_agent.text.figure import age, moment, times_in, zone_name
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import at_most, cells, safe, wrap
 from mqvitals_agent.view.frame import Frame, FrameRequest
@@ -129,7 +129,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         Before a frame is shown nothing is opened.
         """
         view = self.focused
-        if isinstance(view, CursorView) and view.cursor_key:
+        if isinstance(view, CursorView) and view.cursor_key and not view.held:
             self.open_key(view.cursor_key)
 
     @property
@@ -162,6 +162,14 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     def _is_of_now(self, read: LoadedFrame) -> bool:
         """Whether it is as of the same moment as the newest frame, which the header shows."""
         return read.frame.request.at == self.context.news.at
+
+    @property
+    def held_words(self) -> str:
+        """What stands in place of the body where that is of another moment than the header; empty: it is not."""
+        read, at = self._read, self.context.news.at
+        if read is None or self._is_of_now(read):
+            return ""
+        return "reading what is now" if at is None else f"reading {moment(at)} {zone_name(at)}"
 
     @property
     def older_words(self) -> str:
@@ -252,8 +260,11 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             return
         self._painted = self.context.now()
         self.paint_static(width)
+        held = self.held_words
+        for view in self.query("LinesView, VirtualTable"):
+            if isinstance(view, CursorView):
+                view.hold(held)
         if read is None or self.frame is None:
-            # What was read for another moment is not shown below this one's header.
             return
         if newest is not None and aged is not None and read.frame.data is newest.data:
             frame = replace(read.frame, now=aged.now, data=aged.data, status=aged.status, zone=aged.zone)

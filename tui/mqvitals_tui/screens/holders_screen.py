@@ -156,6 +156,11 @@ class HoldersScreen(FrameScreen):
         )
         self.query_one("#keys", StatusBar).show((hint_line(hints, width),))
 
+    @property
+    def held_words(self) -> str:
+        """In the past: the answer is of now."""
+        return "" if self.context.news.at is None else "The answer is of now: l leads back to it"
+
     def paint(self, read: LoadedFrame, width: int) -> None:
         """The frame is shown in the header alone."""
 

@@ -168,7 +168,7 @@ class MainScreen(ActingScreen):
 
     def paint_static(self, width: int) -> None:
         """The row of tabs and the keys; and the text of a table before a frame was read."""
-        if self._tab.columns and self.frame is None:
+        if self._tab.columns and self.frame is None and not (self._read is not None and self._is_mine(self._read)):
             self.query_one("#table", VirtualTable).show((), (), 0, empty=self._empty)
         self.query_one("#tabs", Banner).show((tab_row(self._tab, width)[0],))
         self.query_one("#keys", StatusBar).show((self._hints(width),))

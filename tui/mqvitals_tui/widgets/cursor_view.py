@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from mqvitals_agent.text.styled import Line, Part, is_heading
+from mqvitals_agent.text.styled import Line, Part, Tone, is_heading, line
 from mqvitals_tui.keys import ACROSS, MOVES
 from mqvitals_tui.widgets.changed_cells import ShownLines
 from mqvitals_tui.widgets.painting import TONE_CLASSES, paint, tone_css
@@ -59,6 +59,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         self._posted_key = ""
         self._page_before = 1
         self._shown = ShownLines()
+        self._held = ""
 
     @abstractmethod
     def key_at(self, row: int) -> str:
@@ -162,8 +163,22 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # -- painting ----------------------------------------------------------------------------------------------------
 
+    @property
+    def held(self) -> str:
+        """The sentence that is shown in place of the rows; empty: the rows are."""
+        return self._held
+
+    def hold(self, words: str) -> None:
+        """Show this sentence in place of the rows, which stay below it with their cursor; empty: show the rows."""
+        if words != self._held:
+            self._held = words
+            self.refresh()
+
     def render_line(self, y: int) -> Strip:
         """One line of the view, y from its top."""
+        if self._held:
+            words = line(f" {self._held}" if y == 0 else "", Tone.FAINT)
+            return self._shown.note(y, paint(self, words, self.size.width, self.rich_style))
         return self._shown.note(y, self._line_at(y))
 
     def _line_at(self, y: int) -> Strip:
