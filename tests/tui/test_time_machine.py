@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.steps import Step
+from mqvitals_agent.store.rows.steps import TimeStep
 from mqvitals_agent.text.figure import clock
 from mqvitals_agent.view.frame import Frame
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -78,7 +78,7 @@ def end_of_cycle(life: Any, moment: int) -> int:
         return reader.end_of_cycle(moment)
 
 
-def steps(life: Any, step: Step, count: int) -> list[int]:
+def steps(life: Any, step: TimeStep, count: int) -> list[int]:
     """The moments of the last ``count`` steps, the newest first."""
     found: list[int] = []
     with StoreReader.open(life.store) as reader:
@@ -92,12 +92,12 @@ def steps(life: Any, step: Step, count: int) -> list[int]:
 @pytest.mark.parametrize(
     ("back", "on", "step"),
     [
-        ("left_square_bracket", "right_square_bracket", Step.CYCLE),
-        ("f10", "f11", Step.CYCLE),
-        ("left_curly_bracket", "right_curly_bracket", Step.TRANSITION),
+        ("left_square_bracket", "right_square_bracket", TimeStep.CYCLE),
+        ("f10", "f11", TimeStep.CYCLE),
+        ("left_curly_bracket", "right_curly_bracket", TimeStep.TRANSITION),
     ],
 )
-async def test_steps(lives: Lives, until: Until, shown: Any, back: str, on: str, step: Step) -> None:
+async def test_steps(lives: Lives, until: Until, shown: Any, back: str, on: str, step: TimeStep) -> None:
     """Back and on lead over the same moments; beyond the newest one it is now."""
     life = lives("incident")
     wanted = steps(life, step, 3)
@@ -238,7 +238,7 @@ async def test_play(lives: Lives, until: Until, shown: Any, monkeypatch: pytest.
 async def test_the_moment_stays_while_one_walks(lives: Lives, until: Until, shown: Any) -> None:
     """Places, objects, filters and sorts are as of then; the way back is too, and a second terminal stays at now."""
     life = lives("incident")
-    (moment,) = steps(life, Step.TRANSITION, 1)
+    (moment,) = steps(life, TimeStep.TRANSITION, 1)
     app, other = life.app(), life.app()
     async with other.run_test(size=SIZE) as second:
         await shown(second)
@@ -305,7 +305,7 @@ async def test_the_moment_is_said_at_every_width(lives: Lives, until: Until, sho
     app = life.app()
     async with app.run_test(size=(width, 24)) as pilot:
         await shown(pilot)
-        for before, after in pairwise(steps(life, Step.CYCLE, 3)):
+        for before, after in pairwise(steps(life, TimeStep.CYCLE, 3)):
             app.travel_to(after)
             await until(pilot, here(app, after))
             assert before > after

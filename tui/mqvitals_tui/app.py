@@ -23,7 +23,7 @@ from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.steps import Step
+from mqvitals_agent.store.rows.steps import TimeStep
 from mqvitals_agent.text.figure import moment, object_words, zone_name
 from mqvitals_agent.text.symbols import Symbols
 from mqvitals_agent.text.terminal import safe
@@ -293,7 +293,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     def action_step(self, what: str, on: bool) -> None:  # noqa: FBT001 - the toolkit passes positions
         """A cycle or an alert's transition back or on; the play stops."""
         self.player.playing = False
-        self.travel(one_step(Step[what.upper()], on=on), away=not on)
+        self.travel(one_step(TimeStep[what.upper()], on=on), away=not on)
 
     def action_go_to_time(self) -> None:
         """Ask for a time; where the cursor is on an alert its start stands there already."""

@@ -14,7 +14,7 @@ from textual.message import Message
 from mqvitals_agent.commandline.as_of import kept_moment
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.steps import Step
+from mqvitals_agent.store.rows.steps import TimeStep
 from mqvitals_agent.text.figure import moment, times_in, zone_name
 
 SPEEDS: Final = (1, 10, 60)
@@ -66,7 +66,7 @@ class Player:
         self.playing = self.playing and self.away
 
 
-def one_step(step: Step, *, on: bool) -> Way:
+def one_step(step: TimeStep, *, on: bool) -> Way:
     """One cycle, or one transition of an alert, back or ``on``; beyond the newest one it is now."""
 
     def way(reader: StoreReader, at: int | None) -> Arrival:

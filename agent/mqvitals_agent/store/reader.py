@@ -18,7 +18,7 @@ from mqvitals_agent.store.reading.objects import ObjectQueries
 from mqvitals_agent.store.rows.history import (
     LAST,
 )
-from mqvitals_agent.store.rows.steps import Step, end_of_cycle, step_back, step_on
+from mqvitals_agent.store.rows.steps import TimeStep, end_of_cycle, step_back, step_on
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -64,7 +64,7 @@ class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
         """Release what was read for past moments."""
         self._kept_until, self._kept_kinds = 0, {}
 
-    def step(self, at: int | None, step: Step, *, on: bool) -> int | None:
+    def step(self, at: int | None, step: TimeStep, *, on: bool) -> int | None:
         """The moment (ms UTC) one step before ``at``, or with ``on`` after it; ``at`` None: before the newest cycle.
 
         None: there is no such step.

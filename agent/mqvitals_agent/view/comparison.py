@@ -59,7 +59,7 @@ _LEAST: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class MetricDifference:
     """A metric of an object that is different at two moments; counters are rates a second.
 
     ``metric`` None: the object itself was there at one of them only. A value None: that it was not there. ``size``
@@ -84,7 +84,7 @@ class Comparison:
     then: int
     now: int
     name: ObjectName | None
-    differences: tuple[Difference, ...]
+    differences: tuple[MetricDifference, ...]
     total: int
     looked_at: int
     begins: int | None = None
@@ -100,7 +100,7 @@ def read_comparison(
     if not then.owners():
         begins = min((owner.first_ts for owner in now.owners()), default=None)
         return Comparison(*moments, name, (), 0, 0, begins)
-    found: list[Difference] = []
+    found: list[MetricDifference] = []
     looked_at = 0
     for before, after in _objects(then, now, name):
         names = dict.fromkeys((*before, *after))
@@ -111,18 +111,18 @@ def read_comparison(
     return Comparison(*moments, name, tuple(found[:MOST_DIFFERENCES]), len(found), looked_at)
 
 
-def differences(name: ObjectName, then: Values | None, now: Values | None) -> Iterator[Difference]:
+def differences(name: ObjectName, then: Values | None, now: Values | None) -> Iterator[MetricDifference]:
     """What is different about an object; None: it was not there. Texts are not compared."""
     if then is None or now is None:
         if then is not now:
-            yield Difference(name, None, _any(then), _any(now), _OTHER_STATE)
+            yield MetricDifference(name, None, _any(then), _any(now), _OTHER_STATE)
         return
     for metric in KINDS[name.kind].metrics:
         if metric.type is MetricType.TEXT or metric.declared:
             continue
         size = _size(name.kind, metric, then.get(metric.name), now.get(metric.name))
         if size:
-            yield Difference(name, metric, then.get(metric.name), now.get(metric.name), size)
+            yield MetricDifference(name, metric, then.get(metric.name), now.get(metric.name), size)
 
 
 _UNKNOWN: Final = frozenset({Absence.NOT_KEPT, Absence.FIRST_READING, Absence.NOT_ASKED})

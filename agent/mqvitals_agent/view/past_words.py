@@ -38,10 +38,10 @@ def with_past_words(reader: StoreReader, alerts: Iterable[Alert], at: int, rule_
     return tuple(_said_again(alert, later[alert.key], figures, at) if alert.key in later else alert for alert in found)
 
 
-Figures = Mapping[ObjectName, Mapping[str, "CurrentValue"]]
+_Figures = Mapping[ObjectName, Mapping[str, "CurrentValue"]]
 
 
-def _figures(reader: StoreReader, alerts: Sequence[tuple[Alert, CompiledRule]]) -> Figures:
+def _figures(reader: StoreReader, alerts: Sequence[tuple[Alert, CompiledRule]]) -> _Figures:
     """The metrics that these rules look at, of the objects that they are about: one query a queue manager and kind."""
     wanted: dict[tuple[str, str], set[str]] = {}
     names = {
@@ -58,7 +58,7 @@ def _figures(reader: StoreReader, alerts: Sequence[tuple[Alert, CompiledRule]]) 
     return found
 
 
-def _said_again(alert: Alert, rule: CompiledRule | None, figures: Figures, at: int) -> Alert:
+def _said_again(alert: Alert, rule: CompiledRule | None, figures: _Figures, at: int) -> Alert:
     held = replace(alert, good_polls=0, unknown_polls=0, recent_polls=1)
     marked = replace(held, summary=f"{LATER_WORDS}{alert.summary}")
     if rule is None or rule.awaited or rule.summary.inserts or rule.summary.shows_members:

@@ -18,7 +18,7 @@ from mqvitals_agent.poll.replay import ReplayCycle, ReplayPace, ReplaySummary, r
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, Owner
 from mqvitals_agent.store.rows.alerts import StoredAlert
-from mqvitals_agent.store.rows.steps import Step
+from mqvitals_agent.store.rows.steps import TimeStep
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, SILENCES, FrameRequest, read_frame
 from mqvitals_config.settings import Settings
@@ -172,18 +172,18 @@ def test_steps_lead_over_every_cycle_and_back(watched: tuple[StoreReader, list[S
     """From now back to the first cycle and on again: the same moments, each the end of a cycle."""
     reader, seen = watched
     back: list[int] = []
-    at = reader.step(None, Step.CYCLE, on=False)
+    at = reader.step(None, TimeStep.CYCLE, on=False)
     while at is not None:
         back.append(at)
-        at = reader.step(at, Step.CYCLE, on=False)
+        at = reader.step(at, TimeStep.CYCLE, on=False)
     on = [back[-1]]
-    while (following := reader.step(on[-1], Step.CYCLE, on=True)) is not None:
+    while (following := reader.step(on[-1], TimeStep.CYCLE, on=True)) is not None:
         on.append(following)
     newest = max(each.last_ts for each in reader.owners())
     assert on == [*reversed(back), newest]
     assert {then.at for then in seen} <= set(on)
     assert all(after - before > 2_000 for before, after in pairwise(on))
-    assert reader.step(None, Step.CYCLE, on=True) is None
+    assert reader.step(None, TimeStep.CYCLE, on=True) is None
 
 
 def test_steps_lead_over_transitions_of_alerts(watched: tuple[StoreReader, list[Seen]]) -> None:
@@ -198,13 +198,13 @@ def test_steps_lead_over_transitions_of_alerts(watched: tuple[StoreReader, list[
         }
     )
     found: list[int] = []
-    at = reader.step(0, Step.TRANSITION, on=True)
+    at = reader.step(0, TimeStep.TRANSITION, on=True)
     while at is not None:
         found.append(at)
-        at = reader.step(at, Step.TRANSITION, on=True)
+        at = reader.step(at, TimeStep.TRANSITION, on=True)
     assert found == sorted({reader.end_of_cycle(ts) for ts in times})
     back = [found[-1]]
-    while (before := reader.step(back[-1], Step.TRANSITION, on=False)) is not None:
+    while (before := reader.step(back[-1], TimeStep.TRANSITION, on=False)) is not None:
         back.append(before)
     assert back == found[::-1]
 

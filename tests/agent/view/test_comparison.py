@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.steps import Step
+from mqvitals_agent.store.rows.steps import TimeStep
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.comparison import Comparison, differences
 from mqvitals_agent.view.frame import COMPARISON, FrameRequest, read_frame
@@ -79,7 +79,7 @@ def compared(replayed: Callable[[str], Path]) -> tuple[Comparison, Comparison]:
     """The first and the last cycle of an incident: of the group, and of the pool that drains."""
     rules = load_rule_config(Settings())
     with StoreReader.open(replayed("incident")) as reader:
-        first = reader.step(0, Step.CYCLE, on=True)
+        first = reader.step(0, TimeStep.CYCLE, on=True)
         low = min((value, ts) for ts, value in reader.trend(POOL, "free_pct").points if value is not None)[1]
         group = read_frame(reader, NOW, FrameRequest(COMPARISON, at=low, against=first), rules).comparison
         pool = read_frame(reader, NOW, FrameRequest(COMPARISON, name=POOL, at=low, against=first), rules).comparison
@@ -113,7 +113,7 @@ def test_a_moment_before_the_store_begins(replayed: Callable[[str], Path]) -> No
     """Nothing is compared, and nothing is called new: the lines say when the store begins."""
     rules = load_rule_config(Settings())
     with StoreReader.open(replayed("incident")) as reader:
-        first = reader.step(0, Step.CYCLE, on=True) or 0
+        first = reader.step(0, TimeStep.CYCLE, on=True) or 0
         found = read_frame(reader, NOW, FrameRequest(COMPARISON, against=first - 3_600_000), rules).comparison
     assert found is not None
     assert not found.differences
@@ -124,7 +124,7 @@ def test_the_earlier_moment_comes_first(replayed: Callable[[str], Path]) -> None
     """A past moment compared with now is then; now is now."""
     rules = load_rule_config(Settings())
     with StoreReader.open(replayed("incident")) as reader:
-        first, last = reader.step(0, Step.CYCLE, on=True) or 0, reader.last_ts() or 0
+        first, last = reader.step(0, TimeStep.CYCLE, on=True) or 0, reader.last_ts() or 0
         one = read_frame(reader, NOW, FrameRequest(COMPARISON, at=first, against=last), rules).comparison
         other = read_frame(reader, NOW, FrameRequest(COMPARISON, at=last, against=first), rules).comparison
     assert one is not None

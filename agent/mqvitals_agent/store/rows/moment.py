@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.moment_values import LASTING, CurrentRow, MomentFacts, ObjectThen, Sample, newer
+from mqvitals_agent.store.rows.moment_values import LASTING, CurrentRow, HistoryRow, MomentFacts, ObjectThen, newer
 from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment, text, types_of
 from mqvitals_rules.snapshot import Source, fresh_until
 from mqvitals_rules.vocabulary.changes import RECORDED
@@ -191,13 +191,13 @@ class MomentQuery:
         numbers: Collection[int],
         condition: str,
         metrics: Sequence[str],
-    ) -> dict[int, Sample]:
+    ) -> dict[int, HistoryRow]:
         """The newest row of each object that fulfils ``condition`` (a text of ours).
 
         Most objects are in the newest snapshots, which are read for all of them. The others are found one by one; where
         these are very many, as in an outage, the newest snapshot of a few of them is that of all.
         """
-        found: dict[int, Sample] = {}
+        found: dict[int, HistoryRow] = {}
         rest = set(numbers) if self._columns else set()
         for ts in self._newest_snapshots(connection, owner) if len(rest) > _FEW else ():
             if not rest:
@@ -263,7 +263,7 @@ class MomentQuery:
         condition: str,
         metrics: Sequence[str],
         source: int = POLL,
-    ) -> Iterator[tuple[int, Sample]]:
+    ) -> Iterator[tuple[int, HistoryRow]]:
         columns = "".join(f', s."{name}"' for name in metrics)
         # For one object its row alone is read.
         only, parameters = (" AND s.object_id = ?", (ts, source, *numbers)) if len(numbers) == 1 else ("", (ts, source))
@@ -274,13 +274,13 @@ class MomentQuery:
         ).fetchall()
         self._check(rows, 3, metrics)
         return (
-            (number, Sample(ts, None if interval is None else integer(interval), bool(answered), cells))
+            (number, HistoryRow(ts, None if interval is None else integer(interval), bool(answered), cells))
             for number, interval, answered, *cells in rows
             if number in numbers
         )
 
     def _others(
-        self, connection: sqlite3.Connection, owner: str, rows: CurrentRows, answered: Mapping[int, Sample]
+        self, connection: sqlite3.Connection, owner: str, rows: CurrentRows, answered: Mapping[int, HistoryRow]
     ) -> dict[tuple[int, str], tuple[int, Value]]:
         """Number and metric -> when it was reported last and its value, of metrics of other probes than the poll."""
         recorded = RECORDED.get(self.kind.name, {})
@@ -345,7 +345,7 @@ class MomentQuery:
         yield from ((name, cell) for name, cell in zip(self._cells, row.cells, strict=True) if cell is not None)
 
     def _recorded(
-        self, row: CurrentRow, metric: str, now: Reported, samples: Sequence[Sample], source: int, last: int
+        self, row: CurrentRow, metric: str, now: Reported, samples: Sequence[HistoryRow], source: int, last: int
     ) -> CurrentValue:
         place = self._numbers.index(metric) if metric in self._numbers else None
         held = (each for each in samples if place is not None and each.cells[place] is not None)
@@ -360,7 +360,7 @@ class MomentQuery:
         unanswered = Absence.STALE if stale else None
         return CurrentValue(value, sample.ts, row.probe, sample.ts, unanswered, Source(source), sample.interval_ms)
 
-    def _newest_records(self, connection: sqlite3.Connection, number: int, source: int) -> Iterator[Sample]:
+    def _newest_records(self, connection: sqlite3.Connection, number: int, source: int) -> Iterator[HistoryRow]:
         """The newest records of an object, newest first."""
         ends = connection.execute(
             "SELECT ts FROM record WHERE object_id = ? AND source = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT ?",

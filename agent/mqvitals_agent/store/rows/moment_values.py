@@ -40,7 +40,7 @@ class CurrentRow(NamedTuple):
     cells: Sequence[Any]
 
 
-class Sample(NamedTuple):
+class HistoryRow(NamedTuple):
     """A row of history: its time, the ms that it covers, whether it answers the poll of the kind, and its cells."""
 
     ts: int
@@ -86,8 +86,8 @@ class ObjectThen(Mapping[str, CurrentValue]):
         facts: MomentFacts,
         number: int,
         rows: Sequence[CurrentRow],
-        answered: Sample | None,
-        asked: Sample | None,
+        answered: HistoryRow | None,
+        asked: HistoryRow | None,
         records: Mapping[str, CurrentValue] = _NOTHING,
     ) -> None:
         self._facts = facts

@@ -18,25 +18,25 @@ _CYCLE_MS: Final = 500
 _OF_OWNER: Final = "SELECT {what}(ts) FROM snapshot WHERE owner = w.name AND ts BETWEEN ?1 AND ?2"
 
 
-class Step(Enum):
+class TimeStep(Enum):
     """What one step leads over."""
 
     CYCLE = "cycle"
     TRANSITION = "alert transition"
 
 
-def step_back(connection: sqlite3.Connection, at: int, step: Step) -> int | None:
+def step_back(connection: sqlite3.Connection, at: int, step: TimeStep) -> int | None:
     """The moment of the last step before the cycle of ``at`` (ms UTC); None: there is none. Raises sqlite3.Error."""
     begin = _begin_of_cycle(connection, at)
-    if step is Step.TRANSITION:
+    if step is TimeStep.TRANSITION:
         ts = _transition(connection, "max", FIRST_MOMENT, begin - 1)
         return None if ts is None else end_of_cycle(connection, ts)
     return _newest(connection, begin - 1)
 
 
-def step_on(connection: sqlite3.Connection, at: int, step: Step) -> int | None:
+def step_on(connection: sqlite3.Connection, at: int, step: TimeStep) -> int | None:
     """The moment of the first step after ``at`` (ms UTC); None: there is none yet. Raises sqlite3.Error."""
-    if step is Step.TRANSITION:
+    if step is TimeStep.TRANSITION:
         ts = _transition(connection, "min", at + 1, LAST_MOMENT)
     else:
         ts = _snapshot(connection, "min", at + 1, LAST_MOMENT)

@@ -19,7 +19,7 @@ from mqvitals_agent.text.figure import (
 )
 from mqvitals_agent.text.styled import Line, Span, Tone, line, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit
-from mqvitals_agent.view.comparison import Comparison, Difference
+from mqvitals_agent.view.comparison import Comparison, MetricDifference
 from mqvitals_agent.view.values import number_in
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType
 
@@ -61,7 +61,7 @@ def _lines(comparison: Comparison, width: int) -> Iterator[Line]:
         yield line(f"{more:,} smaller differences are not shown", Tone.FAINT)
 
 
-def _line(each: Difference, left: int, *, single: bool) -> Line:
+def _line(each: MetricDifference, left: int, *, single: bool) -> Line:
     what = "" if each.metric is None else metric_words(each.metric.name)
     if single:
         label = Span(fit(cut(what or "the object", left), left))
@@ -97,7 +97,7 @@ def _factor(ratio: float) -> str:
     return number(round(ratio, 1) if ratio < 10 else round(ratio))
 
 
-def difference_words(each: Difference) -> str:
+def difference_words(each: MetricDifference) -> str:
     """The difference in words: ``+9.3 k msgs (x94)``, ``-12 points``, ``now RETRYING``."""
     metric = each.metric
     if metric is None:

@@ -41,7 +41,7 @@ class _Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MatrixSection:
     """Rows of a matrix: their labels, in order, and what stands in each, by the name of the column."""
 
     title: str
@@ -85,7 +85,7 @@ def structure_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ..
     return _matrix(
         frame,
         (
-            Section("Structures, connections", rows),
+            MatrixSection("Structures, connections", rows),
             _section("Shared message data sets, used", items, "smds", used, frame.now, owner_in_name=True),
             _section("Their connections", items, "smds_connection", status, frame.now),
         ),
@@ -119,7 +119,7 @@ def task_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     }
     here = {item.name.owner for item in items}
     tasks = [item for item in frame.tasks if item.name.owner in here]
-    sections = [Section("Channel initiators, in use or started of configured", rows)]
+    sections = [MatrixSection("Channel initiators, in use or started of configured", rows)]
     for kind in TASKS:
         busy = with_meter(metric_column(kind, "busy_pct", "Busy", 8, True), 6)  # noqa: FBT003 - a main figure
         word = kind.replace("_", " ").replace("ssl", "TLS").replace("dns", "DNS")
@@ -161,7 +161,7 @@ def _section(
     prefix: str = "",
     *,
     owner_in_name: bool = False,
-) -> Section:
+) -> MatrixSection:
     """The objects of a kind: a row for each name, a column for each owner.
 
     ``owner_in_name``: the owner is the group, and the name ends in the queue manager.
@@ -173,11 +173,11 @@ def _section(
             name, _, owner = name.rpartition("/")
         label = safe(f"{prefix} {name}".strip())
         rows.setdefault(label, {})[owner] = _Entry(item, column.cell(item, now))
-    return Section(title, rows)
+    return MatrixSection(title, rows)
 
 
 def _matrix(
-    frame: Frame, sections: Sequence[Section], width: int, text: str, least: int = _LEAST_CELL
+    frame: Frame, sections: Sequence[MatrixSection], width: int, text: str, least: int = _LEAST_CELL
 ) -> tuple[Line, ...]:
     """The sections below each other, in columns of at least ``least`` cells."""
     sections = [each for each in sections if any(each.rows.values())]

@@ -13,7 +13,7 @@ from mqvitals_agent.commandline.as_of import past_moment
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.steps import Step
+from mqvitals_agent.store.rows.steps import TimeStep
 from mqvitals_rules.timestamps import iso
 
 NOW = 1795176590000  # 2026-11-20 12:09:50 UTC
@@ -41,10 +41,10 @@ def incident(replayed: Callable[[str], Path]) -> tuple[Path, list[int]]:
     path = replayed("incident")
     ends: list[int] = []
     with StoreReader.open(path) as reader:
-        at = reader.step(None, Step.CYCLE, on=False)
+        at = reader.step(None, TimeStep.CYCLE, on=False)
         while at is not None:
             ends.append(at)
-            at = reader.step(at, Step.CYCLE, on=False)
+            at = reader.step(at, TimeStep.CYCLE, on=False)
     return path, ends
 
 
