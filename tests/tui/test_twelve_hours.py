@@ -36,6 +36,12 @@ ALLOWED = 400
 """Lines, strips and messages that may be on their way."""
 
 
+def _module(each: object) -> str:
+    """Where the class of an object is from; of some classes of libraries ``__module__`` is no text."""
+    module = type(each).__module__
+    return module if isinstance(module, str) else ""
+
+
 def held() -> tuple[Counter[str], int, int]:
     """What of screens and frames there is, by type; open files; threads."""
     gc.collect()
@@ -43,7 +49,7 @@ def held() -> tuple[Counter[str], int, int]:
         type(each).__qualname__
         for each in gc.get_objects()
         if type(each).__name__ not in VALUES
-        and (isinstance(each, Frame) or type(each).__module__.startswith(("mqvitals_tui", "textual.", "rich.")))
+        and (isinstance(each, Frame) or _module(each).startswith(("mqvitals_tui", "textual.", "rich.")))
     )
     return found, len(list(Path("/dev/fd").iterdir())), threading.active_count()
 
