@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -11,7 +13,8 @@ from textual import events
 from textual.app import App
 from textual.command import CommandList, CommandPalette, Hit
 
-from mqvitals_tui.app import NavigationProvider
+from mqvitals_tui.app import IndexedName, NavigationProvider
+from mqvitals_tui.app import _read_names as read_names
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import MainScreen
@@ -19,6 +22,7 @@ from mqvitals_tui.widgets.text_line import TextLine, typeable
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
+PATIENCE_S = 200
 
 _CHARACTERS = {"enter": "\r", "escape": "\x1b", "slash": "/", "colon": ":", "question_mark": "?", "backspace": "\x7f"}
 
@@ -143,6 +147,33 @@ async def test_help_and_palette_keep_keys_to_themselves(lives: Lives, shown: Any
         await pilot.press("q", "3", "slash")
         assert isinstance(app.screen, CommandPalette)
         assert app.is_running
+
+
+async def test_keys_while_the_palette_reads_its_names(
+    lives: Lives, shown: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each key gives up the search of the one before; that the names are being read goes on, and the last one finds."""
+    begun, told = Event(), Event()
+
+    def slowly(store: Path) -> tuple[IndexedName, ...]:
+        begun.set()
+        told.wait(PATIENCE_S)
+        return read_names(store)
+
+    monkeypatch.setattr("mqvitals_tui.app._read_names", slowly)
+    app = lives("incident").app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(pilot)
+        await pilot.press("colon")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette) and begun.is_set())
+        try:
+            for key in "pay":
+                await pilot.press(key)
+                await pilot.pause()
+        finally:
+            told.set()
+        found = app.screen.query_one(CommandList)
+        await until(pilot, lambda: any("PAYMENTS.IN" in str(each.prompt) for each in found.options))
 
 
 async def test_leaving_while_the_palette_searches(

@@ -58,7 +58,8 @@ async def test_every_screen_in_ascii(
         await shown(pilot)
         app.action_command_palette()
         await until(pilot, lambda: isinstance(app.screen, CommandPalette))
-        await pilot.pause(0)
+        await pilot.press("p", "a", "y")
+        await until(pilot, lambda: "PAY" in screen_text(app))
         seen["palette"] = screen_text(app)
         for place, text in seen.items():
             beyond = {char for char in text if not char.isascii()}

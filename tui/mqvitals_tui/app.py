@@ -99,8 +99,16 @@ class NavigationProvider(Provider):
     """Tabs, objects and themes. The names are read once, when the palette opens."""
 
     async def startup(self) -> None:
-        """Read the names."""
-        self._known = await asyncio.to_thread(_read_names, self._vitals.store)
+        """Start to read the names.
+
+        Returns at once: Textual's palette cancels what it awaits, this too, when a key is typed meanwhile, and then
+        never finds anything.
+        """
+        self._names = asyncio.create_task(asyncio.to_thread(_read_names, self._vitals.store))
+
+    async def shutdown(self) -> None:
+        """Forget the names."""
+        self._names.cancel()
 
     @property
     def _vitals(self) -> MqvitalsApp:
@@ -131,7 +139,8 @@ class NavigationProvider(Provider):
                 yield Hit(
                     score, Content(f"Theme {theme.name}"), partial(self._vitals.use_theme, theme.name), theme.name
                 )
-        for position, name in enumerate(find_names(self._known, query, MOST_HITS)):
+        names = await asyncio.shield(self._names)
+        for position, name in enumerate(find_names(names, query, MOST_HITS)):
             whole = safe(str(name))
             yield Hit(
                 # The palette shows the highest scores first.
