@@ -10,16 +10,10 @@ from types import MappingProxyType
 from typing import Any as Whatever
 from typing import NamedTuple, cast
 
-from mqvitals_rules.expression.compiler import (
-    LEFT_OUT,
-    NUMBERS,
-    PRESENT,
-    TEXTS,
-    compared,
-    compile_operand,
-    compile_part,
-)
+from mqvitals_rules.expression.absence_code import compared
+from mqvitals_rules.expression.compiler import LEFT_OUT, compile_operand, compile_part
 from mqvitals_rules.expression.context import Context, enough
+from mqvitals_rules.expression.lookups import NUMBERS, PRESENT, TEXTS
 from mqvitals_rules.expression.node import (
     PAIR,
     THIS,
