@@ -20,7 +20,7 @@ from pathlib import Path
 import day_store
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.steps import TimeStep
+from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.view.frame import ALERTS, DETAIL, LIST, OVERVIEW, FrameRequest, read_frame
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config

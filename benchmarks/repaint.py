@@ -20,7 +20,7 @@ from textual.widgets import DataTable
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
-from mqvitals_agent.view.table import Cell, Column, Item
+from mqvitals_agent.view.figures.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import DARK
 from mqvitals_tui.widgets.virtual_table import VirtualTable

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mqvitals_agent.console.template import TEMPLATES
-from mqvitals_config.scalars import format_duration
+from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.settings import Settings
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.ruleset.config import load_rule_config

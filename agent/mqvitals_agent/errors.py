@@ -9,7 +9,7 @@ class MqvitalsError(Exception):
     """Something outside the program is wrong: a file, a queue manager, a network, an argument.
 
     ``message`` says what happened and where, ``hint`` what to do next (may be empty). A command that raises one ends
-    with both on stderr and no traceback. Mistakes in settings and rules are ``mqvitals_config.problem.ConfigError``,
+    with both on stderr and no traceback. Mistakes in settings and rules are ``mqvitals_config.decoding.problem.ConfigError``,
     which lies below.
     """
 

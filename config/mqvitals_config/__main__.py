@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mqvitals_config.schema import with_settings_table
+from mqvitals_config.decoding.schema import with_settings_table
 from mqvitals_config.settings import Settings
 
 

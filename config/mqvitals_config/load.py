@@ -35,14 +35,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mqvitals_config.decoder import decode_located, decode_word
-from mqvitals_config.problem import ConfigError, Place, Problem, word_of
+from mqvitals_config.decoding.decoder import decode_located, decode_word
+from mqvitals_config.decoding.problem import ConfigError, Place, Problem, word_of
+from mqvitals_config.decoding.schema import Setting, key_of, settings_of
+from mqvitals_config.decoding.secret import Secret, SecretError, WebAddress, checked_address
+from mqvitals_config.decoding.source import UnreadableError, read
 from mqvitals_config.receivers.command import CommandSettings, program_trouble
 from mqvitals_config.receivers.services import APPRISE_MISSING, AppriseSettings
-from mqvitals_config.schema import Setting, key_of, settings_of
-from mqvitals_config.secret import Secret, SecretError, WebAddress, checked_address
 from mqvitals_config.settings import Settings, contradictions
-from mqvitals_config.source import UnreadableError, read
 
 
 def walk(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:

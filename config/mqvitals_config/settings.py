@@ -11,22 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from mqvitals_config.alerting import LabelSettings, RouteNames, RouteSettings, known_labels, route_contradictions
-from mqvitals_config.collection import (
-    ConsoleSettings,
-    PollingSettings,
-    SmfSettings,
-    console_contradictions,
-    event_contradictions,
-)
-from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
-from mqvitals_config.facts import FactSettings
-from mqvitals_config.maintenance import MaintenanceSettings, maintenance_contradictions
-from mqvitals_config.problem import LocatedText, Place, Problem, repeated
-from mqvitals_config.receivers.types import AnyReceiver
-from mqvitals_config.reports import ReportSettings, report_contradictions
-from mqvitals_config.rules import RuleSettings
-from mqvitals_config.scalars import (
+from mqvitals_config.decoding.problem import LocatedText, Place, Problem, repeated
+from mqvitals_config.decoding.scalars import (
     FILE_MODE_FORM,
     FileMode,
     display_name,
@@ -34,9 +20,29 @@ from mqvitals_config.scalars import (
     parse_file_mode,
     resolved_path,
 )
-from mqvitals_config.schema import Convert, Doc
-from mqvitals_config.template import LINK_FORM, link_template
-from mqvitals_config.time_intervals import TimeIntervalSettings, TimeZone, interval_contradictions
+from mqvitals_config.decoding.schema import Convert, Doc
+from mqvitals_config.receivers.template import LINK_FORM, link_template
+from mqvitals_config.receivers.types import AnyReceiver
+from mqvitals_config.sections.alerting import (
+    LabelSettings,
+    RouteNames,
+    RouteSettings,
+    known_labels,
+    route_contradictions,
+)
+from mqvitals_config.sections.collection import (
+    ConsoleSettings,
+    PollingSettings,
+    SmfSettings,
+    console_contradictions,
+    event_contradictions,
+)
+from mqvitals_config.sections.connection import ConnectionSettings, ObjectText, connection_contradictions
+from mqvitals_config.sections.facts import FactSettings
+from mqvitals_config.sections.maintenance import MaintenanceSettings, maintenance_contradictions
+from mqvitals_config.sections.reports import ReportSettings, report_contradictions
+from mqvitals_config.sections.rules import RuleSettings
+from mqvitals_config.sections.time_intervals import TimeIntervalSettings, TimeZone, interval_contradictions
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mqvitals_config.problem import ConfigError, LocatedText, Problem
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Problem
 from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression
 from mqvitals_rules.expression.node import Elapsed, Latest, Open, Times, walk

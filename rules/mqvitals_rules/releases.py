@@ -13,9 +13,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Final, Literal
 
-from mqvitals_config.decoder import decode
-from mqvitals_config.scalars import DATE_FORM, parse_date
-from mqvitals_config.schema import Convert
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.scalars import DATE_FORM, parse_date
+from mqvitals_config.decoding.schema import Convert
 
 LTS: Final = "LTS"
 CD: Final = "CD"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mqvitals_config.decoding.problem import ConfigError, Problem
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError, Problem
-from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_config.receivers.receiver import ReceiverSettings
 from mqvitals_config.receivers.services import AlertmanagerSettings, HeartbeatSettings
 
 MEMBER = "addresses: ['http://am1:9093']"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mqvitals_config.decoding.problem import ConfigError
 from mqvitals_config.load import check_files, load_settings
-from mqvitals_config.problem import ConfigError
 from mqvitals_config.receivers.command import CommandSettings
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.pcf.codepage import known_ccsids
-from mqvitals_config.collection import EBCDIC_PAGES
+from mqvitals_config.decoding.problem import ConfigError
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError
+from mqvitals_config.sections.collection import EBCDIC_PAGES
 
 
 def written(folder: Path, text: str) -> str:

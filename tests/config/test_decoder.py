@@ -13,11 +13,11 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from mqvitals_config import node
-from mqvitals_config.decoder import Convert, decode, decode_located, decode_word
-from mqvitals_config.problem import ConfigError, LocatedText, Place
-from mqvitals_config.scalars import DURATION_FORM, parse_duration
-from mqvitals_config.schema import ByType, Doc, SecretFile, json_schema, settings_of
+from mqvitals_config.decoding import node
+from mqvitals_config.decoding.decoder import Convert, decode, decode_located, decode_word
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place
+from mqvitals_config.decoding.scalars import DURATION_FORM, parse_duration
+from mqvitals_config.decoding.schema import ByType, Doc, SecretFile, json_schema, settings_of
 
 
 class Level(IntEnum):

@@ -8,12 +8,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_config.decoder import decode
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.problem import LINE_BREAK, ConfigError, LocatedText, Place, Problem
+from mqvitals_config.decoding.scalars import time_zone
+from mqvitals_config.decoding.source import explained
 from mqvitals_config.load import walk
-from mqvitals_config.problem import LINE_BREAK, ConfigError, LocatedText, Place, Problem
-from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
-from mqvitals_config.source import explained
 
 # Characters and words that mean something to YAML, or to us, more often than chance has them.
 SIGNS = [
@@ -130,7 +130,7 @@ def test_places_of_characters(text: str, style: Any) -> None:
 
 def decode_name(source: str) -> LocatedText:
     """The value of the only key, whose own key may be quoted too."""
-    from mqvitals_config.node import MappingNode, ScalarNode, compose
+    from mqvitals_config.decoding.node import MappingNode, ScalarNode, compose
 
     root, problems = compose("x.yaml", source)
     assert not problems

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_config.scalars import format_duration, parse_duration
+from mqvitals_config.decoding.scalars import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_config.problem import Place, Problem
-from mqvitals_config.source import explained
+from mqvitals_config.decoding.problem import Place, Problem
+from mqvitals_config.decoding.source import explained
 
 
 def one(line: int, column: int, text: str) -> list[str]:

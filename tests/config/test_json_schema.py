@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from mqvitals_config.schema import json_schema, settings_of
+from mqvitals_config.decoding.schema import json_schema, settings_of
 from mqvitals_config.settings import Settings
 
 SCHEMA = json_schema(Settings)

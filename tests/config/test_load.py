@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from mqvitals_config.decoding.problem import ConfigError
+from mqvitals_config.decoding.source import UnreadableError
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError
 from mqvitals_config.settings import Settings
-from mqvitals_config.source import UnreadableError
 
 
 def written(folder: Path, text: str) -> str:

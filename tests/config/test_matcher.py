@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_config.matcher import LONGEST, Matcher, Operator, match, matchers_text, parse_matcher
+from mqvitals_config.sections.matcher import LONGEST, Matcher, Operator, match, matchers_text, parse_matcher
 
 OBJECT = {"object": "QM01/queue/PAY.IN", "severity": "critical", "summary": "one\ntwo", "team": 'Zürich, "A" \\ B'}
 

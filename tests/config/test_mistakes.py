@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mqvitals_config.decoding.problem import ConfigError
+from mqvitals_config.decoding.source import explained
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError
-from mqvitals_config.source import explained
 
 BAD = Path(__file__).parent / "bad"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_config.collection import Filter, parse_filter
-from mqvitals_config.decoder import decode
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError, LocatedText, Place
+from mqvitals_config.sections.collection import Filter, parse_filter
 from mqvitals_config.settings import Settings
 
 

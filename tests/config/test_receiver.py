@@ -9,13 +9,13 @@ from typing import get_args
 
 import pytest
 
+from mqvitals_config.decoding.problem import ConfigError
+from mqvitals_config.decoding.secret import Secret, WebAddress, checked_address
+from mqvitals_config.decoding.source import explained
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError
-from mqvitals_config.receiver import OWN_LABELS, ReceiverSettings, ReceiverType
 from mqvitals_config.receivers.http import WebhookSettings, webhook_of
+from mqvitals_config.receivers.receiver import OWN_LABELS, ReceiverSettings, ReceiverType
 from mqvitals_config.receivers.types import RECEIVER_TYPES
-from mqvitals_config.secret import Secret, WebAddress, checked_address
-from mqvitals_config.source import explained
 
 
 def receivers(folder: Path, text: str) -> tuple[WebhookSettings, ...]:

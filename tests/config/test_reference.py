@@ -10,12 +10,12 @@ import pytest
 
 from mqvitals_config import load
 from mqvitals_config.__main__ import main
-from mqvitals_config.decoder import decode, decode_located
+from mqvitals_config.decoding.decoder import decode, decode_located
+from mqvitals_config.decoding.problem import ConfigError
+from mqvitals_config.decoding.schema import settings_of, settings_table, with_settings_table
+from mqvitals_config.decoding.source import explained
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError
-from mqvitals_config.schema import settings_of, settings_table, with_settings_table
 from mqvitals_config.settings import Settings
-from mqvitals_config.source import explained
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "config" / "mqvitals.example.yaml"

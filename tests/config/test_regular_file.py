@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_config.source import NotRegularError, UnreadableError, read, read_regular
+from mqvitals_config.decoding.source import NotRegularError, UnreadableError, read, read_regular
 
 
 def test_a_regular_file_is_read_as_far_as_is_wanted(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_config.decoder import decode
-from mqvitals_config.problem import ConfigError, LocatedText, Place
-from mqvitals_config.schema import SecretFile
-from mqvitals_config.secret import Secret, SecretError
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place
+from mqvitals_config.decoding.schema import SecretFile
+from mqvitals_config.decoding.secret import Secret, SecretError
 
 WORD = "hunter2-hunter2"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.scalars import FileMode, parse_file_mode, resolved_path, time_zone
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.scalars import FileMode, parse_file_mode, resolved_path, time_zone
 
 NOON = datetime(2026, 1, 20, 12, tzinfo=UTC)
 

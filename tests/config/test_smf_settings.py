@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mqvitals_config.decoding.problem import ConfigError
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError
 
 
 def written(folder: Path, text: str) -> str:

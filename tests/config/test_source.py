@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_config.problem import ConfigError
-from mqvitals_config.source import LARGEST_BYTES, UnreadableError, read
+from mqvitals_config.decoding.problem import ConfigError
+from mqvitals_config.decoding.source import LARGEST_BYTES, UnreadableError, read
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mqvitals_config.decoder import decode
+from mqvitals_config.decoding.decoder import decode
 from mqvitals_config.settings import Settings, contradictions
 
 WAY = "connection: {channel: MON, connection_names: [h], tls: {cipher: ANY}, reply_queue: MY.REPLY}\n"

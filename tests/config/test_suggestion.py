@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_config.problem import did_you_mean, shown
+from mqvitals_config.decoding.problem import did_you_mean, shown
 
 
 @pytest.mark.parametrize(

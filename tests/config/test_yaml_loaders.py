@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mqvitals_config import node
-from mqvitals_config.node import compose
+from mqvitals_config.decoding import node
+from mqvitals_config.decoding.node import compose
 
 ROOT = Path(__file__).parents[2]
 BAD = Path(__file__).parent / "bad"

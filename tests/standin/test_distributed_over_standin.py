@@ -33,7 +33,7 @@ from mqvitals_agent.connection.mqi import load_binding
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.poll.queries import distributed_queries
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 
 binding, address, statistics_queue = sys.argv[1:]
 clock = SystemClock()

@@ -21,7 +21,7 @@ from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.threads import run_in_loop
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 from mqvitals_rules.snapshot import Reading, Snapshot
 
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
@@ -36,7 +36,7 @@ from mqvitals_agent.connection.mqi import load_binding
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.poll.queries import zos_queries
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 
 binding, reply_queue, *pairs = sys.argv[1:]
 clock = SystemClock()

@@ -20,9 +20,9 @@ from mqsamples.once import Once
 from mqvitals_agent.simulator.scenario import Scenario, load_scenario
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health, health_of
-from mqvitals_agent.view.alerts import shown_severity
+from mqvitals_agent.view.alerts.words import shown_severity
 from mqvitals_agent.view.frame import Frame
-from mqvitals_agent.view.key_figures import worst_and_fullest
+from mqvitals_agent.view.lists.key_figures import worst_and_fullest
 from mqvitals_agent.view.status import counts
 from mqvitals_agent.who.holder import HandleConnection as HeldBy
 from mqvitals_agent.who.holder import HandleInstance, Holder, Holders, MemberHolders, UnitOfWork, to_json

@@ -11,15 +11,15 @@ from textual.message import Message
 
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.action_client import ActionClient
-from mqvitals_agent.store.rows.actions import Actions
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
+from mqvitals_agent.store.rows.alerts.actions import Actions
 from mqvitals_agent.text.styled import Line
+from mqvitals_agent.view.alerts.handling import NEW
 from mqvitals_agent.view.frame import ALERTS, DETAIL, OVERVIEW, Frame, FrameRequest, read_frame
-from mqvitals_agent.view.handling import NEW
 from mqvitals_agent.view.screens.alerts import alert_lines
-from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.screens.overview import overview_lines
-from mqvitals_config.matcher import parse_matcher
+from mqvitals_agent.view.screens.object.page import detail_lines
+from mqvitals_agent.view.screens.overview.page import overview_lines
+from mqvitals_config.sections.matcher import parse_matcher
 from mqvitals_config.settings import Settings, TuiSettings
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.rule import RuleKind

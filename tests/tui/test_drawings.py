@@ -14,7 +14,7 @@ from mqvitals_agent.text.chart_lines import Chart, ChartSeries, chart_lines
 from mqvitals_agent.text.figure import clock
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Span, Tone
-from mqvitals_agent.view.table import Cell, Column, Item
+from mqvitals_agent.view.figures.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import CONTRAST, DARK
 from mqvitals_tui.widgets.cursor_view import LinesView

@@ -21,7 +21,7 @@ from mqvitals_agent.text.figure import clock, times_in, zone_name
 from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.view.frame import Frame
 from mqvitals_agent.view.status import counts
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.app import MqvitalsApp

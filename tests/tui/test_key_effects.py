@@ -15,8 +15,8 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from mqvitals_agent.store.rows.action_client import ActionClient
-from mqvitals_config.matcher import parse_matcher
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
+from mqvitals_config.sections.matcher import parse_matcher
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.keys import ACROSS, APP, HELP, MOVES
 from mqvitals_tui.screens.before_screen import BeforeScreen

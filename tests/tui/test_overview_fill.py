@@ -10,10 +10,10 @@ import pytest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import ELLIPSIS, cells
-from mqvitals_agent.view.alerts import object_key
+from mqvitals_agent.view.alerts.words import object_key
 from mqvitals_agent.view.frame import ALERTS, OVERVIEW, Frame, FrameRequest, read_frame
 from mqvitals_agent.view.screens.alerts import alert_lines
-from mqvitals_agent.view.screens.overview import overview_lines
+from mqvitals_agent.view.screens.overview.page import overview_lines
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.painting import Banner
 

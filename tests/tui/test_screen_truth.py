@@ -14,10 +14,10 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.frame import AGENT, LIST, OVERVIEW, Frame, FrameRequest, read_frame
-from mqvitals_agent.view.lists import COLUMNS, STORAGE, fitted
-from mqvitals_agent.view.screens.overview import overview_lines
-from mqvitals_agent.view.table import Item
+from mqvitals_agent.view.lists.columns import COLUMNS, STORAGE, fitted
+from mqvitals_agent.view.screens.overview.page import overview_lines
 from mqvitals_rules.vocabulary.tables import metric
 from mqvitals_tui.tabs import TABS
 

@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.steps import TimeStep
+from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.text.figure import clock
 from mqvitals_agent.view.frame import Frame
 from mqvitals_rules.ruleset.config import RuleConfig

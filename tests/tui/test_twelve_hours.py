@@ -16,7 +16,7 @@ from mqsamples.group import BEGIN, SITE, batches, members
 from mqvitals_agent.service.cycle_writer import CycleWriter
 from mqvitals_agent.simulator.scenario import Scenario
 from mqvitals_agent.view.frame import Frame
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.app import MqvitalsApp

@@ -12,8 +12,8 @@ from textual.message import Message
 
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
-from mqvitals_agent.view.lists import COLUMNS, spaced
-from mqvitals_agent.view.table import Cell, Column, Item
+from mqvitals_agent.view.figures.table import Cell, Column, Item
+from mqvitals_agent.view.lists.columns import COLUMNS, spaced
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
 from mqvitals_tui.widgets.cursor_view import CursorView

@@ -16,8 +16,8 @@ from textual.pilot import Pilot
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.figure import clock, day, moment, times_in, zone_name
-from mqvitals_agent.view.silencing import FieldError, parse_end, parse_silence
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_agent.view.alerts.silencing import FieldError, parse_end, parse_silence
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.settings import QueueManager, Settings, TuiSettings
 from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.moment_form import MomentForm

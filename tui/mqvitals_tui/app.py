@@ -23,12 +23,12 @@ from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.steps import TimeStep
+from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.text.figure import moment, object_words, zone_name
 from mqvitals_agent.text.symbols import Symbols
 from mqvitals_agent.text.terminal import safe
+from mqvitals_agent.view.alerts.handling import Incident
 from mqvitals_agent.view.frame import Frame
-from mqvitals_agent.view.handling import Incident
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig

@@ -13,9 +13,9 @@ from textual.message import Message
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.view.figures.trend import charted_points
 from mqvitals_agent.view.frame import DETAIL, Frame, FrameRequest, StorePosition, read_frame, store_position
 from mqvitals_agent.view.status import status_of
-from mqvitals_agent.view.trend import charted_points
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.time_machine import Travelled, Way

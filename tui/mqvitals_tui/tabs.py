@@ -14,6 +14,8 @@ from textual.binding import Binding
 
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.view.alerts.silencing import silence_list_lines
+from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.frame import (
     AGENT,
     ALERTS,
@@ -26,16 +28,14 @@ from mqvitals_agent.view.frame import (
     FrameRequest,
 )
 from mqvitals_agent.view.frame import SILENCES as SILENCES_FRAME
-from mqvitals_agent.view.journal import journal_lines
-from mqvitals_agent.view.lists import STORAGE, STRUCTURES
+from mqvitals_agent.view.history.journal import journal_lines
+from mqvitals_agent.view.lists.columns import STORAGE, STRUCTURES
+from mqvitals_agent.view.lists.tasks import task_lines
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.screens.matrix import storage_matrix, structure_matrix, task_matrix
-from mqvitals_agent.view.screens.overview import overview_lines
+from mqvitals_agent.view.screens.overview.page import overview_lines
 from mqvitals_agent.view.screens.unknown import unknown_lines
-from mqvitals_agent.view.silencing import silence_list_lines
-from mqvitals_agent.view.table import Item
-from mqvitals_agent.view.tasks import task_lines
 from mqvitals_tui.keys import ACTIONS, BEFORE, COMMON, SEEN, SILENCES, TIME, UNITS, WHO, key
 
 

@@ -14,7 +14,7 @@ from textual.message import Message
 from mqvitals_agent.commandline.as_of import kept_moment
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.steps import TimeStep
+from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.text.figure import moment, times_in, zone_name
 
 SPEEDS: Final = (1, 10, 60)

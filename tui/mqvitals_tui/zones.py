@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from mqvitals_config.scalars import time_zone
+from mqvitals_config.decoding.scalars import time_zone
 from mqvitals_config.settings import Settings
 
 _LOCAL_TIME: Final = Path("/etc/localtime")

@@ -1,6 +1,6 @@
 """What people say about alerts: that they have one, that some are not wanted for a while, and notes.
 
-They are rows of the store (``store/rows/actions.py``); here is what they mean.
+They are rows of the store (``store/rows/alerts/actions.py``); here is what they mean.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Final
 
-from mqvitals_config.matcher import Matcher, match
+from mqvitals_config.sections.matcher import Matcher, match
 from mqvitals_rules.lifecycle.alert import Alert, Severity
 
 _NOTES: Final = 3

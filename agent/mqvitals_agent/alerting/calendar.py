@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import Final, NamedTuple
 
-from mqvitals_config.time_intervals import (
+from mqvitals_config.sections.time_intervals import (
     DAY_MINUTES,
     ClockRange,
     IntervalSettings,

@@ -12,14 +12,14 @@ from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
 from mqvitals_agent.alerting.maintenance import NO_CALENDAR, MaintenanceWindow, SiteCalendar
 from mqvitals_agent.alerting.pipeline import Pipeline
 from mqvitals_agent.alerting.routing import DEFAULT_GROUP_BY, Route, every_receiver
-from mqvitals_config.alerting import NEVER, LabelSettings, RouteSettings
-from mqvitals_config.maintenance import MaintenanceSettings, moment_in, zone_of
-from mqvitals_config.matcher import parse_matcher
-from mqvitals_config.problem import Problem
-from mqvitals_config.receiver import ReceiverSettings
-from mqvitals_config.scalars import time_zone
+from mqvitals_config.decoding.problem import Problem
+from mqvitals_config.decoding.scalars import time_zone
+from mqvitals_config.receivers.receiver import ReceiverSettings
+from mqvitals_config.sections.alerting import NEVER, LabelSettings, RouteSettings
+from mqvitals_config.sections.maintenance import MaintenanceSettings, moment_in, zone_of
+from mqvitals_config.sections.matcher import parse_matcher
+from mqvitals_config.sections.time_intervals import DAY_MINUTES, ClockRange, parse_weekdays
 from mqvitals_config.settings import Settings
-from mqvitals_config.time_intervals import DAY_MINUTES, ClockRange, parse_weekdays
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.pattern import ALL_KINDS, ObjectPattern, any_pattern_of
 

@@ -20,7 +20,7 @@ from mqvitals_agent.alerting.calendar import (
     within,
 )
 from mqvitals_agent.alerting.labels import Labels
-from mqvitals_config.matcher import Matcher, match, matchers_text
+from mqvitals_config.sections.matcher import Matcher, match, matchers_text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName

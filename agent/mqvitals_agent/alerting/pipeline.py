@@ -30,7 +30,7 @@ from mqvitals_agent.alerting.routing import (
     group_key,
     group_labels,
 )
-from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_config.receivers.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, stages
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Final
 
 from mqvitals_agent.alerting.labels import Labels
-from mqvitals_config.alerting import ALL_LABELS
-from mqvitals_config.matcher import Matcher
+from mqvitals_config.sections.alerting import ALL_LABELS
+from mqvitals_config.sections.matcher import Matcher
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.vocabulary.agent import RECEIVER_KIND
 

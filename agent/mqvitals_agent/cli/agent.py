@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.service.agent_config import AgentConfig
     from mqvitals_agent.service.monitored_group import MonitoredGroup
     from mqvitals_agent.service.run import RunOptions
-    from mqvitals_config.secret import Secret
+    from mqvitals_config.decoding.secret import Secret
     from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\

@@ -16,8 +16,8 @@ from mqvitals_agent.commandline.settings import settings_in_force
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
+    from mqvitals_config.decoding.problem import Problem
     from mqvitals_config.load import LoadedSettings
-    from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
 
 
@@ -204,8 +204,8 @@ def _quoted(text: str) -> str:
 
 def _check_text(text: str, path: str) -> None:
     """Raises Failure when the settings are none."""
-    from mqvitals_config.decoder import decode
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.decoder import decode
+    from mqvitals_config.decoding.problem import ConfigError
     from mqvitals_config.settings import Settings, contradictions
 
     try:
@@ -292,7 +292,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _schema() -> int:
     import json
 
-    from mqvitals_config.schema import json_schema
+    from mqvitals_config.decoding.schema import json_schema
     from mqvitals_config.settings import Settings
 
     print(json.dumps(json_schema(Settings), indent=2))
@@ -300,9 +300,9 @@ def _schema() -> int:
 
 
 def _check(path: str | None, *, files: bool) -> int:
+    from mqvitals_config.decoding.problem import ConfigError
+    from mqvitals_config.decoding.source import UnreadableError, explained
     from mqvitals_config.load import CONFIG_VARIABLE, FileCheck, check_files, found_file, load_settings, search_path
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError, explained
     from mqvitals_rules.ruleset.config import ineffective_tuning
 
     path = path or os.environ.get(CONFIG_VARIABLE) or found_file(os.environ)
@@ -337,7 +337,7 @@ def _print_forecast(loaded: LoadedSettings, path: str, others: tuple[Problem, ..
     """
     from mqvitals_agent.connection.binding import check_connections
     from mqvitals_agent.text.terminal import safe
-    from mqvitals_config.source import explained
+    from mqvitals_config.decoding.source import explained
 
     found = check_connections(loaded.settings, loaded.origins, os.environ)
     warnings = (*found.warnings, *others)
@@ -370,7 +370,7 @@ def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:
     from mqvitals_agent.alerting.configured import alerting_problems
     from mqvitals_agent.notify.template import template_problems
     from mqvitals_agent.poll.queries import polling_problems
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.problem import ConfigError
     from mqvitals_rules.ruleset.config import check_settings
 
     settings = loaded.settings
@@ -416,8 +416,8 @@ def settings_rows(settings: Any, origins: Mapping[str, str]) -> list[tuple[str, 
 
 
 def _plain(value: Any) -> Any:
-    from mqvitals_config.scalars import FileMode
-    from mqvitals_config.secret import Secret, without_credentials
+    from mqvitals_config.decoding.scalars import FileMode
+    from mqvitals_config.decoding.secret import Secret, without_credentials
 
     if isinstance(value, Secret | FileMode):
         return str(value)

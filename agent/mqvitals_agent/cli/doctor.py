@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Examine; returns the exit code. Raises Failure when nothing can be examined."""
     from mqvitals_agent.commandline.settings import settings_in_force, usable_settings
     from mqvitals_agent.poll.queries import polling_problems
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.problem import ConfigError
 
     settings = settings_in_force(arguments.config, {}, search=arguments.scenario is None).settings
     with usable_settings():

@@ -160,7 +160,7 @@ def _linked(match: re.Match[str]) -> str:
 
 def _unknown(topic: str, pages: Iterable[str]) -> Failure:
     from mqvitals_agent.commandline.runner import COMMANDS
-    from mqvitals_config.problem import suggestion
+    from mqvitals_config.decoding.problem import suggestion
 
     if any(command.name == topic for command in COMMANDS):
         return Failure(f"there is no page {topic!r}", hint=f"'mqvitals {topic} --help' explains the command")

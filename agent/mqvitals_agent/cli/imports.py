@@ -136,7 +136,7 @@ def _channels(reader: StoreReader, owner: str) -> list[ChannelAddresses]:
 
 def _read(arguments: argparse.Namespace, parse: Callable[[Iterable[str]], _Parsed]) -> tuple[_Parsed, int, int]:
     """What the text holds, when it was taken (ms UTC), and how often it is (ms)."""
-    from mqvitals_config.source import open_regular
+    from mqvitals_config.decoding.source import open_regular
 
     now, every = time.time_ns() // 1_000_000, duration_argument("--every", arguments.every)
     try:

@@ -21,7 +21,7 @@ from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.alerting.maintenance import SiteCalendar
-    from mqvitals_agent.view.maintenance import MutedAlert
+    from mqvitals_agent.view.alerts.maintenance import MutedAlert
     from mqvitals_config.settings import Settings
 
 _LIST = """\
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show windows, or what is muted at a time; returns the exit code. Raises Failure and StoreError."""
     from mqvitals_agent.alerting.configured import alerting_problems, calendar_of
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.problem import ConfigError
 
     settings = loaded_settings(arguments).settings
     with usable_settings():
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace, calendar: SiteCalendar) -> int:
     from mqvitals_agent.text.styled import line
-    from mqvitals_agent.view.maintenance import maintenance_json, maintenance_lines, maintenance_spans
+    from mqvitals_agent.view.alerts.maintenance import maintenance_json, maintenance_lines, maintenance_spans
 
     if not 1 <= arguments.days <= _MOST_DAYS:
         raise Failure(f"--days {arguments.days}: give 1 to {_MOST_DAYS}")
@@ -93,7 +93,7 @@ def _test(arguments: argparse.Namespace, settings: Settings, calendar: SiteCalen
     from mqvitals_agent.alerting.configured import pipeline_of, route_tree
     from mqvitals_agent.alerting.labels import Labeller
     from mqvitals_agent.alerting.maintenance import spans_of
-    from mqvitals_agent.view.maintenance import muted_json, muted_lines
+    from mqvitals_agent.view.alerts.maintenance import muted_json, muted_lines
 
     at = later_moment_argument("maintenance test", " ".join(arguments.at), partial(reading_zone, arguments), now_ms())
     spans = spans_of(calendar.windows, at, at + 1)
@@ -113,7 +113,7 @@ def _muted_alerts(
     """The alerts that fire now, with what would mute them at ``at``; None without a store."""
     from mqvitals_agent.alerting.configured import site_labels
     from mqvitals_agent.alerting.labels import Labeller
-    from mqvitals_agent.view.maintenance import read_muted
+    from mqvitals_agent.view.alerts.maintenance import read_muted
 
     if arguments.store is None and not settings.store.path:
         return None

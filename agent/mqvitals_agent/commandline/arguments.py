@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.chart import TimeRange
-    from mqvitals_config.secret import Secret
+    from mqvitals_config.decoding.secret import Secret
     from mqvitals_rules.snapshot import ObjectName
 
 
@@ -67,7 +67,7 @@ def _report_skipped_rows(reader: StoreReader, path: str) -> None:
 
 def check_owners(reader: StoreReader, names: Sequence[str]) -> None:
     """Raises Failure for a name that is no queue manager or group of the store, and StoreError."""
-    from mqvitals_config.problem import suggestion
+    from mqvitals_config.decoding.problem import suggestion
 
     known = [owner.name for owner in reader.owners() if not owner.unwatched]
     for name in names:
@@ -85,7 +85,7 @@ def add_queue_managers_argument(parser: argparse.ArgumentParser) -> None:
 
 def queue_managers_of(reader: StoreReader, wanted: Sequence[str]) -> tuple[ObjectName, ...]:
     """The queue managers that are meant. Raises Failure where one is not in the store, StoreError."""
-    from mqvitals_config.problem import suggestion
+    from mqvitals_config.decoding.problem import suggestion
     from mqvitals_rules.snapshot import ObjectName
 
     known = sorted(owner.name for owner in reader.owners() if not owner.is_group)
@@ -100,7 +100,7 @@ def queue_managers_of(reader: StoreReader, wanted: Sequence[str]) -> tuple[Objec
 
 def object_name(text: str) -> ObjectName:
     """The object that ``text`` names. Raises Failure for another form, and for an unknown kind."""
-    from mqvitals_config.problem import suggestion
+    from mqvitals_config.decoding.problem import suggestion
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -200,7 +200,7 @@ def add_zone_argument(parser: argparse.ArgumentParser) -> None:
 
 def zone_argument(text: str) -> tzinfo:
     """The zone of that name; raises ArgumentTypeError."""
-    from mqvitals_config.scalars import time_zone
+    from mqvitals_config.decoding.scalars import time_zone
 
     try:
         return time_zone(text)
@@ -213,7 +213,7 @@ def reading_zone(arguments: argparse.Namespace) -> tzinfo:
 
     Raises Failure when a configuration that is named cannot be read; one that is only found is then passed over.
     """
-    from mqvitals_config.scalars import time_zone
+    from mqvitals_config.decoding.scalars import time_zone
 
     if arguments.tz is not None:
         zone: tzinfo = arguments.tz
@@ -277,7 +277,7 @@ def later_moment_argument(option: str, text: str, zone: Callable[[], tzinfo], no
 
     A time of day alone is the next one. Raises Failure.
     """
-    from mqvitals_config.scalars import parse_duration
+    from mqvitals_config.decoding.scalars import parse_duration
 
     with suppress(ValueError):
         return now + parse_duration(text.strip())
@@ -329,7 +329,7 @@ def _at(day: datetime, clock: str, zone: tzinfo) -> int:
 
 def duration(text: str) -> int:
     """A length of time on the command line, ms. Raises ArgumentTypeError."""
-    from mqvitals_config.scalars import parse_duration
+    from mqvitals_config.decoding.scalars import parse_duration
 
     try:
         length = parse_duration(text)
@@ -342,7 +342,7 @@ def duration(text: str) -> int:
 
 def duration_argument(option: str, text: str) -> int:
     """The length of time of an option, ms. Raises Failure."""
-    from mqvitals_config.scalars import parse_duration
+    from mqvitals_config.decoding.scalars import parse_duration
 
     try:
         return parse_duration(text)
@@ -352,7 +352,7 @@ def duration_argument(option: str, text: str) -> int:
 
 def webhook_address(text: str) -> str:
     """A receiver's address. Raises ArgumentTypeError, whose text does not hold the address."""
-    from mqvitals_config.secret import checked_address
+    from mqvitals_config.decoding.secret import checked_address
 
     try:
         return checked_address(text)
@@ -362,8 +362,8 @@ def webhook_address(text: str) -> str:
 
 def webhook_file(text: str) -> Secret:
     """The file that holds a receiver's address. Raises ArgumentTypeError for what is no path."""
-    from mqvitals_config.problem import LocatedText, Place
-    from mqvitals_config.secret import Secret
+    from mqvitals_config.decoding.problem import LocatedText, Place
+    from mqvitals_config.decoding.secret import Secret
 
     try:
         return Secret.in_file(LocatedText(text, Place("--webhook-file")))

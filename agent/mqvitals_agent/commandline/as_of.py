@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from mqvitals_agent.commandline.arguments import moment_argument, now_ms, open_store, reading_zone
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.figure import moment, zone_name
-from mqvitals_config.scalars import parse_duration
+from mqvitals_config.decoding.scalars import parse_duration
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader

@@ -14,8 +14,8 @@ from mqvitals_agent.errors import Failure
 if TYPE_CHECKING:
     from mqvitals_agent.alerting.labels import Labeller
     from mqvitals_agent.alerting.maintenance import SiteCalendar
+    from mqvitals_config.decoding.problem import Problem
     from mqvitals_config.load import LoadedSettings
-    from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
     from mqvitals_rules.compiled_rule import CompiledRule
     from mqvitals_rules.lifecycle.alert import Alert
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 @contextmanager
 def usable_settings() -> Iterator[None]:
     """Within, a ConfigError of the settings, or of the rules that they name, is a Failure with every problem."""
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError
+    from mqvitals_config.decoding.problem import ConfigError
+    from mqvitals_config.decoding.source import UnreadableError
 
     try:
         yield
@@ -66,7 +66,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 def rules_of(settings: Settings) -> tuple[Rule, ...]:
     """The shipped rules and those of the settings' files. Raises Failure with every problem."""
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.problem import ConfigError
     from mqvitals_rules.ruleset.pack import load_rules
     from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -88,7 +88,7 @@ def rule_config_of(settings: Settings, *, defer: bool = False) -> RuleConfig:
 
 def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
     """The failure to find a rule."""
-    from mqvitals_config.problem import suggestion
+    from mqvitals_config.decoding.problem import suggestion
 
     meant = suggestion(rule_id, [str(rule.id) for rule in rules])
     return Failure(f"there is no rule {rule_id!r}", hint=meant or "'mqvitals rules list' shows all")
@@ -96,8 +96,8 @@ def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
 
 def explained(problems: Iterable[Problem]) -> str:
     """Each problem with the line of its file and a caret under the spot, also where the file is shipped."""
-    from mqvitals_config.source import excerpt_source
-    from mqvitals_config.source import explained as excerpts
+    from mqvitals_config.decoding.source import excerpt_source
+    from mqvitals_config.decoding.source import explained as excerpts
     from mqvitals_rules.ruleset.pack import shipped_packs
     from mqvitals_rules.testing.cases import shipped_tests
 
@@ -130,7 +130,7 @@ def readable_rules_of(arguments: argparse.Namespace) -> Callable[[Alert], Compil
 
     The rules are read at the first alert.
     """
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.problem import ConfigError
     from mqvitals_rules.compiled_rule import compile_rule
     from mqvitals_rules.ruleset.config import tuned_rule
     from mqvitals_rules.vocabulary.tables import KINDS

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from mqvitals_agent.connection.route import DEFAULT_APPLICATION, CommandRoute, route_to
+from mqvitals_config.decoding.problem import Place, Problem
 from mqvitals_config.load import place_of
-from mqvitals_config.problem import Place, Problem
 from mqvitals_config.settings import QueueManager, Settings
 
 PACKAGES: Final = ("ibmmq", "pymqi")

@@ -37,7 +37,7 @@ from mqvitals_agent.connection.link import (
 )
 from mqvitals_agent.connection.route import CommandRoute, Tls
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_config.connection import (
+from mqvitals_config.sections.connection import (
     ADDRESSES_LENGTH,
     APPLICATION_LENGTH,
     CHANNEL_LENGTH,

@@ -17,7 +17,7 @@ from mqvitals_agent.connection.link import Binding, MqiError, RouteError, Stoppe
 from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_config.secret import SecretError
+from mqvitals_config.decoding.secret import SecretError
 
 HUNG_MS: Final = 10_000
 """A wait of the MQI lasts a second at most: a call that takes this much longer hangs."""

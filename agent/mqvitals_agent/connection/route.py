@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from mqvitals_config.connection import ConnectionSettings
-from mqvitals_config.secret import Secret
+from mqvitals_config.decoding.secret import Secret
+from mqvitals_config.sections.connection import ConnectionSettings
 from mqvitals_config.settings import Settings
 
 REPLY_MODEL = "SYSTEM.COMMAND.REPLY.MODEL"

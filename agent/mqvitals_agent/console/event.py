@@ -17,7 +17,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Message, Parameter, PcfError, Value
 from mqvitals_agent.pcf.names import command_name, parameter_name, reason_name
-from mqvitals_config.decoder import decode
+from mqvitals_config.decoding.decoder import decode
 from mqvitals_rules.snapshot import is_object_name
 from mqvitals_rules.vocabulary.event import EVENT
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -32,7 +32,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.messages import EventQueueRow, StoredMessage, message
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_config.collection import EventSettings
+from mqvitals_config.sections.collection import EventSettings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.vocabulary.event import source_of
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from mqvitals_agent.console.line import LineCalendar, begins_message, parse_line
 from mqvitals_agent.console.message import ConsoleMessage, JoinedMessage, MessageJoiner, MessageReader, wanted
 from mqvitals_agent.console.tail import LONGEST, FilePosition, LineSplitter, Tail, line_decoder, line_ends, unreadable
-from mqvitals_config.collection import Carrier
+from mqvitals_config.sections.collection import Carrier
 
 _IDLE_LOOKS = 5
 """After this many looks without new bytes an unfinished line ends a message too."""

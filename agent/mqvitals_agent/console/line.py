@@ -13,7 +13,7 @@ from datetime import date, tzinfo
 from typing import Final
 
 from mqvitals_agent.poll.local_time import QueueManagerClock
-from mqvitals_config.collection import Carrier
+from mqvitals_config.sections.collection import Carrier
 
 DAY_MS: Final = 86_400_000
 _EPOCH: Final = date(1970, 1, 1).toordinal()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from mqvitals_agent.pcf.codepage import codec
-from mqvitals_config.source import open_regular
+from mqvitals_config.decoding.source import open_regular
 
 PIECE: Final = 65_536
 """Bytes that are read at a time."""

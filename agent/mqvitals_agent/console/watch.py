@@ -26,8 +26,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.messages import ConsoleRow, StoredMessage, message
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_config.collection import FollowedFile
-from mqvitals_config.scalars import time_zone
+from mqvitals_config.decoding.scalars import time_zone
+from mqvitals_config.sections.collection import FollowedFile
 from mqvitals_config.settings import Settings
 
 _LOG = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from mqvitals_agent.doctor.examination import DoctorAnswer, Examination
 from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
 from mqvitals_agent.doctor.remark import NewestTime, Remark, ReplyTimes
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_config.scalars import time_zone
+from mqvitals_config.decoding.scalars import time_zone
 from mqvitals_rules.vocabulary.event import categories_of
 
 _AUTHORITY_RECORDS: Final = (

@@ -36,7 +36,7 @@ from mqvitals_agent.poll.kinds import queue, queue_manager
 from mqvitals_agent.poll.probe import CycleRows, MemberReport, QueryOptions
 from mqvitals_agent.poll.queries import PROBES, distributed_queries, zos_queries
 from mqvitals_agent.poll.selection import RequestSelection, selection_of
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 from mqvitals_rules.snapshot import Outcome
 
 _REFUSED: Final = frozenset({2035, 2217, 3081})

@@ -21,9 +21,9 @@ from mqvitals_agent.text.figure import (
     zone_name,
 )
 from mqvitals_agent.text.severity import health_of
-from mqvitals_agent.view.actions import NOTES_SHOWN, Handling, acknowledged_words, note_texts, silenced_words
-from mqvitals_agent.view.alerts import began_ts, since_words, summary_with_owner
-from mqvitals_agent.view.changes import author_words, change_words, when_words
+from mqvitals_agent.view.alerts.actions import NOTES_SHOWN, Handling, acknowledged_words, note_texts, silenced_words
+from mqvitals_agent.view.alerts.words import began_ts, since_words, summary_with_owner
+from mqvitals_agent.view.history.changes import author_words, change_words, when_words
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
 from mqvitals_rules.vocabulary.metric import Absence
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from mqvitals_agent.alerting.maintenance import ValueOf, leads_to
-from mqvitals_agent.view.alerts import began_ts
+from mqvitals_agent.view.alerts.words import began_ts
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName

@@ -9,8 +9,8 @@ from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar, ValueOf, leads_to, spans_of
 from mqvitals_agent.handover.report import Mute
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.alerts import began_ts, worst_first
-from mqvitals_config.matcher import matchers_text
+from mqvitals_agent.view.alerts.words import began_ts, worst_first
+from mqvitals_config.sections.matcher import matchers_text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 
 

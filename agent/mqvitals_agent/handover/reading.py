@@ -16,14 +16,14 @@ from mqvitals_agent.handover.mutes import maintenance_mutes, silence_mutes
 from mqvitals_agent.handover.quality import read_quality
 from mqvitals_agent.handover.report import EndedAlerts, Handover, OpenAlert
 from mqvitals_agent.handover.trends import read_forecasts, read_store_forecasts, read_trends, read_ways
-from mqvitals_agent.store.rows.actions import Actions
-from mqvitals_agent.store.rows.alerts import StoredAlert
+from mqvitals_agent.store.rows.alerts.actions import Actions
+from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.actions import Handling, handling_of
-from mqvitals_agent.view.alerts import AlertAdvice, began_ts, read_advice, worst_first
-from mqvitals_agent.view.changes import read_authors
-from mqvitals_agent.view.dispositions import value_in
-from mqvitals_agent.view.maintenance import mutings
+from mqvitals_agent.view.alerts.actions import Handling, handling_of
+from mqvitals_agent.view.alerts.dispositions import value_in
+from mqvitals_agent.view.alerts.maintenance import mutings
+from mqvitals_agent.view.alerts.words import AlertAdvice, began_ts, read_advice, worst_first
+from mqvitals_agent.view.history.changes import read_authors
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, overshadowed
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.rule import RuleKind

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mqvitals_agent.store.rows.actions import AuditEntry
+from mqvitals_agent.store.rows.alerts.actions import AuditEntry
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.actions import Handling
-from mqvitals_agent.view.alerts import AlertAdvice
-from mqvitals_agent.view.changes import Author
+from mqvitals_agent.view.alerts.actions import Handling
+from mqvitals_agent.view.alerts.words import AlertAdvice
+from mqvitals_agent.view.history.changes import Author
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Metric

@@ -7,9 +7,9 @@ from typing import Any
 
 from mqvitals_agent.handover.report import EndedAlerts, Forecast, Handover, Mute, OpenAlert, WorstTrend
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.actions import audit_json, handling_json
-from mqvitals_agent.view.alerts import alert_json
-from mqvitals_agent.view.changes import change_json
+from mqvitals_agent.view.alerts.actions import audit_json, handling_json
+from mqvitals_agent.view.alerts.words import alert_json
+from mqvitals_agent.view.history.changes import change_json
 from mqvitals_rules.timestamps import iso
 
 

@@ -14,8 +14,8 @@ from mqvitals_agent.handover.report import Forecast, WorstTrend
 from mqvitals_agent.text.chart import TimeRange, longest_distance
 from mqvitals_agent.text.figure import figure, quantity
 from mqvitals_agent.text.meter import progress as way_to
-from mqvitals_agent.view.forecast import full_in
-from mqvitals_agent.view.values import number_in
+from mqvitals_agent.view.figures.forecast import full_in
+from mqvitals_agent.view.figures.values import number_in
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.expression.node import All, Any, Comparison, Constant, MetricValue, Node
 from mqvitals_rules.lifecycle.alert import Alert

@@ -9,9 +9,9 @@ from mqvitals_agent.ingest.log_figures import GROWTH, LOG, LogFigures
 from mqvitals_agent.ingest.queue_manager_figures import QueueManagerFigures
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.older import PastReader
-from mqvitals_agent.store.rows.alerts import AlertRepository
-from mqvitals_agent.store.rows.history import HourMean
-from mqvitals_agent.store.rows.notifications import UpdateOutbox
+from mqvitals_agent.store.rows.alerts.alert_rows import AlertRepository
+from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
+from mqvitals_agent.store.rows.samples.history import HourMean
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.ruleset.config import RuleConfig

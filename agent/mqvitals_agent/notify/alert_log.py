@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.alerting.decision import OPERATIONAL
 from mqvitals_agent.log import Fact, as_event
-from mqvitals_agent.view.alerts import began_ts, duration_words, summary_with_owner
+from mqvitals_agent.view.alerts.words import began_ts, duration_words, summary_with_owner
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Snapshot
 

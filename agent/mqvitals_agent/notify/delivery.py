@@ -20,10 +20,10 @@ from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, Noti
 from mqvitals_agent.notify.resending import ResendingReceiver, ResendQueue
 from mqvitals_agent.notify.retry import RetryPolicy, pause_ms
 from mqvitals_agent.notify.template import message_writer
-from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS, NotificationOutcome, StoredNotification
-from mqvitals_agent.store.rows.notifications import NotificationRepository
-from mqvitals_agent.store.rows.receivers import ReceiverChanges
-from mqvitals_config.receiver import ReceiverSettings, ReceiverType
+from mqvitals_agent.store.rows.alerts.notification_rows import LONGEST_PAUSE_MS, NotificationOutcome, StoredNotification
+from mqvitals_agent.store.rows.alerts.notifications import NotificationRepository
+from mqvitals_agent.store.rows.alerts.receivers import ReceiverChanges
+from mqvitals_config.receivers.receiver import ReceiverSettings, ReceiverType
 
 _LOG = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.routing import braced
-from mqvitals_agent.store.rows.notification_rows import PendingNotification, StoredNotification
+from mqvitals_agent.store.rows.alerts.notification_rows import PendingNotification, StoredNotification
 from mqvitals_agent.store.rows.tables import moment, moment_or_none
-from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
-from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_agent.view.alerts.words import duration_words, ended_words, summary_with_owner
+from mqvitals_config.receivers.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.timestamps import iso, parse_iso
 

@@ -19,12 +19,12 @@ from mqvitals_agent.alerting.routing import Route
 from mqvitals_agent.notify.notification import NotifiedAlert, RuleText, notified_alert, pending_notification
 from mqvitals_agent.notify.resent import KEEP_MS, resent_alert, resent_changes, with_annotations
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.actions import NO_ACTIONS
-from mqvitals_agent.store.rows.notification_rows import PendingGroup, StoredNotification
-from mqvitals_agent.store.rows.notifications import NotificationChanges, NotificationRepository
-from mqvitals_agent.store.rows.receivers import ReceiverChanges
-from mqvitals_agent.store.rows.resent import ResentAlert, ResentChanges
-from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_agent.store.rows.alerts.actions import NO_ACTIONS
+from mqvitals_agent.store.rows.alerts.notification_rows import PendingGroup, StoredNotification
+from mqvitals_agent.store.rows.alerts.notifications import NotificationChanges, NotificationRepository
+from mqvitals_agent.store.rows.alerts.receivers import ReceiverChanges
+from mqvitals_agent.store.rows.alerts.resent import ResentAlert, ResentChanges
+from mqvitals_config.receivers.receiver import ReceiverSettings
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, Transition
 from mqvitals_rules.ruleset.ruleset import RuleSet

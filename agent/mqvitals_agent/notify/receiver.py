@@ -14,7 +14,7 @@ from typing import Protocol
 
 from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert, notification_of_one
-from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_config.receivers.receiver import ReceiverSettings
 
 
 class DeliveryStatus(Enum):

@@ -9,9 +9,9 @@ from typing import Final
 
 from cronsim import CronSim, CronSimError
 
-from mqvitals_agent.store.rows.reports import ReportRow
-from mqvitals_config.reports import ReportSettings, cron_of
-from mqvitals_config.scalars import time_zone
+from mqvitals_agent.store.rows.alerts.reports import ReportRow
+from mqvitals_config.decoding.scalars import time_zone
+from mqvitals_config.sections.reports import ReportSettings, cron_of
 
 SEND_WITHIN_MS: Final = 6 * 3_600_000
 """A report is sent this long after its moment at most; then it is given up."""

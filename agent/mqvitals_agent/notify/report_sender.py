@@ -16,11 +16,11 @@ from mqvitals_agent.notify.report import ReportMessage, ReportReceiver
 from mqvitals_agent.notify.report_schedule import LATE_MS, ReportTimes, dealt_with, decide_report, tried_again
 from mqvitals_agent.notify.retry import RetryPolicy, pause_ms
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.reports import ReportKey, ReportRepository, ReportRow
+from mqvitals_agent.store.rows.alerts.reports import ReportKey, ReportRepository, ReportRow
 from mqvitals_agent.text.figure import age
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
-from mqvitals_config.receiver import ReceiverSettings
-from mqvitals_config.reports import ReportSettings
+from mqvitals_config.receivers.receiver import ReceiverSettings
+from mqvitals_config.sections.reports import ReportSettings
 from mqvitals_rules.timestamps import iso
 
 _LOG = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.notify.resent import SentAlert, batches, due_alerts, next_due, told_by
 from mqvitals_agent.notify.retry import ReceiverState, RetryPolicy, pause_ms
-from mqvitals_agent.store.rows.resent import ResentAlert
+from mqvitals_agent.store.rows.alerts.resent import ResentAlert
 
 _LOG = logging.getLogger(__name__)
 

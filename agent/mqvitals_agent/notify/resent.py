@@ -16,8 +16,8 @@ from mqvitals_agent.alerting.decision import DecisionReason
 from mqvitals_agent.alerting.disposition import Disposition
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.notify.notification import NotifiedAlert, kept_alert, notified_alert_of
-from mqvitals_agent.store.rows.resent import ResentAlert, ResentChanges
-from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_agent.store.rows.alerts.resent import ResentAlert, ResentChanges
+from mqvitals_config.receivers.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import AlertState, Severity
 
 KEEP_MS: Final = 900_000

@@ -11,7 +11,7 @@ from mqvitals_agent.clock import Clock
 from mqvitals_agent.log import as_change, forget
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS
+from mqvitals_agent.store.rows.alerts.notification_rows import LONGEST_PAUSE_MS
 
 _LOG = logging.getLogger(__name__)
 

@@ -25,9 +25,9 @@ from mqvitals_agent.notify.message import (
 )
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert, notification_of_one
 from mqvitals_agent.notify.receiver import trial_alerts, trial_notifications
-from mqvitals_config.problem import LocatedText, Problem
+from mqvitals_config.decoding.problem import LocatedText, Problem
+from mqvitals_config.receivers.template import MessageTemplate, template_environment
 from mqvitals_config.settings import Settings
-from mqvitals_config.template import MessageTemplate, template_environment
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -30,8 +30,8 @@ from mqvitals_agent.poll.kinds import (
     units,
 )
 from mqvitals_agent.poll.probe import Probe, QueryOptions
-from mqvitals_config.collection import PollingSettings, parse_filter
-from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_config.decoding.problem import LocatedText, Problem, did_you_mean
+from mqvitals_config.sections.collection import PollingSettings, parse_filter
 from mqvitals_rules.vocabulary.dead_letter import DEAD_LETTERS
 from mqvitals_rules.vocabulary.metric import ONLY_ZOS, Kind, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -19,7 +19,7 @@ from mqvitals_agent.review.store_review import loaded_latest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.document import Block, Heading, Items, Listing, Paragraph
 from mqvitals_agent.text.figure import counted
-from mqvitals_agent.view.stored_past import StoredPast
+from mqvitals_agent.view.object.stored_past import StoredPast
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.expression.evaluation import Missing
 from mqvitals_rules.latest import LatestValues

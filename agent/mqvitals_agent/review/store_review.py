@@ -13,8 +13,8 @@ from mqvitals_agent.review.evaluation import Check, Occurrence, RuleEvaluator
 from mqvitals_agent.review.findings import ReviewResult, result_of
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.explanation import lasting_owners, latest_of, load_kind
-from mqvitals_agent.view.stored_past import StoredPast
+from mqvitals_agent.view.object.explanation import lasting_owners, latest_of, load_kind
+from mqvitals_agent.view.object.stored_past import StoredPast
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import undeclared_facts
 from mqvitals_rules.expression import Explanation

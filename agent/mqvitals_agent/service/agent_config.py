@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
-from mqvitals_config.collection import EventSettings
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.collection import EventSettings
 
 if TYPE_CHECKING:
     from mqvitals_agent.alerting.labels import ObjectLabels
     from mqvitals_agent.alerting.maintenance import SiteCalendar
     from mqvitals_agent.alerting.routing import Route
     from mqvitals_agent.service.monitored_group import MonitoredGroup
-    from mqvitals_config.problem import Problem
-    from mqvitals_config.receiver import ReceiverSettings
-    from mqvitals_config.secret import Secret
+    from mqvitals_config.decoding.problem import Problem
+    from mqvitals_config.decoding.secret import Secret
+    from mqvitals_config.receivers.receiver import ReceiverSettings
     from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.config import RuleConfig
 
@@ -74,8 +74,8 @@ def read_agent_config(
     """
     from mqvitals_agent.alerting.configured import alerting_problems, calendar_of, route_tree, site_labels
     from mqvitals_agent.poll.queries import polling_problems
+    from mqvitals_config.decoding.problem import ConfigError
     from mqvitals_config.load import load_settings
-    from mqvitals_config.problem import ConfigError
     from mqvitals_rules.ruleset.config import load_rule_config
 
     loaded = load_settings(config, os.environ, flags, search=flags.get("scenario") is None)

@@ -20,10 +20,10 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore, StoreIncident, StoreState
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, RetentionStep, never
+from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.rows.journal import RELOADED, STARTED, JournalEntry
-from mqvitals_agent.store.rows.notifications import UpdateOutbox
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.scalars import time_zone
+from mqvitals_config.decoding.scalars import time_zone
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts

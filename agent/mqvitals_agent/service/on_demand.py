@@ -17,7 +17,7 @@ from mqvitals_agent.log import as_change, as_event, as_recovery
 from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.resilient import ResilientStore
-from mqvitals_agent.store.rows.actions import Actions, AuditEntry
+from mqvitals_agent.store.rows.alerts.actions import Actions, AuditEntry
 from mqvitals_agent.store.rows.requests import ANSWER_WAIT_MS, UNITS, WHO, StoredRequest
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker

@@ -38,7 +38,7 @@ from mqvitals_agent.poll.queries import (
 )
 from mqvitals_agent.service.cycle_clock import QueryInterval, Schedule
 from mqvitals_agent.service.poller import Poller, PollerListener, Uniform
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 from mqvitals_rules.snapshot import Outcome
 
 _NO_ANSWER = frozenset({Outcome.REFUSED, Outcome.UNKNOWN_COMMAND})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mqvitals_agent.store.rows.receivers import ReceiverRow
+from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import RECEIVER_KIND
 from mqvitals_rules.vocabulary.metric import Absence, Reported

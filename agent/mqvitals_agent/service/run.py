@@ -30,12 +30,12 @@ from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.scheduled_reports import ScheduledReports
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.actions import Actions
-from mqvitals_agent.store.rows.reports import ReportRepository
+from mqvitals_agent.store.rows.alerts.actions import Actions
+from mqvitals_agent.store.rows.alerts.reports import ReportRepository
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker, WorkerEndedError, run_in_loop
-from mqvitals_config.problem import ConfigError
-from mqvitals_config.scalars import format_duration
+from mqvitals_config.decoding.problem import ConfigError
+from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.settings import Settings
 from mqvitals_rules.timestamps import iso
 

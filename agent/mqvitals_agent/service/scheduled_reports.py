@@ -18,7 +18,7 @@ from mqvitals_agent.service.agent_config import AgentConfig
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.figure import moment, times_in, zone_name
-from mqvitals_config.reports import ReportSettings
+from mqvitals_config.sections.reports import ReportSettings
 
 
 class ScheduledReports:

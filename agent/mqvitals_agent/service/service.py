@@ -29,11 +29,11 @@ from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.store.deletion_clock import DeletionDecision
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.resilient import ResilientStore, StoreState
-from mqvitals_agent.store.rows.actions import Actions
-from mqvitals_agent.store.rows.notifications import UpdateOutbox
+from mqvitals_agent.store.rows.alerts.actions import Actions
+from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_config.scalars import format_duration
+from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.settings import Settings, format_size
 from mqvitals_rules.ruleset.config import RuleConfig
 

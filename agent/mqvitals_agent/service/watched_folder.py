@@ -27,7 +27,7 @@ from mqvitals_agent.smf.reader import ReadCounts, open_smf, read_error, records_
 from mqvitals_agent.smf.record import Record, SmfError
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.smf_records import SmfFile
+from mqvitals_agent.store.rows.samples.smf_records import SmfFile
 from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker
 
 _LOG = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import byte_string, encode_message, group, integer, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.simulator.answer import CCSID, ENCODING
-from mqvitals_config.scalars import DURATION_FORM, parse_duration
-from mqvitals_config.schema import Convert
+from mqvitals_config.decoding.scalars import DURATION_FORM, parse_duration
+from mqvitals_config.decoding.schema import Convert
 
 Length = Annotated[int, Convert(parse_duration, DURATION_FORM, raw=True)]
 """A duration, ms."""

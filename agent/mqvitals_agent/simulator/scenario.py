@@ -25,7 +25,7 @@ from mqvitals_agent.simulator.state import (
     StructureState,
     SubscriptionState,
 )
-from mqvitals_config.decoder import decode
+from mqvitals_config.decoding.decoder import decode
 
 SCENARIOS = (
     "quiet",

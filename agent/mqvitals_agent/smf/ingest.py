@@ -32,8 +32,8 @@ from mqvitals_agent.smf.snapshots import (
     reading,
     snapshots,
 )
-from mqvitals_agent.store.rows.smf_records import ALONE, WAITING, SmfPart
-from mqvitals_agent.store.rows.smf_records import REST as WITHIN_REST
+from mqvitals_agent.store.rows.samples.smf_records import ALONE, WAITING, SmfPart
+from mqvitals_agent.store.rows.samples.smf_records import REST as WITHIN_REST
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Snapshot

@@ -20,7 +20,7 @@ from mqvitals_agent.smf.record import ACCOUNTING, STATISTICS, Record, SmfError, 
 from mqvitals_agent.smf.rmf import TYPES as RMF_TYPES
 from mqvitals_agent.smf.rmf import is_read, parse_rmf
 from mqvitals_agent.smf.section import SECTIONS, tables
-from mqvitals_config.source import open_regular
+from mqvitals_config.decoding.source import open_regular
 
 MOST_DAMAGE: Final = 10_000
 """The number of damaged records of a file that are described; the others are counted, so that memory does not grow."""

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.store.file.schema import LEAP_MS
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.scalars import format_duration
+from mqvitals_config.decoding.scalars import format_duration
 
 CONFIRM_MS: Final = 6 * 3_600_000
 """A leap is believed after so much elapsed time."""

@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from mqvitals_agent.store.rows.history import has_means
-from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.samples.history import has_means
+from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.rows.tables import integer, text
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS

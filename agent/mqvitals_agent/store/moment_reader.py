@@ -11,15 +11,15 @@ from mqvitals_agent.alerting.grouping import AlertGroup
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.reading.alerts import OPERATIONAL
 from mqvitals_agent.store.result import CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
-from mqvitals_agent.store.rows.actions import Actions, AuditEntry
-from mqvitals_agent.store.rows.alerts import SeveritySpan, StoredAlert, StoredTransition, read_alerts_as_of
+from mqvitals_agent.store.rows.alerts.actions import Actions, AuditEntry
+from mqvitals_agent.store.rows.alerts.alert_rows import SeveritySpan, StoredAlert, StoredTransition, read_alerts_as_of
+from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_agent.store.rows.changes import Change
-from mqvitals_agent.store.rows.history import FIRST, LAST, HourMean, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
-from mqvitals_agent.store.rows.moment import CurrentRows, MomentQuery
-from mqvitals_agent.store.rows.objects import read_owners_as_of, read_times
-from mqvitals_agent.store.rows.receivers import ReceiverRow
+from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HourMean, Poll, PollColumns, Sample
+from mqvitals_agent.store.rows.samples.moment import CurrentRows, MomentQuery
+from mqvitals_agent.store.rows.samples.objects import read_owners_as_of, read_times
 from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.snapshot import Instance, ObjectName, Snapshot, Source

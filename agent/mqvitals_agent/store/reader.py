@@ -15,10 +15,10 @@ from mqvitals_agent.store.reading.alerts import AlertQueries
 from mqvitals_agent.store.reading.history import HistoryQueries
 from mqvitals_agent.store.reading.messages import MessageQueries
 from mqvitals_agent.store.reading.objects import ObjectQueries
-from mqvitals_agent.store.rows.history import (
+from mqvitals_agent.store.rows.samples.history import (
     LAST,
 )
-from mqvitals_agent.store.rows.steps import TimeStep, end_of_cycle, step_back, step_on
+from mqvitals_agent.store.rows.samples.steps import TimeStep, end_of_cycle, step_back, step_on
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -19,11 +19,11 @@ from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.file.store_file import is_store, verify
 from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.actions import Actions
-from mqvitals_agent.store.rows.alert_memory import AlertMemory
-from mqvitals_agent.store.rows.history import HourMean
+from mqvitals_agent.store.rows.alerts.actions import Actions
+from mqvitals_agent.store.rows.alerts.alert_memory import AlertMemory
+from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.rows.journal import JournalEntry
-from mqvitals_agent.store.rows.notifications import UpdateOutbox
+from mqvitals_agent.store.rows.samples.history import HourMean
 from mqvitals_agent.store.writer import Store, check_snapshot_time
 from mqvitals_rules.engine import Evaluation, UnknownCount
 from mqvitals_rules.lifecycle.alert import Transition

@@ -26,7 +26,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.integrity import OF_ALERTS
 from mqvitals_agent.store.file.schema import ALERTS_FROM, KEPT_FROM, write_meta
 from mqvitals_agent.store.forgotten_objects import forget_objects
-from mqvitals_agent.store.rows.actions import AUDIT_KEPT_MS, MOST_AUDIT
+from mqvitals_agent.store.rows.alerts.actions import AUDIT_KEPT_MS, MOST_AUDIT
 from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS, MOST_CHANGES
 from mqvitals_agent.store.rows.journal import MOST_ENTRIES
 from mqvitals_agent.store.rows.tables import integer, moment, numbered, text

@@ -30,17 +30,17 @@ from mqvitals_agent.store.file.schema import (
 )
 from mqvitals_agent.store.file.store_file import WatchedFile, WriterLock, set_aside
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
-from mqvitals_agent.store.rows.actions import NO_ACTIONS, ActionRepository, Actions
-from mqvitals_agent.store.rows.alerts import AlertRepository
-from mqvitals_agent.store.rows.current import CurrentQuery
-from mqvitals_agent.store.rows.history import HourMean, write_means
+from mqvitals_agent.store.rows.alerts.actions import NO_ACTIONS, ActionRepository, Actions
+from mqvitals_agent.store.rows.alerts.alert_rows import AlertRepository
+from mqvitals_agent.store.rows.alerts.notifications import NotificationRepository, UpdateOutbox
+from mqvitals_agent.store.rows.alerts.reports import ReportRepository
 from mqvitals_agent.store.rows.journal import JournalEntry, insert_entries
 from mqvitals_agent.store.rows.messages import MessageRepository
-from mqvitals_agent.store.rows.notifications import NotificationRepository, UpdateOutbox
-from mqvitals_agent.store.rows.reports import ReportRepository
 from mqvitals_agent.store.rows.requests import RequestRepository
-from mqvitals_agent.store.rows.smf_records import SmfRepository
-from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.samples.current import CurrentQuery
+from mqvitals_agent.store.rows.samples.history import HourMean, write_means
+from mqvitals_agent.store.rows.samples.smf_records import SmfRepository
+from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, KindTables, integer, moment, tables_of, text
 from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.snapshot import ObjectName, Snapshot

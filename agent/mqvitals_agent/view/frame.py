@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.alerting.configured import pipeline_of, route_tree
 from mqvitals_agent.alerting.labels import Labeller
-from mqvitals_agent.store.rows.alerts import StoredAlert
+from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
 from mqvitals_agent.store.rows.journal import JournalEntry
-from mqvitals_agent.view.alerts import AlertAdvice, read_advice, worst_first
-from mqvitals_agent.view.before import Before, read_before
-from mqvitals_agent.view.comparison import Comparison, read_comparison
-from mqvitals_agent.view.console import event_queue_words
-from mqvitals_agent.view.dispositions import read_dispositions
-from mqvitals_agent.view.handling import AlertSite, Handlings, read_alert_actions
-from mqvitals_agent.view.heat import Heat, read_heat
-from mqvitals_agent.view.journal import IN_OTHER_SECTIONS, MOST_RECENT, RECENT_MS
-from mqvitals_agent.view.key_figures import RATE_OF_CHANNELS, OverviewHistory, read_overview_history
-from mqvitals_agent.view.leaders import LeaderBoard, read_leaders
-from mqvitals_agent.view.lists import read_items, read_store
-from mqvitals_agent.view.maintenance import maintenance_spans
-from mqvitals_agent.view.object_detail import ChartedMetric, ObjectDetail, read_object_detail
-from mqvitals_agent.view.past_words import with_past_words
+from mqvitals_agent.view.alerts.dispositions import read_dispositions
+from mqvitals_agent.view.alerts.handling import AlertSite, Handlings, read_alert_actions
+from mqvitals_agent.view.alerts.maintenance import maintenance_spans
+from mqvitals_agent.view.alerts.past_words import with_past_words
+from mqvitals_agent.view.alerts.words import AlertAdvice, read_advice, worst_first
+from mqvitals_agent.view.figures.table import Item
+from mqvitals_agent.view.history.before import Before, read_before
+from mqvitals_agent.view.history.comparison import Comparison, read_comparison
+from mqvitals_agent.view.history.console import event_queue_words
+from mqvitals_agent.view.history.heat import Heat, read_heat
+from mqvitals_agent.view.history.journal import IN_OTHER_SECTIONS, MOST_RECENT, RECENT_MS
+from mqvitals_agent.view.lists.columns import read_items, read_store
+from mqvitals_agent.view.lists.key_figures import RATE_OF_CHANNELS, OverviewHistory, read_overview_history
+from mqvitals_agent.view.lists.leaders import LeaderBoard, read_leaders
+from mqvitals_agent.view.lists.tasks import read_tasks, with_tasks
+from mqvitals_agent.view.object.detail import ChartedMetric, ObjectDetail, read_object_detail
+from mqvitals_agent.view.object.unknown_verdicts import UnknownVerdicts, read_unknown_verdicts
 from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_status_data, status_of
-from mqvitals_agent.view.table import Item
-from mqvitals_agent.view.tasks import read_tasks, with_tasks
-from mqvitals_agent.view.unknown_verdicts import UnknownVerdicts, read_unknown_verdicts
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, overshadowed
 from mqvitals_rules.snapshot import ObjectName
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.alerting.disposition import Disposition
     from mqvitals_agent.alerting.maintenance import MaintenanceSpan
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.store.rows.receivers import ReceiverRow
+    from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
     from mqvitals_rules.ruleset.config import RuleConfig
 
 OVERVIEW, LIST, ALERTS, SILENCES, AGENT, DETAIL = "overview", "list", "alerts", "silences", "agent", "detail"

@@ -15,10 +15,10 @@ from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
 from mqvitals_agent.text.figure import age, number, number_of
 from mqvitals_agent.text.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.text.terminal import safe
-from mqvitals_agent.view.actions import handling_json
-from mqvitals_agent.view.alerts import alert_json, worst_first
-from mqvitals_agent.view.handling import AlertSite, Handlings, read_alert_actions
-from mqvitals_agent.view.maintenance import mutings
+from mqvitals_agent.view.alerts.actions import handling_json
+from mqvitals_agent.view.alerts.handling import AlertSite, Handlings, read_alert_actions
+from mqvitals_agent.view.alerts.maintenance import mutings
+from mqvitals_agent.view.alerts.words import alert_json, worst_first
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, overshadowed, stages
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName

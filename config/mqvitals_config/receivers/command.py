@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
-from mqvitals_config.problem import LocatedText
-from mqvitals_config.receiver import ReceiverSettings
-from mqvitals_config.scalars import resolved_path
-from mqvitals_config.schema import Doc, SecretFile
+from mqvitals_config.decoding.problem import LocatedText
+from mqvitals_config.decoding.scalars import resolved_path
+from mqvitals_config.decoding.schema import Doc, SecretFile
+from mqvitals_config.receivers.receiver import ReceiverSettings
 
 OWN_VARIABLES: Final = "MQVITALS_"
 """How the variables begin that mqvitals sets for the program."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import TlsReceiverSettings
-from mqvitals_config.schema import Convert, Doc, SecretFile
-from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress, checked_address
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.schema import Convert, Doc, SecretFile
+from mqvitals_config.decoding.secret import WEB_ADDRESS_FORM, Secret, WebAddress, checked_address
+from mqvitals_config.receivers.receiver import TlsReceiverSettings
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _OF_THE_PROTOCOL = frozenset(

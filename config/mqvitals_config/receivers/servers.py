@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Annotated, Final, Literal
 
-from mqvitals_config.problem import LocatedText
-from mqvitals_config.receiver import TlsReceiverSettings
-from mqvitals_config.scalars import resolved_path
-from mqvitals_config.schema import Convert, Doc, SecretFile, matching
+from mqvitals_config.decoding.problem import LocatedText
+from mqvitals_config.decoding.scalars import resolved_path
+from mqvitals_config.decoding.schema import Convert, Doc, SecretFile, matching
+from mqvitals_config.receivers.receiver import TlsReceiverSettings
 
 HOST_FORM = "the name or the IP address of a host"
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?")

@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, Literal
 
-from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_config.decoding.schema import Convert, Doc, SecretFile, duration_within, matching
+from mqvitals_config.decoding.secret import WEB_ADDRESS_FORM, Secret, WebAddress
 from mqvitals_config.receivers.http import AddressSettings, HttpSettings
-from mqvitals_config.schema import Convert, Doc, SecretFile, duration_within, matching
-from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
+from mqvitals_config.receivers.receiver import ReceiverSettings
 
 PAGERDUTY_ADDRESS: Final = "https://events.pagerduty.com/v2/enqueue"
 _CREDENTIALS: Final = (

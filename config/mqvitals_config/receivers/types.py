@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from mqvitals_config.receiver import ReceiverSettings, ReceiverType
+from mqvitals_config.decoding.schema import ByType
 from mqvitals_config.receivers.command import CommandSettings
 from mqvitals_config.receivers.http import WebhookSettings
+from mqvitals_config.receivers.receiver import ReceiverSettings, ReceiverType
 from mqvitals_config.receivers.servers import EmailSettings, SyslogSettings
 from mqvitals_config.receivers.services import (
     AlertmanagerSettings,
@@ -19,7 +20,6 @@ from mqvitals_config.receivers.services import (
     SplunkSettings,
     TeamsSettings,
 )
-from mqvitals_config.schema import ByType
 
 RECEIVER_TYPES: Mapping[ReceiverType, type[ReceiverSettings]] = {
     "webhook": WebhookSettings,

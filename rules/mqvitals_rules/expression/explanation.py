@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
-from mqvitals_config.problem import shown
+from mqvitals_config.decoding.problem import shown
 from mqvitals_rules.expression.compiler import LEFT_OUT
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.evaluation import CompiledParts, ExpressionEvaluation, Missing

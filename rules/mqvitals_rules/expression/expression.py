@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from mqvitals_config.problem import LocatedText, Problem, did_you_mean, shown
+from mqvitals_config.decoding.problem import LocatedText, Problem, did_you_mean, shown
 from mqvitals_rules.expression.compiler import (
     Evaluate,
     compile_condition,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from mqvitals_config.problem import did_you_mean, shown
+from mqvitals_config.decoding.problem import did_you_mean, shown
 from mqvitals_rules.expression.node import PAIR, THIS, Constant, Latest, MetricValue, NameText, Operand, Window
 from mqvitals_rules.expression.syntax import LARGEST_NUMBER, RefusedExpressionError
 from mqvitals_rules.vocabulary.metric import Kind, MetricType

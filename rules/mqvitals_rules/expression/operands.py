@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from mqvitals_config.problem import did_you_mean, shown
-from mqvitals_config.scalars import parse_duration
+from mqvitals_config.decoding.problem import did_you_mean, shown
+from mqvitals_config.decoding.scalars import parse_duration
 from mqvitals_rules.expression.functions import (
     CONDITION_FUNCTIONS,
     EXTREMES,

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place, Problem
 
 
 class ExpressionError(ConfigError):

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cache
 
-from mqvitals_config.problem import ConfigError, LocatedText, Problem
-from mqvitals_config.rules import RuleSettings
-from mqvitals_config.scalars import time_zone
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Problem
+from mqvitals_config.decoding.scalars import time_zone
+from mqvitals_config.sections.rules import RuleSettings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.history import ZoneOf, no_zone

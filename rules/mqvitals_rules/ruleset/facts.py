@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from typing import Any, NamedTuple
 
-from mqvitals_config.facts import FactSettings
-from mqvitals_config.node import ScalarNode, compose
-from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_config.decoding.node import ScalarNode, compose
+from mqvitals_config.decoding.problem import LocatedText, Problem, did_you_mean
+from mqvitals_config.sections.facts import FactSettings
 from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.ruleset.pattern import ObjectPattern, pattern_of
 from mqvitals_rules.snapshot import ObjectName

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mqvitals_config.scalars import format_duration
+from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_rules.ruleset.quantity import with_unit
 from mqvitals_rules.ruleset.rule import Rule
 

@@ -14,12 +14,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path, PurePath
 from typing import Annotated, Final
 
-from mqvitals_config.decoder import decode
-from mqvitals_config.node import MappingNode, Node, ScalarNode, SequenceNode, compose
-from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
-from mqvitals_config.rules import ClearSettings, HoldSettings
-from mqvitals_config.schema import Convert
-from mqvitals_config.source import UnreadableError, read
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.node import MappingNode, Node, ScalarNode, SequenceNode, compose
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
+from mqvitals_config.decoding.schema import Convert
+from mqvitals_config.decoding.source import UnreadableError, read
+from mqvitals_config.sections.rules import ClearSettings, HoldSettings
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import ExpressionError, compile_expression
 from mqvitals_rules.lifecycle.alert import Severity

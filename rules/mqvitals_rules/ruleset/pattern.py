@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_config.decoding.problem import LocatedText, Problem, did_you_mean
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from mqvitals_config.problem import LocatedText
+from mqvitals_config.decoding.problem import LocatedText
 from mqvitals_rules.lifecycle.alert import Severity
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mqvitals_config.problem import ConfigError, Problem
-from mqvitals_config.rules import CAUSE_SHARE
+from mqvitals_config.decoding.problem import ConfigError, Problem
+from mqvitals_config.sections.rules import CAUSE_SHARE
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.lifecycle.alert import Alert

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_config.decoding.problem import LocatedText, Problem, did_you_mean
 from mqvitals_rules.expression.expression import Expression, compile_expression
 from mqvitals_rules.expression.operands import INSERT, MESSAGE_ID
 from mqvitals_rules.expression.syntax import ExpressionError

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from mqvitals_config.problem import Place
+from mqvitals_config.decoding.problem import Place
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.markdown import clear_count_text, hold_text, severity_text
 from mqvitals_rules.ruleset.pattern import ObjectPattern

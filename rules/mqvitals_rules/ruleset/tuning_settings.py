@@ -7,8 +7,8 @@ from fnmatch import translate
 from re import compile as compile_pattern
 from typing import Final
 
-from mqvitals_config.problem import ConfigError, LocatedNumber, LocatedText, Problem, did_you_mean
-from mqvitals_config.rules import ClearSettings, HoldSettings, RuleSettings, ThresholdSettings, TuningSettings
+from mqvitals_config.decoding.problem import ConfigError, LocatedNumber, LocatedText, Problem, did_you_mean
+from mqvitals_config.sections.rules import ClearSettings, HoldSettings, RuleSettings, ThresholdSettings, TuningSettings
 from mqvitals_rules.compiled_rule import compile_rule
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.pattern import ALL_KINDS, ObjectPattern, any_pattern_of, pattern_of

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Annotated
 
-from mqvitals_config.decoder import decode
-from mqvitals_config.facts import FactSettings
-from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
-from mqvitals_config.rules import RuleSettings, TuningSettings
-from mqvitals_config.rules import ThresholdSettings as ThresholdEntry
-from mqvitals_config.scalars import DURATION_FORM, format_duration, parse_duration
-from mqvitals_config.schema import Convert, Duration
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
+from mqvitals_config.decoding.scalars import DURATION_FORM, format_duration, parse_duration
+from mqvitals_config.decoding.schema import Convert, Duration
+from mqvitals_config.sections.facts import FactSettings
+from mqvitals_config.sections.rules import RuleSettings, TuningSettings
+from mqvitals_config.sections.rules import ThresholdSettings as ThresholdEntry
 from mqvitals_rules.history import ObjectMessage
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.facts import Fact, declared_facts

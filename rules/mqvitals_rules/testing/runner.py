@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.scalars import format_duration
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.eval_context import EvalContext

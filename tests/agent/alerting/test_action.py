@@ -20,7 +20,7 @@ from mqvitals_agent.alerting.action import (
     action_annotations,
     silence_of,
 )
-from mqvitals_config.matcher import parse_matcher
+from mqvitals_config.sections.matcher import parse_matcher
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 

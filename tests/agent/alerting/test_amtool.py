@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.alerting.routing import Route, destinations
+from mqvitals_config.decoding.problem import ConfigError
 from mqvitals_config.load import load_settings
-from mqvitals_config.matcher import Matcher, Operator, parse_matcher
-from mqvitals_config.problem import ConfigError
+from mqvitals_config.sections.matcher import Matcher, Operator, parse_matcher
 
 UNPACKED = Path(__file__).resolve().parents[3] / ".tools" / "amtool"
 AMTOOL = Path(os.environ.get("MQVITALS_AMTOOL", str(UNPACKED)))

@@ -23,7 +23,7 @@ from mqvitals_agent.alerting.calendar import (
     within,
 )
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow
-from mqvitals_config.time_intervals import ClockRange, Range, parse_days_of_month, parse_weekdays
+from mqvitals_config.sections.time_intervals import ClockRange, Range, parse_days_of_month, parse_weekdays
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "UTC")
 CHANGES = {

@@ -11,11 +11,17 @@ from hypothesis import strategies as st
 from mqvitals_agent.alerting.configured import label_problems, route_tree, site_labels
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.alerting.routing import DEFAULT_GROUP_BY, Route, destinations
-from mqvitals_config.alerting import RouteNames, RouteSettings, known_labels, matcher_text, route_contradictions
-from mqvitals_config.decoder import decode
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.receivers.http import webhook_of
+from mqvitals_config.sections.alerting import (
+    RouteNames,
+    RouteSettings,
+    known_labels,
+    matcher_text,
+    route_contradictions,
+)
 from mqvitals_config.settings import Settings, contradictions
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.snapshot import ObjectName

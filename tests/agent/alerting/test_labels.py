@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.labels import Labeller, ObjectLabels
-from mqvitals_config.receiver import OWN_LABELS
+from mqvitals_config.receivers.receiver import OWN_LABELS
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName

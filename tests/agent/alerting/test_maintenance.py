@@ -20,7 +20,7 @@ from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.alerting.maintenance import SiteCalendar, moment_text, partners_of, spans_of
 from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState
 from mqvitals_agent.alerting.routing import every_receiver
-from mqvitals_config.decoder import decode
+from mqvitals_config.decoding.decoder import decode
 from mqvitals_config.receivers.http import webhook_of
 from mqvitals_config.settings import Settings, contradictions
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity

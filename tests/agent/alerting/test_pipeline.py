@@ -20,9 +20,9 @@ from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar
 from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState
 from mqvitals_agent.alerting.plan import plan_notifications
 from mqvitals_agent.alerting.routing import Route, every_receiver, group_key
-from mqvitals_config.matcher import parse_matcher
 from mqvitals_config.receivers.http import WebhookSettings, webhook_of
-from mqvitals_config.time_intervals import ClockRange
+from mqvitals_config.sections.matcher import parse_matcher
+from mqvitals_config.sections.time_intervals import ClockRange
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName

@@ -21,7 +21,7 @@ from mqvitals_agent.alerting.routing import (
     group_labels,
     steps,
 )
-from mqvitals_config.matcher import Matcher, Operator, parse_matcher
+from mqvitals_config.sections.matcher import Matcher, Operator, parse_matcher
 from mqvitals_rules.lifecycle.alert import Severity
 
 

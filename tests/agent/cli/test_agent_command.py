@@ -36,7 +36,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.screens.status import status_screen
 from mqvitals_agent.view.status import read_status_data, status_of
-from mqvitals_config.problem import ConfigError
+from mqvitals_config.decoding.problem import ConfigError
 from mqvitals_config.receivers.http import webhook_of
 
 BEGIN = 1_763_640_000_000

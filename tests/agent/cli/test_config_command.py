@@ -15,7 +15,7 @@ from mqvitals_agent.cli.config import settings_rows
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.commandline.settings import settings_in_force
 from mqvitals_agent.errors import Failure
-from mqvitals_config.secret import Secret
+from mqvitals_config.decoding.secret import Secret
 
 TOKEN = Secret.in_environment("MQVITALS_TOKEN", {"MQVITALS_TOKEN": "hunter2"})
 

@@ -18,7 +18,7 @@ from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, request
 from mqvitals_agent.simulator.answer import answer
-from mqvitals_config.secret import SecretError
+from mqvitals_config.decoding.secret import SecretError
 
 ASKED = request(mq.MQCMD_INQUIRE_Q, ())
 REPLIES = answer("QM01", mq.MQCMD_INQUIRE_Q, [(integer(mq.MQIA_CURRENT_Q_DEPTH, 5),)], 1)

@@ -19,7 +19,7 @@ from mqvitals_agent.console.message import (
     wanted,
 )
 from mqvitals_agent.console.template import ZOS_IDS
-from mqvitals_config.collection import Carrier
+from mqvitals_config.sections.collection import Carrier
 from mqvitals_rules.expression.operands import MESSAGE_ID
 
 NOON = 1_706_529_600_000  # 2024-01-29 12:00:00 UTC

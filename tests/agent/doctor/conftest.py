@@ -19,7 +19,7 @@ from mqvitals_agent.simulator.connector import SimulatedConnector
 from mqvitals_agent.simulator.scenario import build
 from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_agent.threads import run_in_loop
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
 

@@ -22,8 +22,8 @@ from mqvitals_agent.doctor.finding import (
 )
 from mqvitals_agent.doctor.remark import NewestTime, ReplyQueue, ReplyTimes, Switches, difference_ms
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_config.collection import EventSettings, PollingSettings
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.collection import EventSettings, PollingSettings
 
 GOOD = ReplyQueue("MQVITALS.REPLY", dynamic=False, index_type=2, max_depth=100_000, shareability=1, openers=1)
 

@@ -20,8 +20,8 @@ from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.simulator.answer import CCSID, ENCODING, answer, failure_set
 from mqvitals_agent.simulator.answers.commands import COMMANDS
 from mqvitals_agent.simulator.state import Fault, GroupState
-from mqvitals_config.collection import PollingSettings, QueueSelection
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.collection import PollingSettings, QueueSelection
 
 Examine = Callable[..., list[DoctorFinding]]
 ROUTE = CommandRoute("QM01", channel="MQVITALS.SVRCONN", reply_queue="MQVITALS.REPLY")

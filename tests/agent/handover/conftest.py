@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.store.rows.action_client import ActionClient
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 from mqvitals_agent.store.rows.changes import Change, insert_changes
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.matcher import parse_matcher
+from mqvitals_config.sections.matcher import parse_matcher
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported

@@ -16,9 +16,9 @@ from mqvitals_agent.ingest.queue_manager_figures import QueueManagerFigures, cer
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.decoder import decode
-from mqvitals_config.facts import FactSettings
-from mqvitals_config.problem import ConfigError
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.problem import ConfigError
+from mqvitals_config.sections.facts import FactSettings
 from mqvitals_rules.ruleset.facts import Facts, declared_facts
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported

@@ -25,13 +25,13 @@ from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.notifications import UpdateOutbox
-from mqvitals_agent.store.rows.receivers import ReceiverRow
+from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
+from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_config.alerting import ALL_LABELS
-from mqvitals_config.receiver import ReceiverSettings
-from mqvitals_config.secret import Secret
+from mqvitals_config.decoding.secret import Secret
+from mqvitals_config.receivers.receiver import ReceiverSettings
+from mqvitals_config.sections.alerting import ALL_LABELS
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.ruleset.pack import read_rules

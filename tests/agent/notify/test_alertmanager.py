@@ -14,11 +14,11 @@ from aiohttp import web
 from mqvitals_agent.alerting.labels import alert_name
 from mqvitals_agent.notify.delivery import Notifier, make_receiver
 from mqvitals_agent.notify.receiver import send_test_alert, shown_test_alert
-from mqvitals_agent.store.rows.action_client import ActionClient
-from mqvitals_config.matcher import parse_matcher
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.secret import Secret, WebAddress
 from mqvitals_config.receivers.services import AlertmanagerSettings
-from mqvitals_config.secret import Secret, WebAddress
+from mqvitals_config.sections.matcher import parse_matcher
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import parse_iso

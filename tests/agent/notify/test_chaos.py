@@ -25,14 +25,14 @@ from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore
-from mqvitals_agent.store.rows.action_client import ActionClient
-from mqvitals_agent.store.rows.alerts import StoredAlert
-from mqvitals_agent.store.rows.notification_rows import PendingNotification, StoredNotification
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
+from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
+from mqvitals_agent.store.rows.alerts.notification_rows import PendingNotification, StoredNotification
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.matcher import parse_matcher
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.secret import Secret, WebAddress
 from mqvitals_config.receivers.http import webhook_of
+from mqvitals_config.receivers.receiver import ReceiverSettings
 from mqvitals_config.receivers.services import (
     PagerDutySettings,
     ServiceNowSettings,
@@ -40,7 +40,7 @@ from mqvitals_config.receivers.services import (
     SplunkSettings,
     TeamsSettings,
 )
-from mqvitals_config.secret import Secret, WebAddress
+from mqvitals_config.sections.matcher import parse_matcher
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 

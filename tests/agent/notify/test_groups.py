@@ -12,10 +12,10 @@ import pytest
 from mqvitals_agent.alerting.calendar import TimeInterval, TimeSpan
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar
 from mqvitals_agent.alerting.routing import Route
-from mqvitals_agent.store.rows.action_client import ActionClient
-from mqvitals_config.matcher import parse_matcher
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 from mqvitals_config.receivers.http import WebhookSettings
-from mqvitals_config.time_intervals import ClockRange
+from mqvitals_config.sections.matcher import parse_matcher
+from mqvitals_config.sections.time_intervals import ClockRange
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName

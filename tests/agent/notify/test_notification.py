@@ -26,8 +26,8 @@ from mqvitals_agent.notify.notification import (
     webhook_payload,
 )
 from mqvitals_agent.notify.receiver import trial_alerts
-from mqvitals_agent.store.rows.notification_rows import PendingNotification
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_agent.store.rows.alerts.notification_rows import PendingNotification
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.receivers.http import webhook_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why
 from mqvitals_rules.snapshot import ObjectName

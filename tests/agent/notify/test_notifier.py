@@ -18,9 +18,9 @@ from aiohttp import web
 
 from mqvitals_agent import __version__
 from mqvitals_agent.store.error import StoreError
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.secret import Secret
 from mqvitals_config.receivers.http import WebhookSettings
-from mqvitals_config.secret import Secret
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
 RESOLVED = AlertState.RESOLVED

@@ -15,9 +15,9 @@ from mqvitals_agent.notify.message import WriteMessage
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, send_test_alert
 from mqvitals_agent.notify.receivers.webhook import WebhookReceiver
-from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS
-from mqvitals_config.receiver import ReceiverSettings
+from mqvitals_agent.store.rows.alerts.notification_rows import LONGEST_PAUSE_MS
 from mqvitals_config.receivers.http import WebhookSettings
+from mqvitals_config.receivers.receiver import ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 
 Pool = Callable[..., Alert]

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from mqvitals_agent.notify.delivery import GIVE_UP_MS
-from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS
+from mqvitals_agent.store.rows.alerts.notification_rows import LONGEST_PAUSE_MS
 from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 

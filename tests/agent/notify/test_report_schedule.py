@@ -17,9 +17,9 @@ from mqvitals_agent.notify.report_schedule import (
     decide_report,
     tried_again,
 )
-from mqvitals_agent.store.rows.reports import ReportRow
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.reports import ReportSettings, cron_of
+from mqvitals_agent.store.rows.alerts.reports import ReportRow
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.reports import ReportSettings, cron_of
 
 HOUR, MINUTE = 3_600_000, 60_000
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -17,11 +17,11 @@ from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_agent.notify.report_schedule import SEND_WITHIN_MS, ReportTimes
 from mqvitals_agent.notify.report_sender import ReportSender
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.reports import ReportKey, ReportRepository, ReportRow
+from mqvitals_agent.store.rows.alerts.reports import ReportKey, ReportRepository, ReportRow
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import ReceiverSettings
-from mqvitals_config.reports import ReportSettings
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.receivers.receiver import ReceiverSettings
+from mqvitals_config.sections.reports import ReportSettings
 from mqvitals_rules.lifecycle.alert import Severity
 
 START = 1_795_176_000_000  # 2026-11-20 12:00:00 UTC

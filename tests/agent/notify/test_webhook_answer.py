@@ -10,7 +10,7 @@ from mqvitals_agent.notify.receiver import DeliveryStatus
 from mqvitals_agent.notify.receivers.attempt import excerpt
 from mqvitals_agent.notify.receivers.http import delivery_status, retry_after_ms, settings_hint
 from mqvitals_agent.notify.retry import pause_ms
-from mqvitals_agent.store.rows.notification_rows import LONGEST_PAUSE_MS
+from mqvitals_agent.store.rows.alerts.notification_rows import LONGEST_PAUSE_MS
 
 NOW = 1_795_176_000_000  # 2026-11-20 12:00:00 UTC
 

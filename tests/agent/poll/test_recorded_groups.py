@@ -17,7 +17,7 @@ from mqvitals_agent.poll.replay import ReplayCycle, ReplayPace, ReplaySummary, r
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.state import GroupState
-from mqvitals_config.scalars import time_zone
+from mqvitals_config.decoding.scalars import time_zone
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import metric

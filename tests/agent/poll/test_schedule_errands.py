@@ -26,8 +26,8 @@ from mqvitals_agent.poll.queries import (
 )
 from mqvitals_agent.poll.selection import selection_of
 from mqvitals_agent.simulator.answers.commands import COMMANDS
-from mqvitals_config.collection import ChannelSelection, PollingSettings, QueueSelection
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.collection import ChannelSelection, PollingSettings, QueueSelection
 from mqvitals_rules.vocabulary.dead_letter import DEAD_LETTERS
 from mqvitals_rules.vocabulary.tables import KINDS
 

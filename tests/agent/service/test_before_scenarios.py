@@ -13,7 +13,7 @@ from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident, load_scenario
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.view.before import Before, before_lines, read_before
+from mqvitals_agent.view.history.before import Before, before_lines, read_before
 from mqvitals_agent.view.status import read_status_data, status_of
 from mqvitals_rules.ruleset.config import load_rule_config
 

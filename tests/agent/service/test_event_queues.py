@@ -32,8 +32,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_config.collection import EventSettings, PollingSettings
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.collection import EventSettings, PollingSettings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.snapshot import ObjectName
 

@@ -19,11 +19,11 @@ from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, load_scenario
 from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.notification_rows import NotificationOutcome
-from mqvitals_config.alerting import ALL_LABELS
-from mqvitals_config.collection import EventSettings
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_agent.store.rows.alerts.notification_rows import NotificationOutcome
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.receivers.http import webhook_of
+from mqvitals_config.sections.alerting import ALL_LABELS
+from mqvitals_config.sections.collection import EventSettings
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.ruleset.config import load_rule_config
 

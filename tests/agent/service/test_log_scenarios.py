@@ -8,8 +8,8 @@ from typing import Any
 from tests.agent.service.test_incident_scenarios import played
 
 from mqvitals_agent.simulator.scenario import load_scenario
-from mqvitals_config.facts import FactSettings, LogFact
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.facts import FactSettings, LogFact
 
 WATCHED = ("QM01", "QM02")
 """The queue managers in whose logs something happens."""

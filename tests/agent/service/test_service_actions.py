@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from mqvitals_agent.alerting.action import AckState, acknowledgement_of
 from mqvitals_agent.service.on_demand import LOOK_MS
-from mqvitals_agent.store.rows.action_client import ActionClient
-from mqvitals_agent.store.rows.actions import Actions
-from mqvitals_config.matcher import parse_matcher
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.rules import RuleSettings, TuningSettings
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
+from mqvitals_agent.store.rows.alerts.actions import Actions
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.matcher import parse_matcher
+from mqvitals_config.sections.rules import RuleSettings, TuningSettings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import load_rule_config

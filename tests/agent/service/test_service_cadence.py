@@ -10,7 +10,7 @@ from mqvitals_agent.pcf.encoder import integer
 from mqvitals_agent.poll.queries import zos_queries
 from mqvitals_agent.poll.selection import selection_of
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 
 STATUS, CHINIT = "INQUIRE_CHANNEL_STATUS", "INQUIRE_CHANNEL_INIT"
 BEGAN_MS = 1795176000000  # 2026-11-20 12:00:00 UTC

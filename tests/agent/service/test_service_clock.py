@@ -12,8 +12,8 @@ import pytest
 from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.service.cycle_clock import RECENT_MS, CycleClock, DatingReason
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.rules import RuleSettings
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.rules import RuleSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 from mqvitals_rules.snapshot import ObjectName
 

@@ -7,7 +7,7 @@ from typing import Any
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.poll.queries import distributed_queries
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 
 QUEUE = "SYSTEM.ADMIN.STATISTICS.QUEUE"
 OWN = [command_name(query.command) for query in distributed_queries(PollingSettings())]

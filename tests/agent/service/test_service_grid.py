@@ -5,7 +5,7 @@ from __future__ import annotations
 from mqvitals_agent.poll.queries import zos_queries
 from mqvitals_agent.service.cycle_clock import CycleClock, Schedule
 from mqvitals_agent.service.poller import reconnect_wait_ms
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 
 
 def test_numbers_follow_the_store_and_skip_what_was_slept_through() -> None:

@@ -16,7 +16,7 @@ from mqvitals_agent.service.on_demand import LOOK_MS, OnDemandRequests, queue_ma
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.requests import WHO, RequestClient, StoredRequest
 from mqvitals_agent.who.holder import Holders, from_json
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 

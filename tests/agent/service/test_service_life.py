@@ -16,11 +16,11 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_agent.view.alerts import ended_words
+from mqvitals_agent.view.alerts.words import ended_words
 from mqvitals_agent.view.status import read_status_data
-from mqvitals_config.collection import PollingSettings
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.rules import RuleSettings, TuningSettings
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.collection import PollingSettings
+from mqvitals_config.sections.rules import RuleSettings, TuningSettings
 from mqvitals_rules.lifecycle.alert import Why
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName

@@ -16,9 +16,9 @@ from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store import resilient
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.notification_rows import NotificationOutcome, PendingGroup, PendingNotification
-from mqvitals_agent.store.rows.notifications import NotificationChanges
-from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.alerts.notification_rows import NotificationOutcome, PendingGroup, PendingNotification
+from mqvitals_agent.store.rows.alerts.notifications import NotificationChanges
+from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState
 

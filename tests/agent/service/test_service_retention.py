@@ -10,7 +10,7 @@ import pytest
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.settings import StoreSettings
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName

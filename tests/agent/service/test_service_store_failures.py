@@ -10,7 +10,7 @@ import pytest
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState
 

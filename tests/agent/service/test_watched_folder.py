@@ -23,8 +23,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
-from mqvitals_config.collection import SmfSettings
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.collection import SmfSettings
 from mqvitals_config.settings import Settings, StoreSettings
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.ruleset.facts import Fact, Facts

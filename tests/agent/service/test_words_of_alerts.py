@@ -11,9 +11,9 @@ from mqsamples.group import BEGIN, SITE, cycles
 from mqvitals_agent.service.cycle_writer import CycleWriter
 from mqvitals_agent.simulator.scenario import MEMBERS, SCENARIOS, load_scenario
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.view.alerts import alert_json, open_summary, short_summary, summary_with_owner
-from mqvitals_agent.view.explanation import explain_object
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_agent.view.alerts.words import alert_json, open_summary, short_summary, summary_with_owner
+from mqvitals_agent.view.object.explanation import explain_object
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config

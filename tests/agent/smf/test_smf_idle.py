@@ -8,7 +8,7 @@ import pytest
 
 from mqsamples.smf import readings
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.view.table import short_absence
+from mqvitals_agent.view.figures.table import short_absence
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from mqsamples.smf import readings
 from mqvitals_agent.smf.record import parse
-from mqvitals_config.facts import BufferPoolFact, ChannelInitiatorFact, FactSettings
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.facts import BufferPoolFact, ChannelInitiatorFact, FactSettings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory

@@ -10,7 +10,7 @@ import pytest
 
 from mqvitals_agent.store.deletion_clock import CONFIRM_MS, ClockLeap, DeletionClock, decide, trusted_now
 from mqvitals_agent.store.file.schema import LEAP_MS
-from mqvitals_agent.store.rows.notification_rows import KEEP_MS, delete_old_notifications
+from mqvitals_agent.store.rows.alerts.notification_rows import KEEP_MS, delete_old_notifications
 from mqvitals_agent.store.writer import Store
 
 YEARS_29 = 29 * 365 * 86_400_000

@@ -17,8 +17,8 @@ from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.replay import ReplayCycle, ReplayPace, ReplaySummary, replay
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, Owner
-from mqvitals_agent.store.rows.alerts import StoredAlert
-from mqvitals_agent.store.rows.steps import TimeStep
+from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
+from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, SILENCES, FrameRequest, read_frame
 from mqvitals_config.settings import Settings

@@ -21,17 +21,17 @@ from mqvitals_agent.store.file.integrity import check, repair
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.retention import Retention, RetentionPolicy
-from mqvitals_agent.store.rows.action_client import (
+from mqvitals_agent.store.rows.alerts.action_client import (
     LONGEST_SILENCE_MS,
     LONGEST_TEXT,
     MOST_MATCHERS,
     ActionClient,
     author_name,
 )
-from mqvitals_agent.store.rows.actions import AUDIT_KEPT_MS, NO_ACTIONS, Actions
+from mqvitals_agent.store.rows.alerts.actions import AUDIT_KEPT_MS, NO_ACTIONS, Actions
 from mqvitals_agent.store.rows.tables import LAST_MOMENT
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.matcher import parse_matcher
+from mqvitals_config.sections.matcher import parse_matcher
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 
 HOUR = 3_600_000
@@ -203,7 +203,7 @@ def test_what_is_refused_changes_nothing(path: Path, make: Any) -> None:
 
 def test_too_many_silences(path: Path, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that have ended do not count."""
-    monkeypatch.setattr("mqvitals_agent.store.rows.action_client.MOST_SILENCES", 2)
+    monkeypatch.setattr("mqvitals_agent.store.rows.alerts.action_client.MOST_SILENCES", 2)
     with Store.open(path, kinds=make.kinds), ActionClient.open(path, "anna") as anna:
         for _ in range(2):
             anna.add_silence(OF_RULE, "r", NOW, NOW + 5, NOW)
@@ -213,7 +213,7 @@ def test_too_many_silences(path: Path, make: Any, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_program_that_acts_without_end(path: Path, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mqvitals_agent.store.rows.action_client.MOST_OF_AN_ALERT", 2)
+    monkeypatch.setattr("mqvitals_agent.store.rows.alerts.action_client.MOST_OF_AN_ALERT", 2)
     with Store.open(path, kinds=make.kinds) as store, ActionClient.open(path, "anna") as anna:
         firing(store, make)
         for act in (lambda: anna.acknowledge(1, NOW), lambda: anna.add_note(1, "x", NOW)):
@@ -420,7 +420,7 @@ def test_the_author_is_the_user_of_the_operating_system(monkeypatch: pytest.Monk
 AS_NOBODY = """
 import os, sys
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.action_client import ActionClient
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 if os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
@@ -467,7 +467,7 @@ def test_the_look_of_each_second_reads_one_row(path: Path, make: Any) -> None:
 
 OPERATOR = """
 import sys
-from mqvitals_agent.store.rows.action_client import ActionClient
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 with ActionClient.open(sys.argv[1], sys.argv[2]) as client:
     for number in range(int(sys.argv[3])):
         client.acknowledge(1, 1_000 + number, note=f"{sys.argv[2]} {number}")

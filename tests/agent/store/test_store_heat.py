@@ -10,7 +10,7 @@ from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.view.heat import read_heat
+from mqvitals_agent.view.history.heat import read_heat
 from mqvitals_agent.view.status import read_status_data
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Severity

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.retention import Retention, RetentionPolicy
-from mqvitals_agent.store.rows.action_client import ActionClient
-from mqvitals_agent.store.rows.current import together
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 from mqvitals_agent.store.rows.journal import (
     BACK,
     FIRST_SEEN,
@@ -27,6 +26,7 @@ from mqvitals_agent.store.rows.journal import (
     matters,
 )
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
+from mqvitals_agent.store.rows.samples.current import together
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why

@@ -17,15 +17,15 @@ from mqvitals_agent.store.file.database import StoreDatabase
 from mqvitals_agent.store.file.migration import STRUCTURE, migrate, migrations
 from mqvitals_agent.store.file.schema import APPLICATION_ID, PAGE_SIZE
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.notification_rows import (
+from mqvitals_agent.store.rows.alerts.notification_rows import (
     KEEP_MS,
     LONGEST_PAUSE_MS,
     NotificationOutcome,
     PendingGroup,
     PendingNotification,
 )
-from mqvitals_agent.store.rows.notifications import NotificationChanges, NotificationRepository
-from mqvitals_agent.store.rows.receivers import ReceiverChanges, read_receivers
+from mqvitals_agent.store.rows.alerts.notifications import NotificationChanges, NotificationRepository
+from mqvitals_agent.store.rows.alerts.receivers import ReceiverChanges, read_receivers
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName

@@ -11,8 +11,8 @@ import pytest
 
 from mqvitals_agent.alerting.decision import LastNotification, NotificationStatus
 from mqvitals_agent.store.resilient import ResilientStore
-from mqvitals_agent.store.rows.notifications import NotificationChanges
-from mqvitals_agent.store.rows.resent import ResentAlert, ResentChanges
+from mqvitals_agent.store.rows.alerts.notifications import NotificationChanges
+from mqvitals_agent.store.rows.alerts.resent import ResentAlert, ResentChanges
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import Severity
 

@@ -16,16 +16,16 @@ from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import STEP_S, Retention, RetentionPolicy
-from mqvitals_agent.store.rows.history import HourMean
-from mqvitals_agent.store.rows.messages import ConsoleRow, message
-from mqvitals_agent.store.rows.notification_rows import (
+from mqvitals_agent.store.rows.alerts.notification_rows import (
     NotificationOutcome,
     PendingGroup,
     PendingNotification,
     insert_groups,
 )
-from mqvitals_agent.store.rows.smf_records import SmfFile, SmfPart
-from mqvitals_agent.store.rows.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.messages import ConsoleRow, message
+from mqvitals_agent.store.rows.samples.history import HourMean
+from mqvitals_agent.store.rows.samples.smf_records import SmfFile, SmfPart
+from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Reading, Snapshot, Source

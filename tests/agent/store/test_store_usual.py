@@ -15,9 +15,9 @@ from mqvitals_agent.ingest.memory import HourlyBaselines
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.history import HourMean
+from mqvitals_agent.store.rows.samples.history import HourMean
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.explanation import explain_object
+from mqvitals_agent.view.object.explanation import explain_object
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.history import HOUR_MS, WEEK_MS, MemoryHistory, hours, no_zone
 from mqvitals_rules.ruleset.config import RuleConfig

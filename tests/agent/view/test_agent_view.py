@@ -9,15 +9,15 @@ import pytest
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.receivers import ReceiverRow
+from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
 from mqvitals_agent.view.screens.agent import agent_lines, receiver_lines, store_lines
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.status import StatusData, status_of
-from mqvitals_agent.view.table import Item
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported

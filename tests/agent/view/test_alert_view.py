@@ -8,8 +8,16 @@ import pytest
 
 from mqsamples.printed import printed
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.alerts import alert_json, at_least, full_json, short_summary, since_words, summary, worst_first
-from mqvitals_agent.view.past_words import LATER_WORDS
+from mqvitals_agent.view.alerts.past_words import LATER_WORDS
+from mqvitals_agent.view.alerts.words import (
+    alert_json,
+    at_least,
+    full_json,
+    short_summary,
+    since_words,
+    summary,
+    worst_first,
+)
 from mqvitals_agent.view.screens.alerts import alert_list_lines, entry_texts
 from mqvitals_agent.view.status import StatusData
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity

@@ -10,7 +10,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.before import (
+from mqvitals_agent.view.history.before import (
     BEFORE_MS,
     Before,
     BeforeLine,

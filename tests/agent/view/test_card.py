@@ -15,7 +15,9 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.card import (
+from mqvitals_agent.view.figures.values import MAIN_METRIC
+from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
+from mqvitals_agent.view.object.card import (
     CARD,
     MOST,
     CardFigure,
@@ -26,10 +28,8 @@ from mqvitals_agent.view.card import (
     read_card,
     shown_threshold,
 )
-from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
-from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.screens.page_sections import PageState
-from mqvitals_agent.view.values import MAIN_METRIC
+from mqvitals_agent.view.screens.object.page import detail_lines
+from mqvitals_agent.view.screens.object.sections import PageState
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot

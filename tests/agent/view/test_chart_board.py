@@ -11,8 +11,9 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.chart_lines import SERIES_TONES, ShadedSpan
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.object_detail import ObjectDetail
-from mqvitals_agent.view.screens.chart_board import (
+from mqvitals_agent.view.figures.trend import Trend
+from mqvitals_agent.view.object.detail import ObjectDetail
+from mqvitals_agent.view.screens.object.chart_board import (
     MOST_CHARTS,
     MOST_SERIES,
     board_lines,
@@ -20,8 +21,7 @@ from mqvitals_agent.view.screens.chart_board import (
     moved_cursor,
     room_for,
 )
-from mqvitals_agent.view.screens.page_sections import PageState
-from mqvitals_agent.view.trend import Trend
+from mqvitals_agent.view.screens.object.sections import PageState
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.thresholds import Threshold

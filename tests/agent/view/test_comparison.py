@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.steps import TimeStep
+from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.comparison import Comparison, differences
 from mqvitals_agent.view.frame import COMPARISON, FrameRequest, read_frame
+from mqvitals_agent.view.history.comparison import Comparison, differences
 from mqvitals_agent.view.screens.comparison import comparison_lines, difference_words
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config

@@ -16,8 +16,8 @@ from mqvitals_agent.store.rows.messages import ConsoleRow, EventQueueRow, messag
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.console import CRITICAL, NEEDED, console_lines, read_console, tone_of_code
 from mqvitals_agent.view.frame import FrameRequest, read_frame
+from mqvitals_agent.view.history.console import CRITICAL, NEEDED, console_lines, read_console, tone_of_code
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Evaluation

@@ -12,9 +12,9 @@ from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import FrameRequest, read_frame
-from mqvitals_agent.view.object_detail import ObjectDetail
-from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.screens.page_sections import PageState
+from mqvitals_agent.view.object.detail import ObjectDetail
+from mqvitals_agent.view.screens.object.page import detail_lines
+from mqvitals_agent.view.screens.object.sections import PageState
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.pattern import ObjectPattern

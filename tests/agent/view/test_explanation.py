@@ -15,7 +15,7 @@ from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.review.evaluation import IntervalEvaluator
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.explanation import explain_object
+from mqvitals_agent.view.object.explanation import explain_object
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.pack import decode_packs

@@ -6,8 +6,8 @@ import pytest
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import FrameRequest, StorePosition, read_frame, store_position
-from mqvitals_config.facts import BufferPoolFact, FactSettings
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.facts import BufferPoolFact, FactSettings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName

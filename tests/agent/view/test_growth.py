@@ -15,11 +15,11 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
-from mqvitals_agent.view.forecast import FARTHEST_MS, LEAST_MS, full_in
+from mqvitals_agent.view.figures.forecast import FARTHEST_MS, LEAST_MS, full_in
+from mqvitals_agent.view.figures.table import Cell
 from mqvitals_agent.view.frame import FrameRequest, read_frame
-from mqvitals_agent.view.lists import COLUMNS
-from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.table import Cell
+from mqvitals_agent.view.lists.columns import COLUMNS
+from mqvitals_agent.view.screens.object.page import detail_lines
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported

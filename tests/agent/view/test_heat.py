@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.store.rows.alerts import SeveritySpan
+from mqvitals_agent.store.rows.alerts.alert_rows import SeveritySpan
 from mqvitals_agent.text.severity import Health, health_of
-from mqvitals_agent.view.heat import CELLS, folded, heat_of
+from mqvitals_agent.view.history.heat import CELLS, folded, heat_of
 from mqvitals_rules.lifecycle.alert import Severity
 
 STEP = 60_000

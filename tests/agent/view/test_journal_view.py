@@ -12,7 +12,7 @@ from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.store.rows.journal import BACK, FIRST_SEEN, GONE, JournalEntry
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.journal import (
+from mqvitals_agent.view.history.journal import (
     FLAP_MS,
     LEAST_FLAPS,
     RECENT_MS,

@@ -14,9 +14,9 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cells, fit
+from mqvitals_agent.view.figures.table import Column, Item, cell_spans, short_absence
 from mqvitals_agent.view.frame import FrameRequest, read_frame
-from mqvitals_agent.view.lists import COLUMNS, GAP, fitted, matching, metrics_of, ordered
-from mqvitals_agent.view.table import Column, Item, cell_spans, short_absence
+from mqvitals_agent.view.lists.columns import COLUMNS, GAP, fitted, matching, metrics_of, ordered
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Reported

@@ -12,11 +12,11 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.frame import LIST, Frame, FrameRequest, StorePosition
-from mqvitals_agent.view.lists import STORAGE, STRUCTURES
+from mqvitals_agent.view.lists.columns import STORAGE, STRUCTURES
 from mqvitals_agent.view.screens.matrix import storage_matrix, structure_matrix, task_matrix
 from mqvitals_agent.view.status import OwnerData, StatusData, status_of
-from mqvitals_agent.view.table import Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import metric

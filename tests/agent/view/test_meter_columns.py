@@ -14,9 +14,9 @@ from mqvitals_agent.text.meter import Bound
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.lists import COLUMNS, fitted
-from mqvitals_agent.view.meter_columns import bounds_of
-from mqvitals_agent.view.table import Column, Item, cell_spans
+from mqvitals_agent.view.figures.meter_columns import bounds_of
+from mqvitals_agent.view.figures.table import Column, Item, cell_spans
+from mqvitals_agent.view.lists.columns import COLUMNS, fitted
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.pattern import ObjectPattern

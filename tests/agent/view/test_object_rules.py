@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.view.object_detail import ObjectRule
-from mqvitals_agent.view.screens.object_rules import open_rules, rule_lines, rules_title, verdict
-from mqvitals_agent.view.screens.page_sections import PageState
+from mqvitals_agent.view.object.detail import ObjectRule
+from mqvitals_agent.view.screens.object.rules import open_rules, rule_lines, rules_title, verdict
+from mqvitals_agent.view.screens.object.sections import PageState
 from mqvitals_rules.explanation import RuleExplanation
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.ruleset.config import RuleConfig

@@ -15,10 +15,10 @@ from mqvitals_agent.text.sparkline import sparkline
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
-from mqvitals_agent.view.key_figures import OverviewHistory, bounds_of_object
+from mqvitals_agent.view.lists.key_figures import OverviewHistory, bounds_of_object
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.header import header_lines
-from mqvitals_agent.view.screens.overview import overview_lines
+from mqvitals_agent.view.screens.overview.page import overview_lines
 from mqvitals_agent.view.status import StatusData, status_of, without_answer
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig

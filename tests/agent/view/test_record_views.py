@@ -11,9 +11,9 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
-from mqvitals_agent.view.explanation import explain_object
-from mqvitals_agent.view.table import Item, value_cell
-from mqvitals_agent.view.values import PER_SECOND, with_rates
+from mqvitals_agent.view.figures.table import Item, value_cell
+from mqvitals_agent.view.figures.values import PER_SECOND, with_rates
+from mqvitals_agent.view.object.explanation import explain_object
 from mqvitals_rules.lifecycle.alert import AlertState
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source

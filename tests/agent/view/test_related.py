@@ -11,8 +11,8 @@ import pytest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
-from mqvitals_agent.view.object_detail import ObjectRule, _charted
-from mqvitals_agent.view.screens.object import detail_lines
+from mqvitals_agent.view.object.detail import ObjectRule, _charted
+from mqvitals_agent.view.screens.object.page import detail_lines
 from mqvitals_config.settings import Settings
 from mqvitals_rules.compiled_rule import compile_rule
 from mqvitals_rules.engine import Evaluation

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.action import Acknowledgement, Silence, last_own_action
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.silencing import (
+from mqvitals_agent.view.alerts.silencing import (
     BEGINS,
     ENDS,
     MATCHERS,
@@ -20,7 +20,7 @@ from mqvitals_agent.view.silencing import (
     parse_silence,
     preview_lines,
 )
-from mqvitals_config.matcher import Matcher, Operator, matchers_text
+from mqvitals_config.sections.matcher import Matcher, Operator, matchers_text
 from mqvitals_rules.lifecycle.alert import Severity
 
 NOW = 1_795_176_590_000  # 2026-11-20 12:09:50 UTC

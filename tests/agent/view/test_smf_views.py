@@ -15,13 +15,13 @@ from mqvitals_agent.text.figure import rough_age
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.view.figures.table import Item
+from mqvitals_agent.view.figures.values import on_zos, record_words
 from mqvitals_agent.view.frame import LIST, Frame, FrameRequest, read_frame
-from mqvitals_agent.view.lists import COLUMNS
-from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.screens.object_sections import interval_lines
-from mqvitals_agent.view.table import Item
-from mqvitals_agent.view.tasks import bar, task_lines
-from mqvitals_agent.view.values import on_zos, record_words
+from mqvitals_agent.view.lists.columns import COLUMNS
+from mqvitals_agent.view.lists.tasks import bar, task_lines
+from mqvitals_agent.view.screens.object.figures import interval_lines
+from mqvitals_agent.view.screens.object.page import detail_lines
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.stored_past import StoredPast
+from mqvitals_agent.view.object.stored_past import StoredPast
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.expression.functions import WindowUse
 from mqvitals_rules.history import Point

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.chart_lines import chart_lines
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.trend import Trend, gap_spans, unit_of
-from mqvitals_agent.view.trend_chart import chart_of
-from mqvitals_agent.view.trend_report import trend_csv, trend_json, trend_text
+from mqvitals_agent.view.figures.trend import Trend, gap_spans, unit_of
+from mqvitals_agent.view.history.trend_chart import chart_of
+from mqvitals_agent.view.history.trend_report import trend_csv, trend_json, trend_text
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 

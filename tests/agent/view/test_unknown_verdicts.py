@@ -14,10 +14,10 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import UnknownRow
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import UNKNOWN, FrameRequest, read_frame
+from mqvitals_agent.view.object.unknown_verdicts import MOST_OBJECTS, read_unknown_verdicts
 from mqvitals_agent.view.screens.unknown import UNKNOWN_KEY, unknown_hint, unknown_lines
 from mqvitals_agent.view.status import TO_DO, StatusData, status_of, troubling, without_answer
-from mqvitals_agent.view.unknown_verdicts import MOST_OBJECTS, read_unknown_verdicts
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.latest_state import PATIENCE_MS, LatestState
 from mqvitals_rules.ruleset.config import RuleConfig

@@ -12,7 +12,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import FrameRequest, read_frame
-from mqvitals_agent.view.what_if import read_what_if, what_if_lines
+from mqvitals_agent.view.object.what_if import read_what_if, what_if_lines
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_config.rules import RuleSettings
+from mqvitals_config.sections.rules import RuleSettings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_config.decoder import decode
-from mqvitals_config.facts import FactSettings
-from mqvitals_config.problem import ConfigError
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.problem import ConfigError
+from mqvitals_config.sections.facts import FactSettings
 from mqvitals_rules.ruleset.facts import Facts, declared_facts
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.log import shared_volumes

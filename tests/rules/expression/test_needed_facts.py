@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_rules.expression import Context, compile_expression
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_config.problem import Problem
+from mqvitals_config.decoding.problem import Problem
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression, functions
 from mqvitals_rules.expression.context import MemberSet, Unplaced
 from mqvitals_rules.history import ObjectMessage, Point

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError, LocatedText, Place
-from mqvitals_config.rules import RuleSettings
+from mqvitals_config.sections.rules import RuleSettings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import check_settings, load_rule_config, readable_rule_config
 from mqvitals_rules.ruleset.rule import Origin, RuleParameter

@@ -8,9 +8,9 @@ from typing import get_args
 
 import pytest
 
-from mqvitals_config.facts import FactSettings
+from mqvitals_config.decoding.schema import Doc, hints_of
 from mqvitals_config.load import load_settings
-from mqvitals_config.schema import Doc, hints_of
+from mqvitals_config.sections.facts import FactSettings
 from mqvitals_rules.ruleset.facts import Declaration, declared_facts, facts_as_yaml, usable_facts
 from mqvitals_rules.vocabulary.log import VOLUMES
 from mqvitals_rules.vocabulary.metric import Kind, Metric

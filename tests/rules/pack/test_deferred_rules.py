@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.rules import RuleSettings
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.sections.rules import RuleSettings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config, readable_rule_config
 from mqvitals_rules.ruleset.ruleset import RuleSet

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_config.problem import ConfigError, Problem
+from mqvitals_config.decoding.problem import ConfigError, Problem
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.ruleset.pack import decode_pack, decode_packs, load_rules, read_rules

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_config.problem import ConfigError
+from mqvitals_config.decoding.problem import ConfigError
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.pack import load_rules

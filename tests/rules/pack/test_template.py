@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.message_summary import end_words

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mqvitals_config.decoding.problem import ConfigError
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError
 from mqvitals_config.settings import Settings
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.lifecycle.alert import Severity

@@ -18,7 +18,7 @@ from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter
 from mqvitals_agent.simulator.connector import SimulatedConnector, connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mqvitals_config.decoder import decode
-from mqvitals_config.problem import Problem
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.problem import Problem
 from mqvitals_rules import rule_state
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression.compiler import EvaluateTogether, compile_together

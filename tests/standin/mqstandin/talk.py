@@ -21,7 +21,7 @@ from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import CommandRoute, Tls
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import request, string
-from mqvitals_config.secret import Secret
+from mqvitals_config.decoding.secret import Secret
 
 _ASKED: Final = request(mq.MQCMD_INQUIRE_Q, (string(mq.MQCA_Q_NAME, "*"),))
 _WARM: Final = 20

@@ -6,10 +6,10 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, cast
 
 from mqvitals_agent.text.styled import Line
+from mqvitals_agent.view.alerts.maintenance import maintenance_spans
+from mqvitals_agent.view.alerts.silencing import LabelledAlert, narrowest_matchers, owner_matchers
 from mqvitals_agent.view.frame import Frame
-from mqvitals_agent.view.maintenance import maintenance_spans
-from mqvitals_agent.view.silencing import LabelledAlert, narrowest_matchers, owner_matchers
-from mqvitals_config.matcher import Matcher
+from mqvitals_config.sections.matcher import Matcher
 from mqvitals_tui.screens.alert_forms import AcknowledgeForm, ChosenAlert, NoteForm, SeenForm, UndoForm
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.silence_forms import ExtendForm, SilenceForm

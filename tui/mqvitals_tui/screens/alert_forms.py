@@ -11,15 +11,15 @@ from textual.message import Message
 from mqvitals_agent.alerting.action import Acknowledgement, Silence, last_own_action
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.action_client import ActionClient, author_name
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient, author_name
 from mqvitals_agent.text.figure import counted, object_words
 from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import safe
-from mqvitals_agent.view.actions import Handling, acknowledged_words, handling_texts
-from mqvitals_agent.view.alerts import open_summary, shown_severity, since_words
-from mqvitals_agent.view.silencing import parse_end
-from mqvitals_config.matcher import matchers_text
+from mqvitals_agent.view.alerts.actions import Handling, acknowledged_words, handling_texts
+from mqvitals_agent.view.alerts.silencing import parse_end
+from mqvitals_agent.view.alerts.words import open_summary, shown_severity, since_words
+from mqvitals_config.sections.matcher import matchers_text
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_tui.screens.form_screen import Action, ActionForm, FormField
 from mqvitals_tui.screens.frame_screen import ScreenContext

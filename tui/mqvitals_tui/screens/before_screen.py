@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from mqvitals_agent.view.before import before_lines
 from mqvitals_agent.view.frame import BEFORE, FrameRequest
+from mqvitals_agent.view.history.before import before_lines
 from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import BEFORE_SCREEN, MOVES, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import ScreenContext, trail_line

@@ -12,10 +12,10 @@ from textual.widget import Widget
 from mqvitals_agent.text.figure import figure, object_words, zone_name
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import safe
+from mqvitals_agent.view.figures.values import MAIN_METRIC
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
-from mqvitals_agent.view.metric_page import metric_lines
-from mqvitals_agent.view.object_detail import ChartedMetric, ObjectDetail
-from mqvitals_agent.view.screens.chart_board import (
+from mqvitals_agent.view.object.detail import ChartedMetric, ObjectDetail
+from mqvitals_agent.view.screens.object.chart_board import (
     Earlier,
     board_lines,
     fitting_span_ms,
@@ -24,9 +24,9 @@ from mqvitals_agent.view.screens.chart_board import (
     of_records,
     room_for,
 )
-from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.screens.page_sections import PageState
-from mqvitals_agent.view.values import MAIN_METRIC
+from mqvitals_agent.view.screens.object.metric_page import metric_lines
+from mqvitals_agent.view.screens.object.page import detail_lines
+from mqvitals_agent.view.screens.object.sections import PageState
 from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -16,11 +16,11 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.rows.action_client import LONGEST_TEXT, ActionClient
+from mqvitals_agent.store.rows.alerts.action_client import LONGEST_TEXT, ActionClient
 from mqvitals_agent.text.figure import times_in
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import safe, wrap
-from mqvitals_agent.view.silencing import FieldError
+from mqvitals_agent.view.alerts.silencing import FieldError
 from mqvitals_tui.keys import FORM, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import ScreenContext
 from mqvitals_tui.widgets.cursor_view import LinesView

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import cut, fit, wrap
-from mqvitals_agent.view.handling import ACKNOWLEDGED, IN_MAINTENANCE, NEW, SILENCED
+from mqvitals_agent.view.alerts.handling import ACKNOWLEDGED, IN_MAINTENANCE, NEW, SILENCED
 from mqvitals_tui.keys import APP, HELP, Hint, hint_line, key_names
 from mqvitals_tui.tabs import EVERYWHERE
 from mqvitals_tui.widgets.cursor_view import LinesView

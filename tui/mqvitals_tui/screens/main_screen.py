@@ -12,11 +12,11 @@ from textual.widgets import Input
 
 from mqvitals_agent.text.figure import clock, number, zone_name
 from mqvitals_agent.text.styled import Line, Part
+from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.frame import Frame, FrameRequest
-from mqvitals_agent.view.lists import COLUMNS, matching, ordered, spaced
+from mqvitals_agent.view.lists.columns import COLUMNS, matching, ordered, spaced
 from mqvitals_agent.view.screens.header import UNKNOWN_SIGN
 from mqvitals_agent.view.screens.unknown import UNKNOWN_KEY
-from mqvitals_agent.view.table import Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import (

@@ -12,7 +12,7 @@ from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.figure import age, moment, shown_zone, times_in, zone_name
 from mqvitals_agent.text.styled import Line, Tone, line, wrapped
 from mqvitals_agent.text.terminal import safe
-from mqvitals_agent.view.silencing import FieldError
+from mqvitals_agent.view.alerts.silencing import FieldError
 from mqvitals_tui.screens.form_screen import FormField, FormScreen
 from mqvitals_tui.screens.frame_screen import ScreenContext
 from mqvitals_tui.time_machine import Way, to_alert, to_moment

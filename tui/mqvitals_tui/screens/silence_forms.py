@@ -7,13 +7,12 @@ from pathlib import Path
 
 from mqvitals_agent.alerting.action import Silence
 from mqvitals_agent.alerting.maintenance import MaintenanceSpan
-from mqvitals_agent.store.rows.action_client import ActionClient
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 from mqvitals_agent.text.figure import moment, zone_name
 from mqvitals_agent.text.styled import Line, line, wrapped
 from mqvitals_agent.text.terminal import safe
-from mqvitals_agent.view.actions import silence_lines
-from mqvitals_agent.view.alerts import since_words
-from mqvitals_agent.view.silencing import (
+from mqvitals_agent.view.alerts.actions import silence_lines
+from mqvitals_agent.view.alerts.silencing import (
     BEGINS,
     ENDS,
     MATCHERS,
@@ -25,7 +24,8 @@ from mqvitals_agent.view.silencing import (
     parse_silence,
     preview_lines,
 )
-from mqvitals_config.matcher import Matcher, matchers_text
+from mqvitals_agent.view.alerts.words import since_words
+from mqvitals_config.sections.matcher import Matcher, matchers_text
 from mqvitals_tui.screens.form_screen import Action, ActionForm, FormField
 from mqvitals_tui.screens.frame_screen import ScreenContext
 

@@ -21,7 +21,7 @@ from mqvitals_agent.text.figure import times_in
 from mqvitals_agent.text.styled import Tone, line
 from mqvitals_agent.text.terminal import cells as measured
 from mqvitals_agent.text.terminal import cut
-from mqvitals_agent.view.table import Cell, Column, Item, cell_spans
+from mqvitals_agent.view.figures.table import Cell, Column, Item, cell_spans
 from mqvitals_tui.keys import ACROSS
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.painting import TONE_CLASSES, fitted, paint, span_style, tone_css

@@ -19,8 +19,8 @@ from mqvitals_agent.errors import ExitCode, Failure
 if TYPE_CHECKING:
     from mqvitals_agent.alerting.action import Acknowledged
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.store.rows.action_client import ActionClient
-    from mqvitals_agent.store.rows.alerts import StoredAlert
+    from mqvitals_agent.store.rows.alerts.action_client import ActionClient
+    from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
 
 _ALERT = """\
 ALERT is the number that 'mqvitals alerts list' shows, or the rule, the object or both, such as Q-03 or
@@ -68,7 +68,7 @@ def add_note_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Acknowledge; returns the exit code. Raises Failure and StoreError."""
-    from mqvitals_agent.store.rows.action_client import ActionClient
+    from mqvitals_agent.store.rows.alerts.action_client import ActionClient
     from mqvitals_agent.text.figure import times_in
 
     now, zone = now_ms(), reading_zone(arguments)
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def run_undo(arguments: argparse.Namespace) -> int:
     """Take acknowledgements back; returns the exit code. Raises Failure and StoreError."""
-    from mqvitals_agent.store.rows.action_client import ActionClient
+    from mqvitals_agent.store.rows.alerts.action_client import ActionClient
     from mqvitals_agent.text.figure import times_in
     from mqvitals_agent.text.terminal import safe
 
@@ -106,7 +106,7 @@ def run_undo(arguments: argparse.Namespace) -> int:
 
 def run_note(arguments: argparse.Namespace) -> int:
     """Keep a note; returns the exit code. Raises Failure and StoreError."""
-    from mqvitals_agent.store.rows.action_client import ActionClient
+    from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 
     with open_store(arguments) as reader:
         (stored,) = chosen_alerts(reader, [arguments.alert])
@@ -170,6 +170,6 @@ def _acknowledged(stored: StoredAlert, found: Acknowledged, client: ActionClient
 
 def _words(found: Acknowledged, now: int) -> str:
     from mqvitals_agent.text.figure import zone_name
-    from mqvitals_agent.view.actions import acknowledged_words
+    from mqvitals_agent.view.alerts.actions import acknowledged_words
 
     return f"{acknowledged_words(found, now)} {zone_name(now)}"

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List the audit; returns the exit code, 0 also when it is empty. Raises Failure and StoreError."""
-    from mqvitals_agent.view.actions import audit_json, audit_lines
+    from mqvitals_agent.view.alerts.actions import audit_json, audit_lines
 
     limit, back = limit_argument(arguments), duration_argument("--since", arguments.since)
     with open_store(arguments) as reader:

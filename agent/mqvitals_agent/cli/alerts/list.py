@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mqvitals_agent.alerting.disposition import Disposition
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.store.rows.alerts import StoredAlert
+    from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
 
 
 _DESCRIPTION = """\
@@ -65,10 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
     """List the alerts; returns the exit code, 0 whatever the list holds."""
     from mqvitals_agent.text.figure import moment, zone_name
     from mqvitals_agent.text.styled import Tone, line
-    from mqvitals_agent.view.actions import handling_json, handling_of, handling_texts
-    from mqvitals_agent.view.alerts import alert_json, at_least, full_json
-    from mqvitals_agent.view.maintenance import mutings
-    from mqvitals_agent.view.past_words import with_past_words
+    from mqvitals_agent.view.alerts.actions import handling_json, handling_of, handling_texts
+    from mqvitals_agent.view.alerts.maintenance import mutings
+    from mqvitals_agent.view.alerts.past_words import with_past_words
+    from mqvitals_agent.view.alerts.words import alert_json, at_least, full_json
     from mqvitals_agent.view.screens.alerts import alert_list_lines
     from mqvitals_agent.view.screens.header import as_of_words
     from mqvitals_agent.view.status import last_known, read_status_data, status_of
@@ -132,8 +132,8 @@ def _decisions(arguments: argparse.Namespace, reader: StoreReader, listed: Seque
     """Print for each alert what its receivers know or get, or why not."""
     from mqvitals_agent.alerting.configured import calendar_of, pipeline_of, route_tree
     from mqvitals_agent.commandline.settings import settings_in_force
-    from mqvitals_agent.view.alerts import at_least
-    from mqvitals_agent.view.dispositions import disposition_json, disposition_lines, read_dispositions
+    from mqvitals_agent.view.alerts.dispositions import disposition_json, disposition_lines, read_dispositions
+    from mqvitals_agent.view.alerts.words import at_least
     from mqvitals_agent.view.status import read_status_data
     from mqvitals_rules.lifecycle.alert import Severity
 

@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.alerting.routing import receivers_of
     from mqvitals_agent.text.styled import wrapped
     from mqvitals_agent.text.terminal import safe
-    from mqvitals_agent.view.routes import tree_lines
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_agent.view.alerts.routes import tree_lines
+    from mqvitals_config.decoding.problem import ConfigError
 
     if arguments.test is None and (arguments.expect or arguments.json):
         raise Failure("--expect and --json need --test", hint="name the labels of an alert: --test rule=BP-03")
@@ -90,8 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
 def alert_labels(words: Sequence[str], settings: Settings, site: Sequence[ObjectLabels]) -> Mapping[str, str]:
     """The labels of an alert: those of ``words`` (``rule=BP-03``), and what follows from them. Raises Failure."""
     from mqvitals_agent.alerting.labels import Labeller
-    from mqvitals_config.problem import suggestion
-    from mqvitals_config.receiver import OWN_LABELS
+    from mqvitals_config.decoding.problem import suggestion
+    from mqvitals_config.receivers.receiver import OWN_LABELS
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -129,8 +129,8 @@ def alert_labels(words: Sequence[str], settings: Settings, site: Sequence[Object
 
 def _given(words: Sequence[str], settings: Settings) -> dict[str, str]:
     """The labels that are written out. Raises Failure."""
-    from mqvitals_config.alerting import known_labels
-    from mqvitals_config.problem import suggestion
+    from mqvitals_config.decoding.problem import suggestion
+    from mqvitals_config.sections.alerting import known_labels
 
     found: dict[str, str] = {}
     known = known_labels(settings.labels)
@@ -171,7 +171,7 @@ def _test(root: Route, labels: Mapping[str, str], settings: Settings, arguments:
     from mqvitals_agent.alerting.routing import StepOutcome, besides_words, braced, steps
     from mqvitals_agent.text.styled import line, wrapped
     from mqvitals_agent.text.terminal import safe
-    from mqvitals_agent.view.routes import arrival_lines, way_lines
+    from mqvitals_agent.view.alerts.routes import arrival_lines, way_lines
     from mqvitals_rules.lifecycle.alert import Severity
 
     found = steps(root, labels)
@@ -206,7 +206,7 @@ def _besides(
 ) -> list[Step]:
     """Where an alert about a receiver that fails goes too, when no route leads it to another one."""
     from mqvitals_agent.alerting.routing import Step, StepOutcome, besides, failing_receiver
-    from mqvitals_agent.view.routes import severity_words
+    from mqvitals_agent.view.alerts.routes import severity_words
 
     failing = failing_receiver(labels)
     if not failing or any(
@@ -225,7 +225,7 @@ def _way_json(
     found: Sequence[Step], arrivals: Sequence[Step], labels: Mapping[str, str], floors: Mapping[str, Severity]
 ) -> dict[str, object]:
     from mqvitals_agent.alerting.routing import group_key
-    from mqvitals_agent.view.routes import least_severity
+    from mqvitals_agent.view.alerts.routes import least_severity
 
     return {
         "labels": dict(labels),

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mqvitals_agent.alerting.action import Silence
     from mqvitals_agent.alerting.labels import Labels
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.store.rows.alerts import StoredAlert
-    from mqvitals_config.matcher import Matcher
+    from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
+    from mqvitals_config.sections.matcher import Matcher
 
 _SILENCE = """\
 Silences alerts: those that all matchers match are not notified until the silence ends. One that still fires then is
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def run_end(arguments: argparse.Namespace) -> int:
     """End a silence; returns the exit code. Raises Failure and StoreError."""
-    from mqvitals_agent.store.rows.action_client import ActionClient
+    from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 
     with open_store(arguments) as reader, ActionClient.open(reader.path) as client:
         silence = client.end_silence(arguments.silence, now_ms())
@@ -99,7 +99,7 @@ def run_end(arguments: argparse.Namespace) -> int:
 def run_list(arguments: argparse.Namespace) -> int:
     """List silences; returns the exit code, 0 also when there are none. Raises Failure and StoreError."""
     from mqvitals_agent.text.styled import line
-    from mqvitals_agent.view.actions import shown_silences, silence_json, silence_lines
+    from mqvitals_agent.view.alerts.actions import shown_silences, silence_json, silence_lines
 
     with open_store(arguments) as reader:
         now = now_of(reader)
@@ -118,7 +118,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def _make(arguments: argparse.Namespace, zone: tzinfo) -> int:
-    from mqvitals_agent.store.rows.action_client import ActionClient
+    from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 
     matchers = _parsed(arguments.matchers)
     now = now_ms()
@@ -150,7 +150,7 @@ def _make(arguments: argparse.Namespace, zone: tzinfo) -> int:
 
 
 def _extend(arguments: argparse.Namespace, zone: tzinfo) -> int:
-    from mqvitals_agent.store.rows.action_client import ActionClient
+    from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 
     if arguments.matchers or arguments.begin is not None or arguments.preview or arguments.reason is not None:
         raise Failure("--extend changes the end of a silence alone", hint="write --extend ID --for 1h")
@@ -173,7 +173,7 @@ def _extend(arguments: argparse.Namespace, zone: tzinfo) -> int:
 
 def _parsed(texts: Sequence[str]) -> list[Matcher]:
     """The matchers of the command line. Raises Failure."""
-    from mqvitals_config.matcher import parse_matcher
+    from mqvitals_config.sections.matcher import parse_matcher
 
     if not texts:
         raise Failure("no matcher is named", hint="write one such as rule=Q-03, or --extend ID for a silence there is")
@@ -194,8 +194,8 @@ def _warn_of_unknown_labels(
 ) -> None:
     """A label that no alert has is most likely a slip: then the silence matches nothing, or too much."""
     from mqvitals_agent.commandline.settings import loaded_settings
-    from mqvitals_config.alerting import known_labels
-    from mqvitals_config.problem import suggestion
+    from mqvitals_config.decoding.problem import suggestion
+    from mqvitals_config.sections.alerting import known_labels
 
     try:
         site = loaded_settings(arguments).settings.labels
@@ -210,7 +210,7 @@ def _warn_of_unknown_labels(
 
 def _times(silence: Silence, now: int) -> str:
     from mqvitals_agent.text.figure import zone_name
-    from mqvitals_agent.view.alerts import since_words
+    from mqvitals_agent.view.alerts.words import since_words
 
     begin = "" if silence.starts <= now else f"from {since_words(silence.starts, now)} "
     return f"{begin}until {since_words(silence.ends, now)} {zone_name(silence.ends)}"
@@ -218,7 +218,7 @@ def _times(silence: Silence, now: int) -> str:
 
 def _matchers(matchers: Sequence[Matcher]) -> str:
     from mqvitals_agent.text.terminal import safe
-    from mqvitals_config.matcher import matchers_text
+    from mqvitals_config.sections.matcher import matchers_text
 
     return safe(matchers_text(matchers))
 

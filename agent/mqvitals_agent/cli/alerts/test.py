@@ -9,7 +9,7 @@ from mqvitals_agent.commandline.arguments import now_ms, webhook_file
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from mqvitals_config.receiver import ReceiverSettings
+    from mqvitals_config.receivers.receiver import ReceiverSettings
 
 _DESCRIPTION = """\
 Posts a test alert to a receiver of the configuration, firing and then resolved, and shows the responses. The alert

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the changes; returns the exit code, 0 also when there are none."""
-    from mqvitals_agent.view.changes import change_json, change_list_lines, read_authors
+    from mqvitals_agent.view.history.changes import change_json, change_list_lines, read_authors
 
     limit, back = limit_argument(arguments), duration_argument("--since", arguments.since)
     with open_store(arguments) as reader:

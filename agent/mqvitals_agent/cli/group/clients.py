@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the clients; returns the exit code, 0 also when there are none. Raises Failure."""
-    from mqvitals_agent.view.clients import client_json, client_lines, read_clients
+    from mqvitals_agent.view.lists.clients import client_json, client_lines, read_clients
 
     most = limit_argument(arguments)
     with open_store(arguments) as reader:

@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the journal; returns the exit code, 0 also when it is empty."""
     from mqvitals_agent.text.terminal import csv_cell
-    from mqvitals_agent.view.journal import entry_json, journal_list_lines
+    from mqvitals_agent.view.history.journal import entry_json, journal_list_lines
     from mqvitals_rules.vocabulary.journal import EntryKind
 
     limit = limit_argument(arguments)

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the messages; returns the exit code, 0 also when there are none."""
-    from mqvitals_agent.view.console import event_queue_words, message_json, message_list_lines
+    from mqvitals_agent.view.history.console import event_queue_words, message_json, message_list_lines
 
     limit, back = limit_argument(arguments), duration_argument("--since", arguments.since)
     with open_store(arguments) as reader:

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.text.styled import Tone, line
     from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
     from mqvitals_agent.view.screens.header import as_of_words
-    from mqvitals_agent.view.screens.object import detail_lines
+    from mqvitals_agent.view.screens.object.page import detail_lines
 
     name = object_name(arguments.object)
     settings = settings_of(arguments)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.view.alerts import AlertAdvice
-    from mqvitals_agent.view.handling import AlertSite
+    from mqvitals_agent.view.alerts.handling import AlertSite
+    from mqvitals_agent.view.alerts.words import AlertAdvice
     from mqvitals_rules.compiled_rule import CompiledRule
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.vocabulary.metric import Reported
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the status; returns 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN or when the store cannot be read."""
     from mqvitals_agent.text.styled import Tone, line
-    from mqvitals_agent.view.past_words import with_past_words
+    from mqvitals_agent.view.alerts.past_words import with_past_words
     from mqvitals_agent.view.screens.header import as_of_words
     from mqvitals_agent.view.screens.status import status_screen
     from mqvitals_agent.view.status import read_status_data, status_json, status_of
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _site(arguments: argparse.Namespace, groups: Collection[str]) -> AlertSite:
     """What the settings say of alerts; where they cannot be used only the alerts' own labels."""
     from mqvitals_agent.errors import Failure
-    from mqvitals_agent.view.handling import AlertSite
+    from mqvitals_agent.view.alerts.handling import AlertSite
 
     try:
         return AlertSite.of(loaded_settings(arguments).settings, groups)
@@ -86,7 +86,7 @@ def _site(arguments: argparse.Namespace, groups: Collection[str]) -> AlertSite:
 
 def _advice(reader: StoreReader, alert: Alert, rule_of: Callable[[Alert], CompiledRule | None]) -> AlertAdvice:
     """What the alert's rule advises; empty where the rules cannot be read."""
-    from mqvitals_agent.view.alerts import AlertAdvice
+    from mqvitals_agent.view.alerts.words import AlertAdvice
     from mqvitals_rules.instant_context import InstantContext
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.metric import Absence

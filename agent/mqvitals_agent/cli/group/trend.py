@@ -23,7 +23,7 @@ from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.view.trend import Trend
+    from mqvitals_agent.view.figures.trend import Trend
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.metric import Metric
 
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the series; returns the exit code."""
-    from mqvitals_agent.view.trend_report import trend_csv, trend_json, trend_text
+    from mqvitals_agent.view.history.trend_report import trend_csv, trend_json, trend_text
 
     name = object_name(arguments.object)
     metric = _metric(name, arguments.metric)
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _metric(name: ObjectName, text: str) -> Metric:
     """The metric that was meant; raises Failure with the nearest names."""
-    from mqvitals_config.problem import suggestion
+    from mqvitals_config.decoding.problem import suggestion
     from mqvitals_rules.vocabulary.metric import MetricType
     from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -109,7 +109,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     from mqvitals_agent.text.chart import TimeRange
     from mqvitals_agent.text.figure import moment, zone_name
     from mqvitals_agent.text.terminal import safe
-    from mqvitals_agent.view.trend import trend_of
+    from mqvitals_agent.view.figures.trend import trend_of
     from mqvitals_rules.vocabulary.metric import Absence
 
     meta, now = reader.meta(), now_of(reader)

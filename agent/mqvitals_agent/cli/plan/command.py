@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _list(program, arguments.options)
     formula = FORMULAS.get(wanted.lower())
     if formula is None:
-        from mqvitals_config.problem import suggestion
+        from mqvitals_config.decoding.problem import suggestion
 
         meant = suggestion(wanted, FORMULAS)
         raise Failure(f"there is no formula {wanted!r}", hint=meant or f"'{program} list' shows all")

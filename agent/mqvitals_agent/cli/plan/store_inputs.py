@@ -75,7 +75,7 @@ def _object(formula: Formula, text: str) -> ObjectName:
 def _facts(asked: argparse.Namespace) -> Facts:
     """The declared facts, defaults included; raises Failure for a file that cannot be used."""
     from mqvitals_agent.commandline.settings import settings_of, usable_settings
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.problem import ConfigError
     from mqvitals_rules.ruleset.facts import Facts, declared_facts
     from mqvitals_rules.vocabulary.tables import KINDS
 

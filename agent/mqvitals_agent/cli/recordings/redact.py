@@ -67,7 +67,7 @@ def redactor_of(settings: Settings) -> Redactor:
     """A redactor for what an agent with these settings asks and hears, with a salt of its own."""
     from mqvitals_agent.redact.pseudonym import SALT_LENGTH, generic_lengths
     from mqvitals_agent.redact.redactor import Redactor
-    from mqvitals_config.collection import parse_filter
+    from mqvitals_config.sections.collection import parse_filter
 
     polling = settings.polling
     patterns = [*map(str, polling.queues.names), *map(str, polling.channels.names)]

@@ -112,7 +112,7 @@ def _play(
 ) -> int:
     from mqvitals_agent.poll.collector import Collector
     from mqvitals_agent.poll.replay import DEFAULT_INTERVAL_MS, ReplayPace, ReplaySummary, replay
-    from mqvitals_config.scalars import time_zone
+    from mqvitals_config.decoding.scalars import time_zone
 
     header = recording.header
 

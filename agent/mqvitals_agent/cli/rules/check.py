@@ -13,7 +13,7 @@ from mqvitals_agent.commandline.settings import explained, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from mqvitals_config.problem import Problem
+    from mqvitals_config.decoding.problem import Problem
     from mqvitals_rules.compiled_rule import CompiledRule
     from mqvitals_rules.ruleset.rule import Rule
     from mqvitals_rules.ruleset.ruleset import RuleSet
@@ -78,8 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _readable(paths: Iterable[str]) -> None:
     """Raises Failure for the first file that cannot be read at all: nothing can be said about its rules."""
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError, read
+    from mqvitals_config.decoding.problem import ConfigError
+    from mqvitals_config.decoding.source import UnreadableError, read
     from mqvitals_rules.ruleset.pack import MOST_FILES
 
     paths = tuple(paths)
@@ -96,8 +96,8 @@ def _readable(paths: Iterable[str]) -> None:
 
 def _untested(path: str, rules: RuleSet) -> Iterator[Problem]:
     """The rules of a file that its tests do not name."""
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError, read
+    from mqvitals_config.decoding.problem import ConfigError
+    from mqvitals_config.decoding.source import UnreadableError, read
 
     tests = str(Path(path).with_suffix(".test.yaml"))
     own = [rule for rule in rules.rules if rule.id.place.path == path]
@@ -110,14 +110,14 @@ def _untested(path: str, rules: RuleSet) -> Iterator[Problem]:
 
 
 def _unusable_tests(path: str) -> Problem:
-    from mqvitals_config.problem import Place, Problem
+    from mqvitals_config.decoding.problem import Place, Problem
 
     return Problem(Place(path), "", "warning: these tests cannot be run; 'mqvitals rules test' shows why")
 
 
 def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
     """The parameters of a file's rules that neither a condition nor a text names: to change them changes nothing."""
-    from mqvitals_config.problem import Problem
+    from mqvitals_config.decoding.problem import Problem
 
     for rule in rules:
         if rule.id.place.path != path:
@@ -133,7 +133,7 @@ def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
 def _unknown_inserts(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
     """The inserts of console messages that a file's rules read, and that the agent finds in no such message."""
     from mqvitals_agent.console.template import TEMPLATES
-    from mqvitals_config.problem import Problem, did_you_mean
+    from mqvitals_config.decoding.problem import Problem, did_you_mean
     from mqvitals_rules.compiled_rule import compile_rule
     from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -151,7 +151,7 @@ def _unknown_inserts(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
 
 def _untested_packs(rules: RuleSet) -> Iterator[Problem]:
     """The shipped rules that no shipped test names, in any pack."""
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.problem import ConfigError
     from mqvitals_rules.ruleset.pack import shipped_packs
     from mqvitals_rules.testing.cases import shipped_tests
 
@@ -173,6 +173,6 @@ def _tested_rules(path: str, text: str, rules: RuleSet) -> frozenset[str]:
 
 
 def _without_test(own: Iterable[Rule], named: Collection[str]) -> Iterator[Problem]:
-    from mqvitals_config.problem import Problem
+    from mqvitals_config.decoding.problem import Problem
 
     return (Problem(rule.id.place, "", f"warning: {rule.id} has no test") for rule in own if rule.id not in named)

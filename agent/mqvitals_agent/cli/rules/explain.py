@@ -219,8 +219,8 @@ def _verdict_lines(
 ) -> Iterator[str]:
     """The rule's verdict about one object; ``alert`` is the newest about it."""
     from mqvitals_agent.text.figure import stamp
-    from mqvitals_agent.view.alerts import open_summary
-    from mqvitals_agent.view.explanation import explain_object
+    from mqvitals_agent.view.alerts.words import open_summary
+    from mqvitals_agent.view.object.explanation import explain_object
     from mqvitals_rules.ruleset.facts import facts_as_yaml
     from mqvitals_rules.ruleset.markdown import one_line
 
@@ -277,8 +277,8 @@ def _switched_off(rule: Rule, name: ObjectName, rule_config: RuleConfig) -> Fail
 def _changes_before(reader: StoreReader, name: ObjectName, alert: Alert, now: int) -> list[str]:
     """The changes of the object, and of what belongs to it, in the day before the alert began."""
     from mqvitals_agent.text.figure import object_words
-    from mqvitals_agent.view.changes import change_words, explaining, read_changes_before, when_words
-    from mqvitals_agent.view.related import read_related
+    from mqvitals_agent.view.history.changes import change_words, explaining, read_changes_before, when_words
+    from mqvitals_agent.view.lists.related import read_related
     from mqvitals_agent.view.status import read_status_data, status_of
 
     status = status_of(read_status_data(reader, now, {}))
@@ -290,7 +290,7 @@ def _changes_before(reader: StoreReader, name: ObjectName, alert: Alert, now: in
 def _alert_words(rule: Rule, alert: Alert | None) -> str:
     """``firing since TIME; ends when ...``: the state of the newest alert."""
     from mqvitals_agent.text.figure import stamp
-    from mqvitals_config.scalars import format_duration
+    from mqvitals_config.decoding.scalars import format_duration
     from mqvitals_rules.ruleset.markdown import count_text, hold_text
 
     if alert is None:

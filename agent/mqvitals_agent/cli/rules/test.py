@@ -14,7 +14,7 @@ from mqvitals_agent.commandline.settings import explained, rule_config_of, setti
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.problem import ConfigError
     from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.ruleset import RuleSet
     from mqvitals_rules.testing import Coverage, RuleTest, RuleTestFailure
@@ -105,7 +105,7 @@ def _coverages(suites: Iterable[RuleTestSuite]) -> dict[int, Coverage]:
 
 
 def _suites(arguments: argparse.Namespace) -> Iterator[RuleTestSuite]:
-    from mqvitals_config.problem import suggestion
+    from mqvitals_config.decoding.problem import suggestion
     from mqvitals_rules.testing.cases import shipped_tests
 
     shipped = shipped_tests()
@@ -134,8 +134,8 @@ def _shipped_rules() -> RuleSet:
 
 def _site_suite(path: str, arguments: argparse.Namespace) -> RuleTestSuite:
     """The tests of a file of the site, with the rules in force there."""
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError, read
+    from mqvitals_config.decoding.problem import ConfigError
+    from mqvitals_config.decoding.source import UnreadableError, read
 
     try:
         text = read(path)
@@ -158,7 +158,7 @@ def _site_suite(path: str, arguments: argparse.Namespace) -> RuleTestSuite:
 
 def _with_rules_beside(settings: Settings, path: str) -> tuple[Settings, str]:
     """The settings with the rule file that the tests at ``path`` belong to, if it exists, and its name."""
-    from mqvitals_config.problem import LocatedText, Place
+    from mqvitals_config.decoding.problem import LocatedText, Place
 
     beside = path.removesuffix(_SUFFIX) + ".yaml"
     if os.sep not in beside:
@@ -174,7 +174,7 @@ def _with_rules_beside(settings: Settings, path: str) -> tuple[Settings, str]:
 
 
 def _decoded(path: str, text: str, rules: RuleSet) -> tuple[RuleTest, ...]:
-    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.decoding.problem import ConfigError
     from mqvitals_rules.testing import decode_tests
 
     try:

@@ -21,8 +21,8 @@ from mqvitals_agent.notify.receivers.http import (
     header_text,
     revealed_address,
 )
+from mqvitals_config.decoding.secret import Secret
 from mqvitals_config.receivers.services import AlertmanagerSettings
-from mqvitals_config.secret import Secret
 from mqvitals_rules.timestamps import iso
 
 API: Final = "/api/v2/alerts"

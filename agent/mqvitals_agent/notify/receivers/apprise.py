@@ -28,8 +28,8 @@ from mqvitals_agent.notify.receivers.attempt import (
 )
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
+from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.receivers.services import APPRISE_MISSING, AppriseSettings
-from mqvitals_config.scalars import format_duration
 from mqvitals_rules.lifecycle.alert import Severity
 
 _KINDS: Final = {Severity.CRITICAL: "failure", Severity.WARNING: "warning", Severity.INFO: "info"}

@@ -13,9 +13,9 @@ from mqvitals_agent.notify.message import WriteMessage, message_of
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.text.terminal import cut, safe
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
-from mqvitals_config.receiver import ReceiverSettings, TlsReceiverSettings
-from mqvitals_config.scalars import format_duration
-from mqvitals_config.secret import Secret, SecretError
+from mqvitals_config.decoding.scalars import format_duration
+from mqvitals_config.decoding.secret import Secret, SecretError
+from mqvitals_config.receivers.receiver import ReceiverSettings, TlsReceiverSettings
 
 HIDDEN: Final = "(hidden)"
 """What stands for a secret where something is shown."""

@@ -31,9 +31,9 @@ from mqvitals_agent.notify.receivers.attempt import (
     refused,
 )
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
+from mqvitals_config.decoding.scalars import format_duration
+from mqvitals_config.decoding.secret import Secret
 from mqvitals_config.receivers.command import CommandSettings, program_trouble
-from mqvitals_config.scalars import format_duration
-from mqvitals_config.secret import Secret
 
 TRY_AGAIN: Final = os.EX_TEMPFAIL
 """The exit code 75 of sysexits.h."""

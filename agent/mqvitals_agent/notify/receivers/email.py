@@ -35,8 +35,8 @@ from mqvitals_agent.notify.receivers.attempt import (
 )
 from mqvitals_agent.notify.receivers.mail import mail_of, report_mail
 from mqvitals_agent.notify.report import ReportMessage
+from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.receivers.servers import MAIL_PORTS, EmailSettings, mail_parts
-from mqvitals_config.scalars import format_duration
 
 _LOG = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome
 from mqvitals_agent.notify.receivers.attempt import Credentials, Reveal
 from mqvitals_agent.notify.receivers.http import HttpClient, HttpRequest, Revealed, revealed_address
+from mqvitals_config.decoding.secret import Secret
 from mqvitals_config.receivers.services import HeartbeatSettings
-from mqvitals_config.secret import Secret
 
 _TEST = "this is a test of mqvitals: nothing is late"
 

@@ -33,9 +33,9 @@ from mqvitals_agent.notify.receivers.attempt import (
     readable,
 )
 from mqvitals_agent.notify.report import ReportMessage
+from mqvitals_config.decoding.scalars import format_duration
+from mqvitals_config.decoding.secret import Secret, WebAddress, checked_address, shown_address
 from mqvitals_config.receivers.http import HttpSettings
-from mqvitals_config.scalars import format_duration
-from mqvitals_config.secret import Secret, WebAddress, checked_address, shown_address
 
 _BODY_BYTES = 4096
 _SECRET_PART = re.compile(r"[^/?&=#:@]{6,}")

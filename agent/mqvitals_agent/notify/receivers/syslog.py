@@ -31,6 +31,7 @@ from mqvitals_agent.notify.receivers.attempt import (
 from mqvitals_agent.text.figure import counted
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
+from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.receivers.servers import (
     SYSLOG_PORT,
     SYSLOG_SOCKET,
@@ -38,7 +39,6 @@ from mqvitals_config.receivers.servers import (
     SyslogFacility,
     SyslogSettings,
 )
-from mqvitals_config.scalars import format_duration
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.timestamps import iso
 

@@ -20,7 +20,7 @@ from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.columns import MetricValues
 from mqvitals_agent.poll.probe import probe_part
-from mqvitals_config.decoder import decode
+from mqvitals_config.decoding.decoder import decode
 from mqvitals_rules.snapshot import is_object_name
 from mqvitals_rules.vocabulary.dead_letter import DEAD_LETTER_KIND, DEAD_LETTERS
 from mqvitals_rules.vocabulary.metric import Absence

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from mqvitals_agent.alerting.decision import LastNotification
 from mqvitals_agent.alerting.grouping import AlertGroup
 from mqvitals_agent.store.reading.base import QueryBase
-from mqvitals_agent.store.rows.actions import (
+from mqvitals_agent.store.rows.alerts.actions import (
     Actions,
     AuditEntry,
     count_unseen,
@@ -15,7 +15,7 @@ from mqvitals_agent.store.rows.actions import (
     read_actions,
     read_audit,
 )
-from mqvitals_agent.store.rows.alerts import (
+from mqvitals_agent.store.rows.alerts.alert_rows import (
     SeveritySpan,
     StoredAlert,
     StoredTransition,
@@ -23,12 +23,12 @@ from mqvitals_agent.store.rows.alerts import (
     read_severity_spans,
     read_transitions,
 )
-from mqvitals_agent.store.rows.history import (
+from mqvitals_agent.store.rows.alerts.notification_rows import read_last
+from mqvitals_agent.store.rows.alerts.notifications import read_groups, read_mutes
+from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow, read_receivers
+from mqvitals_agent.store.rows.samples.history import (
     LAST,
 )
-from mqvitals_agent.store.rows.notification_rows import read_last
-from mqvitals_agent.store.rows.notifications import read_groups, read_mutes
-from mqvitals_agent.store.rows.receivers import ReceiverRow, read_receivers
 from mqvitals_rules.snapshot import ObjectName
 
 OPERATIONAL = "operational"

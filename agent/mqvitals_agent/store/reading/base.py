@@ -22,14 +22,14 @@ from mqvitals_agent.store.file.schema import (
     refuse_foreign_objects,
 )
 from mqvitals_agent.store.result import LIVE, Owner, StoreMeta
-from mqvitals_agent.store.rows.actions import (
+from mqvitals_agent.store.rows.alerts.actions import (
     NO_ACTIONS,
 )
-from mqvitals_agent.store.rows.current import CurrentQuery
-from mqvitals_agent.store.rows.history import (
+from mqvitals_agent.store.rows.samples.current import CurrentQuery
+from mqvitals_agent.store.rows.samples.history import (
     HistoryQuery,
 )
-from mqvitals_agent.store.rows.objects import (
+from mqvitals_agent.store.rows.samples.objects import (
     number_of,
     read_closest,
     read_owners,

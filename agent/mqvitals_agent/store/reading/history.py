@@ -9,7 +9,7 @@ from typing import Any
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.result import Series
-from mqvitals_agent.store.rows.history import (
+from mqvitals_agent.store.rows.samples.history import (
     FIRST,
     LAST,
     HourMean,
@@ -19,7 +19,7 @@ from mqvitals_agent.store.rows.history import (
     read_hours,
     read_means,
 )
-from mqvitals_agent.store.rows.objects import (
+from mqvitals_agent.store.rows.samples.objects import (
     read_polled_cells,
     read_snapshot_span,
     read_snapshot_times,

@@ -6,9 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.rows.changes import Change, read_changes
-from mqvitals_agent.store.rows.history import (
-    LAST,
-)
 from mqvitals_agent.store.rows.journal import JournalEntry, JournalQuery, read_journal
 from mqvitals_agent.store.rows.messages import (
     EventQueueRow,
@@ -20,6 +17,9 @@ from mqvitals_agent.store.rows.messages import (
     read_messages,
     read_new_messages,
     read_newest_messages,
+)
+from mqvitals_agent.store.rows.samples.history import (
+    LAST,
 )
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.event import CONSOLE, categories_of

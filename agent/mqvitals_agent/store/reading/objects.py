@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.result import CurrentValue, StoredObject, UnknownRow
-from mqvitals_agent.store.rows.objects import (
+from mqvitals_agent.store.rows.samples.objects import (
     number_of,
     read_closest,
     read_instances,

@@ -15,7 +15,7 @@ from itertools import islice
 from re import compile as compile_pattern
 from typing import Any, Final, NamedTuple
 
-from mqvitals_agent.store.rows.actions import read_audit
+from mqvitals_agent.store.rows.alerts.actions import read_audit
 from mqvitals_agent.store.rows.changes import Change, read_changes
 from mqvitals_agent.store.rows.messages import FREQUENT
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, integer, moment, moment_or_none, text

@@ -9,15 +9,15 @@ from mqvitals_agent.text.figure import age, number, number_of, quantity, size
 from mqvitals_agent.text.severity import WIDEST, Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, labelled, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, fit, safe
-from mqvitals_agent.view.console import failing_words
+from mqvitals_agent.view.figures.table import REPLY_CPU_US, Item, a_minute
+from mqvitals_agent.view.figures.values import figure_of, number_in
+from mqvitals_agent.view.history.console import failing_words
 from mqvitals_agent.view.status import interval_words, refused_words, unstored_words, without_answer
-from mqvitals_agent.view.table import REPLY_CPU_US, Item, a_minute
-from mqvitals_agent.view.values import figure_of, number_in
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.rows.receivers import ReceiverRow
+    from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
     from mqvitals_agent.view.frame import Frame
 
 _AHEAD = metric("store", "limit_ahead").values["YES"]

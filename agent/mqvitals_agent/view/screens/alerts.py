@@ -12,8 +12,9 @@ from mqvitals_agent.text.severity import WIDEST, Health, health_of
 from mqvitals_agent.text.strip import strip
 from mqvitals_agent.text.styled import Line, Part, Span, Tone, heading, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
-from mqvitals_agent.view.actions import handling_texts
-from mqvitals_agent.view.alerts import (
+from mqvitals_agent.view.alerts.actions import handling_texts
+from mqvitals_agent.view.alerts.handling import NO_MARK, legend
+from mqvitals_agent.view.alerts.words import (
     began_ts,
     duration_words,
     grouped_by_cause,
@@ -23,8 +24,7 @@ from mqvitals_agent.view.alerts import (
     since_words,
     summary,
 )
-from mqvitals_agent.view.handling import NO_MARK, legend
-from mqvitals_agent.view.heat import folded, heat_parts
+from mqvitals_agent.view.history.heat import folded, heat_parts
 from mqvitals_agent.view.status import silent_since, without_answer
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Why
 from mqvitals_rules.ruleset.rule import RuleKind

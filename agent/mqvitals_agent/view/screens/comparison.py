@@ -19,8 +19,8 @@ from mqvitals_agent.text.figure import (
 )
 from mqvitals_agent.text.styled import Line, Span, Tone, line, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit
-from mqvitals_agent.view.comparison import Comparison, MetricDifference
-from mqvitals_agent.view.values import number_in
+from mqvitals_agent.view.figures.values import number_in
+from mqvitals_agent.view.history.comparison import Comparison, MetricDifference
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType
 
 _FIGURE: Final = 13

@@ -10,7 +10,7 @@ from mqvitals_agent.text.figure import age, clock, day, moment, number, number_o
 from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
-from mqvitals_agent.view.alerts import since_words
+from mqvitals_agent.view.alerts.words import since_words
 from mqvitals_agent.view.status import (
     GroupStatus,
     counts,

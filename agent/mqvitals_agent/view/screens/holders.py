@@ -10,8 +10,8 @@ from mqvitals_agent.text.figure import age, duration_us, number, number_of
 from mqvitals_agent.text.severity import Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, safe
-from mqvitals_agent.view.screens.folding import table_lines, text_columns
-from mqvitals_agent.view.table import Cell
+from mqvitals_agent.view.figures.folding import table_lines, text_columns
+from mqvitals_agent.view.figures.table import Cell
 from mqvitals_agent.who.holder import HandleInstance, Holder, Holders, MemberHolders
 from mqvitals_rules.snapshot import ObjectName
 

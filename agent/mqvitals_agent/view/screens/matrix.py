@@ -15,11 +15,11 @@ from mqvitals_agent.text.figure import figure, short_age
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Part, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import cells, cut, fit, safe
-from mqvitals_agent.view.lists import COLUMNS, matching
-from mqvitals_agent.view.meter_columns import with_meter
-from mqvitals_agent.view.table import Cell, Column, Item, cell_spans, metric_column, value_cell
-from mqvitals_agent.view.tasks import TASKS
-from mqvitals_agent.view.values import natural_order
+from mqvitals_agent.view.figures.meter_columns import with_meter
+from mqvitals_agent.view.figures.table import Cell, Column, Item, cell_spans, metric_column, value_cell
+from mqvitals_agent.view.figures.values import natural_order
+from mqvitals_agent.view.lists.columns import COLUMNS, matching
+from mqvitals_agent.view.lists.tasks import TASKS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from mqvitals_agent.text.figure import number, number_of, short_age
 from mqvitals_agent.text.severity import Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, safe, table
-from mqvitals_agent.view import key_figures
-from mqvitals_agent.view.actions import handling_texts
-from mqvitals_agent.view.alerts import AlertAdvice
-from mqvitals_agent.view.handling import Handlings, brief_words
-from mqvitals_agent.view.key_figures import as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
+from mqvitals_agent.view.alerts.actions import handling_texts
+from mqvitals_agent.view.alerts.handling import Handlings, brief_words
+from mqvitals_agent.view.alerts.words import AlertAdvice
+from mqvitals_agent.view.figures.values import MAIN_METRIC, Values, figure_of
+from mqvitals_agent.view.lists import key_figures
+from mqvitals_agent.view.lists.key_figures import as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
 from mqvitals_agent.view.screens.alerts import entry_lines
 from mqvitals_agent.view.screens.header import status_header
 from mqvitals_agent.view.status import GroupStatus, OwnerData, last_known, unreachable_words
-from mqvitals_agent.view.values import MAIN_METRIC, Values, figure_of
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.vocabulary.metric import Absence
 

@@ -9,9 +9,9 @@ from mqvitals_agent.text.figure import age, duration_us, number, number_of
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import safe
-from mqvitals_agent.view.screens.folding import table_lines, text_columns
+from mqvitals_agent.view.figures.folding import table_lines, text_columns
+from mqvitals_agent.view.figures.table import Cell
 from mqvitals_agent.view.screens.holders import IN_DOUBT, OLD_MS, UNKNOWN
-from mqvitals_agent.view.table import Cell
 from mqvitals_agent.who.holder import MemberUnits, ReportedConnection, UnitsOfWork
 
 _TITLES = ("In the log since", "State", "Application", "User", "URTYPE", "Job", "Via", "QMURID", "CONN")

@@ -10,8 +10,8 @@ from mqvitals_agent.text.figure import age, clock, counted, day, moment, number_
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, wrapped
 from mqvitals_agent.text.terminal import cut, safe
+from mqvitals_agent.view.object.unknown_verdicts import UnknownObject, UnknownVerdicts
 from mqvitals_agent.view.status import TO_DO, GroupStatus, OwnerStatus, troubling, without_answer
-from mqvitals_agent.view.unknown_verdicts import UnknownObject, UnknownVerdicts
 from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.vocabulary.metric import Absence
 

@@ -32,7 +32,7 @@ class People:
     def be(self, name: str, later_s: int = 0) -> None:
         """Who acts from now on, so much later."""
         self.now += later_s * 1000
-        self._monkeypatch.setattr("mqvitals_agent.store.rows.action_client.author_name", lambda: name)
+        self._monkeypatch.setattr("mqvitals_agent.store.rows.alerts.action_client.author_name", lambda: name)
 
     def do(self, *words: str, code: int = 0) -> list[str]:
         """The lines that a command prints, those of standard error last."""

@@ -13,7 +13,7 @@ from mqvitals_agent.commandline.as_of import past_moment
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.steps import TimeStep
+from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_rules.timestamps import iso
 
 NOW = 1795176590000  # 2026-11-20 12:09:50 UTC

@@ -12,8 +12,8 @@ import pytest
 from jsonschema import validators
 
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.secret import Secret
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.secret import Secret
 
 NOW = 1_795_176_000_000
 """2026-11-20 12:00:00 UTC."""

@@ -16,7 +16,7 @@ from aiohttp.test_utils import TestServer
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.apprise import AppriseReceiver
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.receivers.services import AppriseSettings
 
 # One of its plugins imports it.

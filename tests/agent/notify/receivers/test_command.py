@@ -15,9 +15,9 @@ import pytest
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert, webhook_payload
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.command import CommandReceiver, ProgramEnd, program_outcome
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.secret import Secret
 from mqvitals_config.receivers.command import CommandSettings
-from mqvitals_config.secret import Secret
 
 ACCEPTED, REFUSED, AGAIN = DeliveryStatus.ACCEPTED, DeliveryStatus.REFUSED, DeliveryStatus.AGAIN
 NOW = 1_795_176_000_000

@@ -28,9 +28,9 @@ from mqvitals_agent.notify.receivers.attempt import PATIENCE_MS
 from mqvitals_agent.notify.receivers.email import EmailReceiver, own_name
 from mqvitals_agent.notify.receivers.mail import mail_of
 from mqvitals_agent.notify.report import ReportMessage
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.secret import Secret
 from mqvitals_config.receivers.servers import EmailSettings
-from mqvitals_config.secret import Secret
 
 ACCEPTED, REFUSED, AGAIN = DeliveryStatus.ACCEPTED, DeliveryStatus.REFUSED, DeliveryStatus.AGAIN
 NOW = 1_795_176_000_000

@@ -20,9 +20,9 @@ from aiohttp.test_utils import TestServer
 from mqvitals_agent.notify.notification import Notification
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, trial_notifications
 from mqvitals_agent.notify.receivers.webhook import SIGNATURE, WebhookReceiver
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.secret import Secret, WebAddress
 from mqvitals_config.receivers.http import WebhookSettings
-from mqvitals_config.secret import Secret, WebAddress
 
 NOW = 1_795_176_000_000
 AGAIN, ACCEPTED = DeliveryStatus.AGAIN, DeliveryStatus.ACCEPTED

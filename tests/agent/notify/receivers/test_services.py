@@ -23,9 +23,10 @@ from mqvitals_agent.notify.receivers.servicenow import servicenow_record
 from mqvitals_agent.notify.receivers.slack import escaped, slack_payload
 from mqvitals_agent.notify.receivers.splunk import splunk_event
 from mqvitals_agent.notify.receivers.teams import MOST_BYTES, teams_body
-from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.receiver import ReceiverType
+from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.decoding.secret import Secret, WebAddress
 from mqvitals_config.receivers.http import HttpSettings
+from mqvitals_config.receivers.receiver import ReceiverType
 from mqvitals_config.receivers.services import (
     PagerDutySettings,
     ServiceNowSettings,
@@ -33,7 +34,6 @@ from mqvitals_config.receivers.services import (
     SplunkSettings,
     TeamsSettings,
 )
-from mqvitals_config.secret import Secret, WebAddress
 
 Told = Callable[..., NotifiedAlert]
 Group = Callable[..., Notification]

@@ -22,7 +22,7 @@ from mqvitals_agent.notify.message import NotificationMessage, message_of
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert, notification_of_one
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.syslog import SyslogReceiver, SyslogSource, syslog_message
-from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.receivers.servers import SyslogSettings
 
 ACCEPTED, AGAIN = DeliveryStatus.ACCEPTED, DeliveryStatus.AGAIN

@@ -18,10 +18,16 @@ from mqvitals_agent.notify.delivery import make_receiver
 from mqvitals_agent.notify.message import MOST_TEXT, MOST_TITLE, message_of
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert
 from mqvitals_agent.notify.template import message_writer, template_problems
-from mqvitals_config.decoder import decode
-from mqvitals_config.problem import ConfigError, LocatedText, Place
+from mqvitals_config.decoding.decoder import decode
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place
+from mqvitals_config.receivers.template import (
+    LINK_NAMES,
+    MESSAGE_NAMES,
+    MessageTemplate,
+    link_template,
+    message_template,
+)
 from mqvitals_config.settings import Settings
-from mqvitals_config.template import LINK_NAMES, MESSAGE_NAMES, MessageTemplate, link_template, message_template
 
 NOW = 1_795_176_000_000
 """2026-11-20 12:00:00 UTC."""

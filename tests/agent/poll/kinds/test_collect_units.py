@@ -13,7 +13,7 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import byte_string, integer, request, string_filter
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.queries import PROBES, configured_ms, zos_queries
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from mqvitals_agent.connection.connection import BROWSE_DEAD_LETTERS, MOST_DEAD_
 from mqvitals_agent.poll.kinds import dead_letters
 from mqvitals_agent.poll.queries import distributed_queries, zos_queries
 from mqvitals_agent.simulator.answer import dead_letter_header
-from mqvitals_config.collection import PollingSettings
+from mqvitals_config.sections.collection import PollingSettings
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Alerts, what people did about them, and the notifications that they are owed."""

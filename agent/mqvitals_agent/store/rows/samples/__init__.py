@@ -1,0 +1,1 @@
+"""Objects, the samples of their metrics, current values, and what was known as of a moment."""

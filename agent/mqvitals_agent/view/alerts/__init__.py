@@ -1,0 +1,1 @@
+"""Alerts in words: order and advice, what people did about them, where they are sent, what mutes them."""

@@ -1,0 +1,1 @@
+"""Figures in cells: values with their rates and ages, trends and forecasts, meters, tables as data."""

@@ -1,0 +1,185 @@
+"""A trend as ``mqvitals trend`` prints it: as JSON, as CSV, as a chart with its figures in words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from statistics import median
+from typing import Any, Final
+
+from mqvitals_agent.text.chart import MARK, TimeRange
+from mqvitals_agent.text.chart_lines import chart_lines
+from mqvitals_agent.text.figure import age, clock, day, figure, moment, quantity, stamp, state, zone_name
+from mqvitals_agent.text.terminal import cut, safe, wrap
+from mqvitals_agent.view.figures.trend import (
+    Trend,
+    charted_points,
+    charted_unit,
+    gap_spans,
+    is_known,
+    lengths_of,
+    not_kept,
+    unit_of,
+    value_words,
+)
+from mqvitals_agent.view.history.trend_chart import chart_of
+from mqvitals_rules.vocabulary.metric import Metric, MetricType
+
+CSV_HEADER = "at,value"
+_UNITS = {"pct": "%", "us": "µs"}
+MOST_GAPS = 5
+"""The number of gaps that are named; the others are counted."""
+_MOST_CHANGES = 5
+"""The number of changes of the definition that are named, the newest; all are marked."""
+_RATE_DIGITS: Final = 6
+"""Decimals of a rate."""
+
+
+def trend_json(view: Trend) -> dict[str, Any]:
+    """The object of ``mqvitals trend --json``. Shares have two decimals, whole numbers stay whole.
+
+    The points of a counter are its increases; ``per_second`` are the rates that a chart shows.
+    """
+    rates = charted_points(view.points, view.intervals, view.metric)
+    per_second = {"per_second": [[stamp(ts), _rounded(rate)] for ts, rate in rates]}
+    return {
+        "metric": view.metric.name,
+        "object": str(view.object),
+        "unit": unit_of(view.metric),
+        **({} if view.kept_from is None else {"kept_from": stamp(view.kept_from)}),
+        "points": [[stamp(ts), _plain(value, view.metric)] for ts, value in view.points],
+        **(per_second if _is_counter(view) else {}),
+    }
+
+
+def trend_csv(view: Trend) -> Iterator[str]:
+    """The lines of ``mqvitals trend --csv``; an absent value leaves its field empty. A counter has its rates too."""
+    if not _is_counter(view):
+        yield CSV_HEADER
+        for ts, value in view.points:
+            yield f"{stamp(ts)},{_field(_plain(value, view.metric))}"
+        return
+    yield f"{CSV_HEADER},per_second"
+    rates = charted_points(view.points, view.intervals, view.metric)
+    for (ts, value), (_, rate) in zip(view.points, rates, strict=True):
+        yield f"{stamp(ts)},{_field(_plain(value, view.metric))},{_field(_rounded(rate))}"
+
+
+def _is_counter(view: Trend) -> bool:
+    return view.metric.type is MetricType.COUNTER
+
+
+def _field(value: float | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _rounded(rate: float | None) -> float | None:
+    return None if rate is None else round(rate, _RATE_DIGITS)
+
+
+def trend_text(view: Trend, width: int, height: int) -> list[str]:
+    """The lines of ``mqvitals trend``: what it is, the chart, and its figures in words."""
+    metric = view.metric
+    title = f"{safe(str(view.object))}  {metric.name}: {metric.meaning}"
+    lines = [*wrap(title, width, rest="  "), *([cut(view.note, width)] if view.note else []), ""]
+    present = [(ts, value) for ts, value in view.points if value is not None and math.isfinite(value)]
+    if not view.points:
+        deleted = not_kept(view)
+        whole = view.kept_from is not None and view.kept_from > view.span.until
+        none = f"No poll from {_from_to(view.span)} {zone_name(view.span.until)}{f'; {deleted}' if deleted else ''}"
+        return [*lines, *wrap(deleted if whole else none, width)]
+    if not present:
+        reason = f": {view.why}" if view.why else ""
+        return [*lines, *wrap(f"Absent at all {_polls(len(view.points), view)}{reason}", width), *_footer(view, width)]
+    drawn = chart_of([view])
+    lines += [each.text for each in chart_lines(drawn, width, height)]
+    for ts, changed in drawn.marks[-_MOST_CHANGES:]:
+        lines += wrap(f"{MARK} {_when(ts, view.span)} {changed}", width, rest="  ")
+    if len(drawn.marks) > _MOST_CHANGES:
+        lines.append(f"{MARK} {len(drawn.marks) - _MOST_CHANGES:,} earlier")
+    words = _states(present, view) if drawn.steps else _extremes(view, present)
+    return [*lines, "", *wrap(words, width, rest="  "), *_footer(view, width)]
+
+
+def _extremes(view: Trend, present: Sequence[tuple[int, int | float]]) -> str:
+    metric = view.metric
+    words_of: Callable[[float], str] = partial(figure, metric=metric)
+    shown = present
+    if _is_counter(view):
+        rates = charted_points(view.points, view.intervals, metric)
+        known = [(ts, rate) for ts, rate in rates if rate is not None]
+        if known:
+            shown, words_of = known, value_words(metric)
+    last_ts, last = shown[-1]
+    low_ts, low = min(shown, key=lambda point: point[1])
+    high_ts, high = max(shown, key=lambda point: point[1])
+    newest = view.points[-1][0]
+    since = "" if last_ts == newest else f" at {moment(last_ts)}, then absent{f': {view.why}' if view.why else ''}"
+    words = (
+        f"last {words_of(last)}{since}; min {words_of(low)} at {_when(low_ts, view.span)}"
+        f"; max {words_of(high)} at {_when(high_ts, view.span)}"
+    )
+    if not _is_counter(view):
+        return words
+    rate = _rate(view)
+    total = quantity(sum(value for _, value in present), metric.unit)
+    return f"{words}; total {total}{f', on average {value_words(metric)(rate)}' if rate is not None else ''}"
+
+
+def _states(present: Sequence[tuple[int, int | float]], view: Trend) -> str:
+    metric = view.metric
+    last = state(present[-1][1], metric)
+    times = Counter(state(value, metric) for _, value in present)
+    return f"last {last}; seen: " + ", ".join(f"{name} at {_polls(count, view)}" for name, count in times.most_common())
+
+
+def _footer(view: Trend, width: int) -> list[str]:
+    times = [ts for ts, _ in view.points]
+    distances = [after - before for before, after in pairwise(times)]
+    every = f", one every {age(int(median(distances)))}" if distances else ""
+    found = gap_spans(view)
+    named = ", ".join(f"{_when(gap.since, view.span)} to {_when(gap.until, view.span)}" for gap in found[:MOST_GAPS])
+    more = f" and {len(found) - MOST_GAPS:,} more" if len(found) > MOST_GAPS else ""
+    breaks = f"{len(found):,} gap{'' if len(found) == 1 else 's'} ({named}{more})" if found else "no gaps"
+    unit = charted_unit(replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit)))
+    parts = [
+        f"{_polls(len(times), view)}{every}, {breaks}",
+        f"{_from_to(TimeRange(times[0], times[-1]))} {zone_name(times[-1])}",
+    ]
+    if deleted := not_kept(view):
+        parts.append(deleted)
+    return wrap("; ".join(parts) + (f"; unit: {unit}" if unit else ""), width, rest="  ")
+
+
+def _rate(view: Trend) -> float | None:
+    """The increase per second over the intervals with a value; None where they are not known."""
+    increase, ms = 0.0, 0
+    for (_, value), length in zip(view.points, lengths_of(view), strict=True):
+        if is_known(value) and value is not None and length:
+            increase += value
+            ms += length
+    return 1000 * increase / ms if ms else None
+
+
+def _plain(value: int | float | None, metric: Metric) -> int | float | None:
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None
+    return round(value, 2) if metric.unit == "pct" else value
+
+
+def _polls(count: int, view: Trend) -> str:
+    return f"{count} {'record' if view.by_records else 'poll'}{'' if count == 1 else 's'}"
+
+
+def _when(ts: int, span: TimeRange) -> str:
+    return clock(ts) if day(span.since) == day(span.until) else moment(ts)
+
+
+def _from_to(span: TimeRange) -> str:
+    return f"{moment(span.since)} to {_when(span.until, span)}"

@@ -1,0 +1,1 @@
+"""One object: what is known of it, its card, what its rules find, what if."""

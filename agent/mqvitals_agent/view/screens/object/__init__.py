@@ -1,0 +1,1 @@
+"""The page of one object, a module for each part of it."""

@@ -1,0 +1,237 @@
+"""The chart board of an object's page: one to four charts, each of one unit, with one or several series."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.chart_lines import AXIS_LINES, Chart, ChartLimit, chart_lines, cursor_moved, legend
+from mqvitals_agent.text.figure import figure, object_words, zone_name
+from mqvitals_agent.text.styled import Line, Span, Tone, line
+from mqvitals_agent.text.terminal import cells, cut
+from mqvitals_agent.view.figures.trend import Points, Trend, not_kept
+from mqvitals_agent.view.history.trend_chart import chart_of
+from mqvitals_agent.view.screens.object.sections import FOLDED, OPEN, PageState
+from mqvitals_rules.vocabulary.metric import Metric, MetricType
+from mqvitals_rules.vocabulary.tables import KINDS
+
+if TYPE_CHECKING:
+    from mqvitals_agent.view.object.detail import ObjectDetail
+
+Earlier = tuple[str, Points]
+"""A series of another day, its times moved to those of the chart, and its name."""
+
+LEAST_ROWS, MOST_ROWS = 8, 14
+"""Lines of a chart with its title, axis and legend."""
+
+MOST_CHARTS: Final = 4
+MOST_SERIES: Final = 4
+"""Series of one chart: more cannot be told apart."""
+
+_AROUND = 2 + AXIS_LINES
+"""Lines of a chart beside its plot: title, axis, times, legend."""
+_BESIDE = 2
+
+_MINUTES = (1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 * 24 * 60)
+_UNITS = ((24 * 60, "day"), (60, "hour"), (1, "minute"))
+
+SPANS_MS = tuple(minutes * 60_000 for minutes in _MINUTES)
+"""The lengths of a chart, ms, the shortest first."""
+
+
+def fitting_span_ms(trend: Trend, most_ms: int) -> int:
+    """The shortest step that holds all points of a trend, at most ``most_ms``: a young store fills its chart.
+
+    A trend without points gets the longest.
+    """
+    if not trend.points:
+        return most_ms
+    past = trend.span.until - trend.points[0][0]
+    return min(next((ms for ms in SPANS_MS if ms >= past), most_ms), most_ms)
+
+
+def next_span_ms(span_ms: int, step: int) -> int:
+    """The length ``step`` positions after ``span_ms`` (before it, when negative), or the first or last one."""
+    position = SPANS_MS.index(span_ms) + step
+    return SPANS_MS[min(max(position, 0), len(SPANS_MS) - 1)]
+
+
+def last_part(trend: Trend, span_ms: int) -> Trend:
+    """The last ``span_ms`` of a trend."""
+    since = trend.span.until - span_ms
+    if since <= trend.span.since:
+        return trend
+    first = bisect_left(trend.points, since, key=lambda point: point[0])
+    span = TimeRange(since, trend.span.until)
+    return replace(trend, points=trend.points[first:], intervals=trend.intervals[first:], span=span)
+
+
+def span_words(ms: int) -> str:
+    """A length in words: ``the last 15 minutes``. Raises ValueError unless it is a whole number of minutes."""
+    minutes, rest = divmod(ms, 60_000)
+    if rest:
+        raise ValueError(f"{ms} ms is no whole number of minutes")
+    size, unit = next((size, unit) for size, unit in _UNITS if minutes % size == 0)
+    count = minutes // size
+    return f"the last {unit}" if count == 1 else f"the last {count} {unit}s"
+
+
+_SHORT_UNITS = {"pct": "%", "us": "µs", "count": "", "number": ""}
+
+
+def unit_words(metric: Metric) -> str:
+    """The unit in words; a counter's values are rates."""
+    unit = _SHORT_UNITS.get(metric.unit, metric.unit)
+    if metric.type is MetricType.COUNTER:
+        return f"{unit} per second".strip()
+    return unit
+
+
+def of_records(kind: str) -> bool:
+    """Whether objects of a kind are known from SMF records alone: one or two values an hour."""
+    known = KINDS.get(kind)
+    return known is not None and known.poll.startswith("SMF ")
+
+
+def board_of(metrics: Sequence[Metric]) -> tuple[tuple[int, ...], ...]:
+    """The charts of these metrics, each as positions among them: one joins the first chart of its unit with room left.
+
+    States, whose levels are their own, have a chart each. At most ``MOST_CHARTS``; later ones are left out.
+    """
+    charts: list[list[int]] = []
+    for position, metric in enumerate(metrics):
+        fitting = (each for each in charts if len(each) < MOST_SERIES and _joins(metrics[each[0]], metric))
+        found = next(fitting, None)
+        if found is not None:
+            found.append(position)
+        elif len(charts) < MOST_CHARTS:
+            charts.append([position])
+    return tuple(map(tuple, charts))
+
+
+def room_for(metrics: Sequence[Metric], another: Metric) -> bool:
+    """Whether a chart board with these metrics has room for one more."""
+    return any(len(metrics) in chart for chart in board_of((*metrics, another)))
+
+
+def _joins(first: Metric, other: Metric) -> bool:
+    numbers = MetricType.STATE not in (first.type, other.type)
+    return numbers and first.unit == other.unit and first.type is other.type
+
+
+def chart_count(detail: ObjectDetail) -> int:
+    """How many charts an object's page has now."""
+    trends = () if detail.trend is None else (detail.trend, *detail.board)
+    return len(board_of([each.metric for each in trends]))
+
+
+def board_lines(
+    detail: ObjectDetail, earlier: Sequence[Earlier], state: PageState, width: int, rows: int
+) -> Iterator[Line]:
+    """The charts of an object's page, each of ``rows`` lines; the title of the first folds all of them.
+
+    ``earlier`` is drawn faint behind the first one's own series.
+    """
+    if detail.trend is None:
+        return
+    folded = state.is_folded("charts")
+    trends = (detail.trend, *detail.board)
+    for position, places in enumerate(board_of([each.metric for each in trends])):
+        each = [trends[one] for one in places]
+        title = _title(detail, each[0], state, width - 2)
+        if not position:
+            sign = Span(f"{FOLDED if folded else OPEN} ", Tone.STRONG)
+            yield Line((sign, *title), section="charts", figure=each[0].metric.name)
+        elif not folded:
+            yield Line((Span("  "), *title), figure=each[0].metric.name)
+        if not folded:
+            yield from _chart(detail, each, () if position else earlier, state, width, rows)
+
+
+def _title(detail: ObjectDetail, trend: Trend, state: PageState, width: int) -> tuple[Span, ...]:
+    """The metric, its meaning where it fits, its unit and which of the object's metrics it is."""
+    metric, unit = trend.metric, unit_words(trend.metric)
+    whose = f"{object_words(trend.object)} " if trend.object != detail.name else ""
+    head = f"{whose}{metric.name}"
+    which = ""
+    if not whose and metric.name in detail.chartable:
+        which = f"; metric {detail.chartable.index(metric.name) + 1} of {len(detail.chartable)}"
+    deleted = not_kept(last_part(trend, state.span_ms) if state.span_ms else trend)
+    end = f"{f', {unit}' if unit else ''}{which}{f'; {deleted}' if deleted else ''}"
+    meaning = cut(f": {metric.meaning}", max(width - cells(head) - cells(end), 0))
+    return Span(head, Tone.STRONG), Span(f"{meaning if cells(meaning) > 8 else ''}{end}", Tone.FAINT)
+
+
+def _chart(
+    detail: ObjectDetail, trends: Sequence[Trend], earlier: Sequence[Earlier], state: PageState, width: int, rows: int
+) -> Iterator[Line]:
+    span_ms = _span_of(trends[0], state)
+    time = span_words(span_ms)
+    drawn = _drawn(detail, trends, earlier, state)
+    if not drawn.has_values:
+        trend = last_part(trends[0], span_ms)
+        none = not_kept(trend) or f"No {'record' if of_records(detail.name.kind) else 'poll'} in {time}"
+        yield line(f"Absent in {time}: {trend.why}" if trend.points and trend.why else none, Tone.ABSENT)
+        return
+    *drawing, times = chart_lines(drawn, width, max(rows - _AROUND, 1))
+    yield from drawing
+    words = f"{time}, {zone_name(drawn.span.until)}{', zoomed' if state.zoomed else ''}"
+    yield line(_between(times.text, words), Tone.FAINT)
+    yield legend(drawn, width)
+
+
+def _span_of(trend: Trend, state: PageState) -> int:
+    return state.span_ms or trend.span.until - trend.span.since
+
+
+def _drawn(detail: ObjectDetail, trends: Sequence[Trend], earlier: Sequence[Earlier], state: PageState) -> Chart:
+    """The chart of these trends: with thresholds and the time of alerts where it is about the object itself."""
+    parts = [last_part(each, _span_of(each, state)) for each in trends]
+    span, own = parts[0].span, trends[0].object == detail.name
+    return chart_of(
+        parts,
+        earlier=earlier,
+        limits=_limits(detail, trends[0].metric) if own else (),
+        shaded=detail.alert_spans if own else (),
+        zoomed=state.zoomed,
+        cursor=None if state.ago_ms is None else max(span.until - state.ago_ms, span.since),
+    )
+
+
+def _limits(detail: ObjectDetail, metric: Metric) -> list[ChartLimit]:
+    """The thresholds of a metric as lines; a counter is drawn as a rate, which no threshold is compared with."""
+    if metric.type is MetricType.COUNTER:
+        return []
+    return [
+        ChartLimit(each.value, each.severity, f"{figure(each.value, metric)} {each.rule}")
+        for each in detail.thresholds
+        if each.metric == metric.name
+    ]
+
+
+def moved_cursor(detail: ObjectDetail, state: PageState, width: int, by: int) -> int | None:
+    """How long before the end of the charts (ms) their cursor stands after ``by`` cells, back where negative.
+
+    Without a cursor it comes from the end; past the end it is gone, None.
+    """
+    if detail.trend is None:
+        return None
+    drawn = _drawn(detail, [detail.trend], (), state)
+    moment = cursor_moved(drawn, width, MOST_ROWS - _AROUND, by)
+    if by > 0 and (drawn.cursor is None or moment <= drawn.cursor):
+        return None
+    return drawn.span.until - moment
+
+
+def _between(times: str, words: str) -> str:
+    """``words`` in the middle between the first and the last time, where they fit with two blanks on each side."""
+    begin, _, end = times.strip().partition(" ")
+    start = times.index(begin) + len(begin)
+    stop = len(times) - len(end.strip())
+    room = stop - start - len(words)
+    if not words or not end or room < 2 * _BESIDE:
+        return times
+    return f"{times[:start]}{' ' * (room // 2)}{words}{' ' * (room - room // 2)}{times[stop:]}"

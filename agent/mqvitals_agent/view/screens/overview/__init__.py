@@ -1,0 +1,1 @@
+"""The overview: queue managers, coupling facility, alerts, and panels where rows are free."""

@@ -1,0 +1,1 @@
+"""YAML to frozen dataclasses: nodes with positions, types of values, problems, secrets."""

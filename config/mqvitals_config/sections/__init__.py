@@ -1,0 +1,1 @@
+"""The sections of the settings, a module for each."""
