@@ -18,7 +18,16 @@ from mqvitals_agent.simulator.events import EventQueues
 from mqvitals_agent.simulator.incidents import IncidentEffects
 from mqvitals_agent.simulator.operation import Operation
 from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
-from mqvitals_agent.simulator.scenario import FOR_WEEKS_MS, GROUP, MEMBERS, IncidentKind, Scenario, build, enlarge
+from mqvitals_agent.simulator.scenario import (
+    FOR_WEEKS_MS,
+    GROUP,
+    MEMBERS,
+    IncidentKind,
+    Scenario,
+    ScenarioIncident,
+    build,
+    enlarge,
+)
 from mqvitals_agent.simulator.state import GroupState, MemberState, QueueState
 from mqvitals_agent.simulator.storage import Storage
 from mqvitals_agent.simulator.traffic import STEP_MS, BackgroundTraffic, ChannelSender, QueueFlow
@@ -121,7 +130,7 @@ class SimulatedGroup:
         self._observers: list[GroupObserver] = []
         self._simulated_ms = 0
         self._set_step(scenario.step)
-        self._effects.put_dead_letters(list(scenario.active(begin - self._begin)))
+        self._open_queues()
         self._sides = BackgroundTraffic(begin, *enlarge(self.group, queues, channels))
 
     def watch(self, observer: GroupObserver, simulated_ms: int) -> None:
@@ -249,13 +258,30 @@ class SimulatedGroup:
         command_input = member.queues["SYSTEM.COMMAND.INPUT"]
         command_input.input_handles = 1
 
+    def _open_queues(self) -> None:
+        """The applications and channels that are there have their queues open before the first second."""
+        self._apply_incidents()
+        # What the incidents drew must not change the seconds that follow.
+        self._random.seed(self._seed)
+        for flow in self._flows.values():
+            flow.begin(self.group.now)
+        for _, sender in self._sending:
+            sender.begin()
+        self._divide_handles()
+
+    def _apply_incidents(self) -> list[ScenarioIncident]:
+        """The incidents of the group's now, which are applied to its traffic and faults."""
+        since_begin = self.group.now - self._begin
+        incidents = list(self._scenario.active(since_begin))
+        if self._scenario.week is not None:
+            self._share = self._scenario.week.share(since_begin)
+        self._effects.apply(incidents, self._share)
+        return incidents
+
     def _step(self, now: int) -> None:
         group = self.group
         group.now = now
-        incidents = list(self._scenario.active(now - self._begin))
-        if self._scenario.week is not None:
-            self._share = self._scenario.week.share(now - self._begin)
-        self._effects.apply(incidents, self._share)
+        incidents = self._apply_incidents()
         self._operation.move(incidents)
         random = self._random
         arrived_by: dict[str, int] = defaultdict(int)

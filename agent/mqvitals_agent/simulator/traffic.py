@@ -56,6 +56,11 @@ class QueueFlow:
     _times: Average = field(default_factory=Average)
     _rest: float = 0.0
 
+    def begin(self, now: int) -> None:
+        """The applications that are there have the queue open before the first second, which begins ``now``."""
+        self.queue.input_handles = self.readers if self._reads(now) else 0
+        self.queue.output_handles = self.writers
+
     def come(self, now: int, random: Random, slowed: float = 1.0) -> int:
         """Put the messages of the second that ends ``now``; ``slowed`` is the share of the usual rate."""
         rate = self.arrivals * self.arrival_factor * slowed * self.seconds
@@ -193,6 +198,12 @@ class ChannelSender:
     _retried_s: int = 0
     _shown: bool = False
     """Whether the instance shows the current averages."""
+
+    def begin(self) -> None:
+        """A channel that runs has its transmission queue open before the first second."""
+        queue = self.flow.queue
+        queue.input_handles = int(self.channel.instances[0].status == "RUNNING")
+        queue.output_handles = self.flow.writers
 
     def move(self, now: int, arrived: int) -> int:
         """One second in which ``arrived`` messages came to the transmission queue; returns how many moved on."""

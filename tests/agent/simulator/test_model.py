@@ -64,6 +64,31 @@ def test_requests_in_between_change_nothing(looks: list[int]) -> None:
     assert one.advance(BEGIN + 90 * S) == other.advance(BEGIN + 90 * S)
 
 
+def handles(group: GroupState) -> dict[str, tuple[int, int]]:
+    """The open handles of input and output, by queue."""
+    own = {
+        f"{member.name}/{name}": (queue.input_handles, queue.output_handles)
+        for member in group.members.values()
+        for name, queue in member.queues.items()
+    }
+    shared = {
+        f"{member.name}/{name}": pair
+        for member in group.members.values()
+        for name, pair in member.shared_handles.items()
+    }
+    return own | shared
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_who_is_there_had_the_queues_open_before_the_first_second(name: str) -> None:
+    """A first poll that is sooner than the first second sees nobody come: no use of a queue is news."""
+    scenario = load_scenario(name)
+    simulation = SimulatedGroup(scenario, BEGIN)
+    before = handles(simulation.group)
+    assert any(inputs for inputs, _ in before.values())
+    assert before == handles(simulation.advance(BEGIN + scenario.step))
+
+
 def test_an_operator_alters_batchsz_and_a_page_set_expands() -> None:
     """BATCHSZ has its time of alteration, and is as before at the end; a page set keeps what it got, once."""
     simulation = simulated(
