@@ -30,7 +30,7 @@ from statistics import median
 
 from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.connection import Connector, Exchange, Query
-from mqvitals_agent.gc_tuning import freeze_long_lived
+from mqvitals_agent.gc_tuning import MANY_THRESHOLDS, freeze_long_lived
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message
 from mqvitals_agent.poll.queries import ScheduledQuery, configured_ms, zos_queries
@@ -178,7 +178,7 @@ async def agent(cycles: int, ways: Callable[[SystemClock], Sequence[Connector]])
         turns.clear()
         if len(spent.wall) == 1:
             # As ``mqvitals agent`` does it when the first cycle is stored.
-            freeze_long_lived()
+            freeze_long_lived(MANY_THRESHOLDS)
         if len(spent.wall) == cycles:
             service.stop()
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from mqvitals_agent.connection.connection import Exchange, Reply
-from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
+from mqvitals_agent.gc_tuning import MANY_THRESHOLDS, fewer_collections, freeze_long_lived
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.pcf import constants as c
 from mqvitals_agent.pcf.encoder import integer, integers, request, string
@@ -227,7 +227,7 @@ def main() -> None:
             )
             if number == 1:
                 # As the agent does it when the first cycle is stored.
-                freeze_long_lived()
+                freeze_long_lived(MANY_THRESHOLDS)
         store.close()
     later = median(spent for spent, _ in found[-USUAL:])
     times = median(spent / peer for spent, peer in found[-USUAL:])

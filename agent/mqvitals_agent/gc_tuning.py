@@ -15,26 +15,30 @@ from contextlib import contextmanager
 THRESHOLDS = (50_000, 20, 20)
 """Allocations until the youngest are collected (Python's own: 700), and collections until the older ones are."""
 
-AGENT_THRESHOLDS = (200_000, 20, 20)
-"""Of an agent: in a cycle of 10,000 queues nearly 100,000 objects exist at once, and are freed at its end."""
+MANY_THRESHOLDS = (200_000, 20, 20)
+"""While what lasts is made, and of an agent: in a cycle of 10,000 queues nearly 100,000 objects exist at once, and are
+freed at its end."""
 
 
-def freeze_long_lived() -> None:
-    """Collect once, and freeze all objects. Call it when all that lasts exists: it takes one full collection."""
+def freeze_long_lived(thresholds: tuple[int, int, int] = THRESHOLDS) -> None:
+    """Collect once, freeze all objects, and collect by ``thresholds`` from then on.
+
+    Call it when all that lasts exists: it takes one full collection.
+    """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*max(gc.get_threshold(), THRESHOLDS))
+    gc.set_threshold(*thresholds)
 
 
 @contextmanager
-def fewer_collections(thresholds: tuple[int, int, int] = AGENT_THRESHOLDS) -> Iterator[None]:
+def fewer_collections() -> Iterator[None]:
     """Within, collections are rare from the start; afterwards they are as before, and nothing is frozen.
 
-    Modules and rules, and the agent's first cycle, make what lasts, which Python's own thresholds would walk every few
-    thousand objects: a tenth of the time that importing takes.
+    Modules and rules, the first frame and the agent's first cycle make what lasts, which Python's own thresholds would walk
+    every few thousand objects: a tenth of the time that importing takes.
     """
     before = gc.get_threshold()
-    gc.set_threshold(*thresholds)
+    gc.set_threshold(*MANY_THRESHOLDS)
     try:
         yield
     finally:

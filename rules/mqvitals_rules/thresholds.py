@@ -102,6 +102,11 @@ def bounded_with(kind: str, metric: str) -> tuple[str, ...]:
     return (metric, *_SAME.get((kind, metric), ()))
 
 
+def bounding(kind: str, metric: str) -> tuple[str, ...]:
+    """The metrics whose bounds are about a metric: itself, and those that are the worst value of it."""
+    return (metric, *(worst for (of_kind, worst), same in _SAME.items() if of_kind == kind and metric in same))
+
+
 def _of_rule(rule: CompiledRule, kind: str, values: Mapping[str, Reported]) -> Iterator[Threshold]:
     told = {metric.name for of_kind, metric in rule.summary.metrics if of_kind == kind}
     cases = [(rule.when.root, rule.rule.severity), *((when.root, worse) for when, worse in rule.severity_if)]

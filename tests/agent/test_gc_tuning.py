@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.gc_tuning import AGENT_THRESHOLDS, THRESHOLDS, fewer_collections, freeze_long_lived
+from mqvitals_agent.gc_tuning import MANY_THRESHOLDS, THRESHOLDS, fewer_collections, freeze_long_lived
 from mqvitals_agent.service import run
 
 
@@ -38,9 +38,9 @@ def test_afterwards_all_is_collected_again() -> None:
     """Whoever goes on in the same process, after a mistake too, finds the collector as it was."""
     before = gc.get_threshold()
     with suppress(KeyError), fewer_collections():
-        assert gc.get_threshold() == AGENT_THRESHOLDS
+        assert gc.get_threshold() == MANY_THRESHOLDS
         freeze_long_lived()
-        assert gc.get_threshold() == AGENT_THRESHOLDS
+        assert gc.get_threshold() == THRESHOLDS
         raise KeyError
     assert gc.get_freeze_count() == 0
     assert gc.get_threshold() == before
@@ -48,8 +48,8 @@ def test_afterwards_all_is_collected_again() -> None:
 
 def test_an_agent_lets_the_collector_look_away_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When its first cycle is stored, all it will know lasts; it is not done again at every cycle."""
-    calls: list[int] = []
-    monkeypatch.setattr(run, "freeze_long_lived", lambda: calls.append(1))
+    calls: list[tuple[int, int, int]] = []
+    monkeypatch.setattr(run, "freeze_long_lived", calls.append)
     command = ("agent", "--scenario", "quiet", "--store", str(tmp_path / "x.db"), "--interval", "1s")
     assert main([*command, "--for", "5s", "--speed", "10"]) == 0
-    assert calls == [1]
+    assert calls == [MANY_THRESHOLDS]

@@ -14,7 +14,17 @@ from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.thresholds import NEAR, applies, comes_near, low_end_is_bad, low_is_bad, nearness, thresholds_of
+from mqvitals_rules.thresholds import (
+    NEAR,
+    applies,
+    bounded_with,
+    bounding,
+    comes_near,
+    low_end_is_bad,
+    low_is_bad,
+    nearness,
+    thresholds_of,
+)
 from mqvitals_rules.vocabulary.metric import NO_LIMIT, Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
@@ -129,3 +139,19 @@ def test_the_bad_end_without_a_rule() -> None:
         ("queue", "depth", False),
     ):
         assert low_end_is_bad((), kind, metric) is low, (kind, metric)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_the_rules_that_tell_of_a_metric_hold_all_of_its_thresholds(kind: str) -> None:
+    """Which end is bad and every threshold that an alert is measured by are the same as with all rules of the object."""
+    name = ObjectName("QM01", kind, "X")
+    values: dict[str, Reported] = {each.name: 100 for each in KINDS[kind].metrics}
+    for metric in (each.name for each in KINDS[kind].metrics):
+        every, telling = rules_of(kind), RULES.rules_telling(name, bounding(kind, metric))
+        assert {each.id for each in telling} <= {each.id for each in every}
+        assert low_end_is_bad(telling, kind, metric) is low_end_is_bad(every, kind, metric)
+        measured, of_telling = (
+            [each for each in rules if each.figure and metric in bounded_with(kind, each.figure.metric.name)]
+            for rules in (every, telling)
+        )
+        assert thresholds_of(measured, kind, values) == thresholds_of(of_telling, kind, values)

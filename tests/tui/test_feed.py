@@ -14,7 +14,7 @@ import pytest
 from textual.message import Message
 
 from mqvitals_agent.store.file import schema
-from mqvitals_agent.view.frame import LIST, FrameRequest
+from mqvitals_agent.view.frame import LIST, OVERVIEW, FrameRequest
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
 
@@ -195,3 +195,26 @@ def test_feed_says_a_failure_once(tmp_path: Path, judging: RuleConfig) -> None:
     feed.request(FrameRequest())
     feed._check()
     assert len(got) == 2
+
+
+def test_what_is_being_read_first_is_not_read_twice(lives: Lives, judging: RuleConfig) -> None:
+    """A screen asks for its frame when it appears: where the feed has begun to read just that, nothing more is read."""
+    got: list[Any] = []
+    asked = [FrameRequest(), FrameRequest(LIST, "queue"), FrameRequest(LIST, "queue")]
+
+    class Asked(Feed):
+        def _read(self, *arguments: Any) -> Any:
+            if asked:
+                self.request(asked.pop(0))
+            return super()._read(*arguments)
+
+    feed = Asked(lives("incident").store, judging, lambda: 0, got.append)
+    for _ in range(5):
+        feed._check()
+    assert [each.read.frame.request.screen for each in got] == [OVERVIEW]
+    feed.request(FrameRequest(LIST, "queue"))
+    for _ in range(5):
+        feed._check()
+    # What is asked for later is read once more, also where it is being read: somebody may have acted meanwhile.
+    assert [each.read.frame.request.screen for each in got[1:]] == [LIST, LIST, LIST]
+    feed._close()

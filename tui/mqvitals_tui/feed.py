@@ -184,6 +184,7 @@ class Feed:
         self._every_s = every_s
         self._request = FrameRequest()
         self._forced = False
+        self._begins = True
         self._ways: list[Way] = []
         self._at: int | None = None
         self._lock = threading.Lock()
@@ -202,6 +203,9 @@ class Feed:
     def request(self, request: FrameRequest) -> None:
         """Read this from now on, at once, even when nothing has changed."""
         with self._lock:
+            if request == self._request and self._begins:
+                # The first look at the store, which is under way, is for this.
+                return
             self._request, self._forced = request, True
         self._wake.set()
 
@@ -229,6 +233,12 @@ class Feed:
             self._close()
 
     def _check(self) -> None:
+        try:
+            self._look()
+        finally:
+            self._begins = False
+
+    def _look(self) -> None:
         with self._lock:
             request, forced, self._forced = self._request, self._forced, False
             ways, self._ways = self._ways, []

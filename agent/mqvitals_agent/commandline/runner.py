@@ -20,7 +20,7 @@ from typing import NamedTuple
 from mqvitals_agent import __version__
 from mqvitals_agent.commandline.output import cannot_write, complain, give_up_output, prepare_streams
 from mqvitals_agent.errors import ExitCode, Failure, MqvitalsError
-from mqvitals_agent.gc_tuning import THRESHOLDS, fewer_collections
+from mqvitals_agent.gc_tuning import fewer_collections
 
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -164,7 +164,7 @@ def run(program: str, commands: Sequence[Command], arguments: Sequence[str]) -> 
     prepare_streams()
     chosen = next((word for word in arguments if not word.startswith("-")), None)
     failed = next((command.failed for command in commands if command.name == chosen), int(ExitCode.FAILED))
-    with stoppable() as stop, fewer_collections(THRESHOLDS):
+    with stoppable() as stop, fewer_collections():
         try:
             code = _guarded(program, commands, chosen, arguments, failed)
         except KeyboardInterrupt:

@@ -18,7 +18,7 @@ from mqvitals_agent.clock import SystemClock, VirtualClock
 from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.connection.recording_format import RecordingError, RecordingHeader
 from mqvitals_agent.errors import ExitCode, Failure
-from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
+from mqvitals_agent.gc_tuning import MANY_THRESHOLDS, fewer_collections, freeze_long_lived
 from mqvitals_agent.log import LEVELS, LineHandler, as_event, logging_to
 from mqvitals_agent.notify.delivery import Notifier, make_receiver
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
@@ -314,7 +314,7 @@ class AgentRun:
         self._cycle_at = self._group.clock.steady_s()
         if self._cycles == 1:
             # All objects exist now and there is little garbage: this collection is short.
-            freeze_long_lived()
+            freeze_long_lived(MANY_THRESHOLDS)
             self._start(self._store_refused())
         self._exchanges += stored.exchanges
         self._snapshots += stored.snapshots

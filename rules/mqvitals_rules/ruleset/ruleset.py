@@ -108,6 +108,15 @@ class RuleSet:
             self._common[key] = found
         return found
 
+    def rules_telling(self, name: ObjectName, metrics: Iterable[str]) -> tuple[CompiledRule, ...]:
+        """Of ``rules_for`` those whose summary names one of these metrics, and perhaps some others.
+
+        No others are compiled, which matters to a program that asks about few metrics.
+        """
+        wanted = tuple(metrics)
+        found = (rule for rule in self._by_scope.get(name.kind, ()) if any(each in rule.summary for each in wanted))
+        return tuple(compiled for rule in found if (compiled := self.rule_for(rule, name)) is not None)
+
     def rule_for(self, rule: Rule, name: ObjectName) -> CompiledRule | None:
         """A rule as it is in force for one object; None when it is switched off for it."""
         change = self._change(rule, name)

@@ -33,7 +33,7 @@ from mqvitals_agent.view.status import (
 )
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName, Outcome
-from mqvitals_rules.thresholds import low_end_is_bad
+from mqvitals_rules.thresholds import bounding, low_end_is_bad
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence
 from mqvitals_rules.vocabulary.tables import KINDS, metric
 
@@ -314,7 +314,7 @@ def read_overview_history(reader: StoreReader, data: StatusData, rules: RuleSet)
 
 def bounds_of_object(name: ObjectName, metric: str, values: Values, rules: RuleSet) -> Bounds:
     """The values of a share from which the rules warn or alarm about an object."""
-    own = rules.rules_for(name)
+    own = rules.rules_telling(name, bounding(name.kind, metric))
     low = low_end_is_bad(own, name.kind, metric)
     return Bounds(bounds_of(Item(name, Health.OK, values, rules=own), metric, low_is_bad=low), low)
 

@@ -13,6 +13,7 @@ from mqvitals_agent.view.figures.meter_columns import bounds_of
 from mqvitals_agent.view.figures.table import Item, short_figure
 from mqvitals_agent.view.figures.values import PER_SECOND
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.thresholds import bounding
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
@@ -103,5 +104,5 @@ def _words(latest: CurrentValue, kind: str, metric: str) -> str:
 
 
 def _fill(reader: StoreReader, rules: RuleSet, name: ObjectName, metric: str, latest: CurrentValue) -> Fill:
-    item = Item(name, Health.OK, reader.current(name), rules=rules.rules_for(name))
+    item = Item(name, Health.OK, reader.current(name), rules=rules.rules_telling(name, bounding(name.kind, metric)))
     return Fill(_number(latest), bounds_of(item, metric))
