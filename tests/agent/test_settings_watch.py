@@ -7,7 +7,7 @@ import threading
 from contextlib import AbstractContextManager, nullcontext, suppress
 
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.service.agent_config import FileMark, FileWatch
+from mqvitals_agent.service.reload import FileMark, FileWatch
 
 
 class Steps(SystemClock):

@@ -1,17 +1,12 @@
-"""The configuration of a run: settings under flags, with the rules they name; and the watch on its files."""
+"""The configuration of a run: settings under flags, with the rules they name."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
-from mqvitals_agent.clock import Clock
-from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.sections.collection import EventSettings
 
@@ -20,7 +15,6 @@ if TYPE_CHECKING:
     from mqvitals_agent.alerting.maintenance import SiteCalendar
     from mqvitals_agent.alerting.routing import Route
     from mqvitals_agent.service.monitored_group import MonitoredGroup
-    from mqvitals_config.decoding.problem import Problem
     from mqvitals_config.decoding.secret import Secret
     from mqvitals_config.receivers.receiver import ReceiverSettings
     from mqvitals_config.settings import Settings
@@ -113,92 +107,3 @@ def with_webhooks(
     taken = {str(receiver.name) for receiver in receivers}
     free = (name for number in range(1, 1_000_000) if (name := f"webhook-{number}") not in taken)
     return (*receivers, *(webhook_of(url, name=name) for url, name in zip(webhooks, free, strict=False)))
-
-
-def count_text(problems: Sequence[Problem]) -> str:
-    """How many problems there are, in words."""
-    return "there is a mistake" if len(problems) == 1 else f"there are {len(problems)} mistakes"
-
-
-LOOK_MS: Final = 5_000
-"""The interval of looking at the files."""
-ANSWER_S: Final = 5.0
-"""A file system that does not answer within this time hangs: the file then counts as unchanged."""
-
-
-class FileMark(NamedTuple):
-    """Identifies a version of a file. An editor may replace a file by a new one."""
-
-    size: int
-    changed_ns: int
-    number: int
-
-
-class FileWatch:
-    """Calls ``changed`` when files have changed and were the same at two looks: one may be half written at first."""
-
-    def __init__(
-        self,
-        clock: Clock,
-        changed: Callable[[], Awaitable[None]],
-        *,
-        mark: Callable[[str], FileMark | None] | None = None,
-        answer_s: float = ANSWER_S,
-    ) -> None:
-        """``mark`` looks at a file and may hang; it is abandoned after ``answer_s`` seconds of real time."""
-        self._clock = clock
-        self._changed = changed
-        self._mark = mark or file_mark
-        self._answer_s = answer_s
-        self._calls: dict[str, BoundedCall] = {}
-        self._paths: tuple[str, ...] = ()
-        self._known: Mapping[str, FileMark | None] = {}
-        self._before: Mapping[str, FileMark | None] = {}
-
-    async def watch(self, paths: Iterable[str]) -> None:
-        """Watch these files from now on; they have been read as they are now."""
-        await self._look_at(tuple(dict.fromkeys(paths)), {})
-
-    async def watch_too(self, paths: Iterable[str]) -> None:
-        """Watch these files instead; those watched before are compared with what they were then."""
-        await self._look_at(tuple(dict.fromkeys(paths)), self._known)
-
-    async def _look_at(self, paths: tuple[str, ...], known: Mapping[str, FileMark | None]) -> None:
-        new = await self._marks([path for path in paths if path not in known])
-        self._paths = paths
-        self._known = self._before = {path: known[path] if path in known else new[path] for path in paths}
-        self._calls = {path: call for path, call in self._calls.items() if path in self._known}
-
-    async def run(self) -> None:
-        """Look until cancelled."""
-        while True:
-            await self._clock.sleep(LOOK_MS)
-            paths = self._paths
-            found = await self._marks(paths)
-            if paths is not self._paths:
-                continue
-            same, self._before = found == self._before, found
-            if same and found != self._known:
-                self._known = found
-                await self._changed()
-
-    async def _marks(self, paths: Sequence[str]) -> dict[str, FileMark | None]:
-        with self._clock.hold():
-            found = await asyncio.gather(*map(self._marked, paths))
-        return dict(zip(paths, found, strict=True))
-
-    async def _marked(self, path: str) -> FileMark | None:
-        call = self._calls.setdefault(path, BoundedCall())
-        try:
-            return await call.run(partial(self._mark, path), self._answer_s)
-        except (NoAnswerError, OSError):
-            return self._before.get(path)
-
-
-def file_mark(path: str) -> FileMark | None:
-    """None for a file that is missing or inaccessible."""
-    try:
-        status = Path(path).stat()
-    except (OSError, ValueError):
-        return None
-    return FileMark(status.st_size, status.st_mtime_ns, status.st_ino)

@@ -13,37 +13,44 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from mqvitals_agent import __version__
 from mqvitals_agent.clock import SystemClock, VirtualClock
 from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.connection.recording_format import RecordingError, RecordingHeader
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.gc_tuning import MANY_THRESHOLDS, fewer_collections, freeze_long_lived
-from mqvitals_agent.log import LEVELS, LineHandler, as_event, logging_to
+from mqvitals_agent.log import LineHandler, as_event, logging_to
 from mqvitals_agent.notify.delivery import Notifier, make_receiver
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
-from mqvitals_agent.service.agent_config import AgentConfig, FileWatch, count_text
+from mqvitals_agent.service.agent_config import AgentConfig
 from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.maintenance_watch import MaintenanceWatch
-from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, write_smf
+from mqvitals_agent.service.monitored_group import MonitoredGroup, write_smf
 from mqvitals_agent.service.process import ServiceManager, handled_signals
+from mqvitals_agent.service.reload import REREAD_S, FileWatch, Refused, Rereading
+from mqvitals_agent.service.run_log import (
+    INTERRUPTED,
+    RunTotals,
+    config_words,
+    late_words,
+    log_beginning,
+    log_end,
+    log_first_day,
+    log_missing,
+    state_words,
+)
 from mqvitals_agent.service.scheduled_reports import ScheduledReports
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.alerts.actions import Actions
 from mqvitals_agent.store.rows.alerts.reports import ReportRepository
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker, WorkerEndedError, run_in_loop
-from mqvitals_config.decoding.problem import ConfigError
+from mqvitals_agent.threads import ThreadWorker, WorkerEndedError, run_in_loop
 from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.settings import Settings
-from mqvitals_rules.timestamps import iso
 
 _LOG = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
-
-INTERRUPTED = 130
 
 _DRAIN_S = 5.0
 """When the time of a run is over, notifications that are due are sent for this long."""
@@ -51,23 +58,8 @@ _DRAIN_S = 5.0
 _DRAIN_AFTER_SIGNAL_S = 0.5
 """The same when a signal ends the run, from the signal on: a run ends within a second."""
 
-_REREAD_S = 30.0
-"""The configuration is read again within this time, or the reload fails."""
-
 _STORING_MS = 60_000
 """A cycle of the largest group is evaluated and stored within seconds, on a slow disk too."""
-
-_LAG_S = 1.0
-"""Virtual time that ends behind its pace by less than this is not reported."""
-
-_FIRST_HOUR_MS = 3_600_000
-_FIRST_DAY_S = 60.0
-"""Finding out what the rules lack is given up after this time."""
-
-_FIRST_DAY_OBJECTS = 200
-"""It looks at so many objects of each kind of a queue manager, so that no cycle waits for it."""
-
-_REMEDIES = 5
 
 _CANCEL_S = 0.2
 """Cancelled tasks may take this long to end."""
@@ -89,7 +81,7 @@ class RunOptions:
     reread: Callable[[], AgentConfig] | None = None
     record: Callable[[Exchange, RecordingHeader], None] | None = None
     manager: ServiceManager | None = None
-    reread_s: float = _REREAD_S
+    reread_s: float = REREAD_S
 
 
 def run_agent(options: RunOptions) -> int:
@@ -139,10 +131,10 @@ class AgentRun:
         self._config = options.config.for_group(self._group)
         self._handler = handler
         self._manager = options.manager or ServiceManager()
-        self._reading = BoundedCall()
+        self._rereading = Rereading(options.reread_s)
         self._reason = ""
         self._code = int(ExitCode.DONE)
-        self._cycles = self._exchanges = self._snapshots = self._firing = 0
+        self._done = RunTotals()
         self._cycle_at = 0.0
         self._until: int | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -168,7 +160,7 @@ class AgentRun:
         """Run until a signal comes or the time is over; returns the exit code. Logs its own failures."""
         group = self._group
         self._service = self._make_service()
-        self._first_line()
+        log_beginning(self._config, group, self._options.store)
         self._manager.starting(self._longest_cycle_ms())
         self._start(self._manager.watch(self._await_worker, self._longest_cycle_ms, SystemClock()))
         if isinstance(group.clock, VirtualClock):
@@ -178,7 +170,7 @@ class AgentRun:
             self._start(self._end_after(self._options.for_ms))
         if self._options.reread is not None and (files := self._config.files):
             self._start(self._watch_files(files))
-        self._start(self._log_first_day())
+        self._start(log_first_day(self._options.store, lambda: self._config.rule_config, group.clock))
         self._start(self._maintenance.run())
         if group.smf is not None:
             self._start(write_smf(group.smf, group.clock))
@@ -206,7 +198,7 @@ class AgentRun:
             left = self._service.final_state
             if self._code == ExitCode.DONE and (left.incidents or left.waiting or left.dropped or left.unwritten):
                 self._code = int(ExitCode.FOUND)
-            self._last_line()
+            log_end(self._reason, self._code, self._done, group.clock)
         if self._bug is not None:
             raise self._bug
         return self._code
@@ -310,16 +302,14 @@ class AgentRun:
 
     def _stored(self, stored: StoredCycle) -> None:
         """A cycle is stored: the store is open, and there may be notifications."""
-        self._cycles += 1
         self._cycle_at = self._group.clock.steady_s()
-        if self._cycles == 1:
+        self._done = self._done.with_cycle(stored)
+        if self._done.cycles == 1:
             # All objects exist now and there is little garbage: this collection is short.
             freeze_long_lived(MANY_THRESHOLDS)
             self._start(self._store_refused())
-        self._exchanges += stored.exchanges
-        self._snapshots += stored.snapshots
-        self._firing = stored.firing
-        self._manager.cycle(self._status(stored))
+        asked = len(self._group.targets.connectors) + len(self._group.targets.others)
+        self._manager.cycle(state_words(stored, asked))
         if self._notifier is None:
             self._begin_delivery()
         else:
@@ -330,13 +320,6 @@ class AgentRun:
         if self._notifier is not None:
             self._notifier.wake()
 
-    def _status(self, stored: StoredCycle) -> str:
-        """The agent's state in a sentence, for the service manager."""
-        if stored.errors:
-            return f"the cycle of {iso(stored.began)} could not be stored: {stored.errors[0]}"
-        asked = len(self._group.targets.connectors) + len(self._group.targets.others)
-        return f"queue managers monitored: {asked}; alerts that fire: {stored.firing}; last cycle: {iso(stored.began)}"
-
     def _longest_cycle_ms(self) -> int:
         """The longest time from the end of one cycle to the end of the next, ms."""
         return 2 * self._config.settings.polling.interval + _STORING_MS
@@ -345,21 +328,6 @@ class AgentRun:
         """Why cycles do not go on; empty while they do. One that the store cannot take counts: it is kept in memory."""
         silent_ms = (self._group.clock.steady_s() - self._cycle_at) * 1000
         return late_words(silent_ms, self._longest_cycle_ms(), self._config.settings.polling.interval)
-
-    async def _log_first_day(self) -> None:
-        """After an hour, log what would help most to evaluate more rules."""
-        await self._group.clock.sleep(_FIRST_HOUR_MS)
-        with suppress(NoAnswerError, StoreError), self._group.clock.hold():
-            for text in await BoundedCall().run(self._first_remedies, _FIRST_DAY_S):
-                _LOG.info(text, extra=as_event("rules.lack"))
-
-    def _first_remedies(self) -> tuple[str, ...]:
-        from mqvitals_agent.review.first_day import first_day, most_helpful
-        from mqvitals_agent.store.reader import StoreReader
-
-        with StoreReader.open(self._options.store) as reader:
-            found = first_day(reader, self._config.rule_config, objects_of_kind=_FIRST_DAY_OBJECTS)
-        return most_helpful(found, _REMEDIES)
 
     async def _await_worker(self) -> None:
         """Return when the store's thread answers."""
@@ -414,32 +382,10 @@ class AgentRun:
     async def _apply_config(self) -> tuple[str, tuple[str, ...]]:
         """Read the configuration and apply it. Returns what is wrong with it and the files with problems."""
         assert self._options.reread is not None
-        try:
-            with self._group.clock.hold():
-                config, targets = await self._reading.run(self._read_config, self._options.reread_s)
-        except NoAnswerError:
-            text = (
-                f"the settings ({self._config.path}) or a file that they name could not be read within"
-                f" {self._options.reread_s:g} s: check its file system, then send SIGHUP"
-            )
-            _LOG.error(f"{text}; the settings from before stay in force", extra=as_event("agent.reload_refused"))
-            return text, ()
-        except Failure as error:
-            text = f"{error}: the settings from before stay in force"
-            _LOG.error(text, extra=as_event("agent.reload_refused"))
-            return str(error), ()
-        except ConfigError as error:
-            for problem in error.problems:
-                place = problem.place
-                _LOG.error(
-                    str(problem),
-                    extra=as_event("config.problem", file=place.path, line=place.line, column=place.column),
-                )
-            _LOG.error(
-                f"{count_text(error.problems)} in the settings: those from before stay in force",
-                extra=as_event("agent.reload_refused", problems=len(error.problems)),
-            )
-            return _first_problem(error), tuple(problem.place.path for problem in error.problems)
+        read = await self._rereading.read(self._config, self._group, self._options.reread)
+        if isinstance(read, Refused):
+            return read.text, read.places
+        config, targets = read
         if self._reason:
             return "", ()
         self._service.reload(config.settings, config.rule_config, targets.connectors, targets.others)
@@ -452,48 +398,12 @@ class AgentRun:
             self._notifier.close()
             self._begin_delivery()
         _LOG.info(
-            f"settings and rules have been read again; from the next cycle on: {self._config_words()}",
+            f"settings and rules have been read again; from the next cycle on: {config_words(config)}",
             extra=as_event(
                 "agent.reloaded", interval_ms=config.settings.polling.interval, receivers=len(config.settings.receivers)
             ),
         )
         return "", ()
-
-    def _read_config(self) -> tuple[AgentConfig, PollTargets]:
-        """The configuration now and its targets. Runs in a thread. Raises Failure and ConfigError."""
-        assert self._options.reread is not None
-        config = self._options.reread().for_group(self._group)
-        if config.empty and not self._config.empty:
-            # An editor or a copy leaves it empty for a moment, a full disk for good: no one removes all settings that
-            # way.
-            raise Failure(f"{config.path} is empty, or all of it is commented out")
-        targets_of = self._group.targets_of
-        return config, self._group.targets if targets_of is None else targets_of(config.settings)
-
-    def _config_words(self) -> str:
-        settings = self._config.settings
-        rules = self._config.rule_config.rules
-        return f"every {format_duration(settings.polling.interval)}, {len(rules.rules) - len(rules.switched_off)} rules"
-
-    def _first_line(self) -> None:
-        settings = self._config.settings
-        targets = self._group.targets
-        names = [*(connector.queue_manager for connector in targets.connectors), *targets.others]
-        _LOG.info(
-            f"mqvitals {__version__} monitors {f'{settings.name}, ' if settings.name else ''}{len(names)} queue"
-            f" managers, {self._config_words()}",
-            extra=as_event(
-                "agent.begins",
-                version=__version__,
-                group=settings.name or "",
-                queue_managers=",".join(names),
-                interval_ms=settings.polling.interval,
-                receivers=len(settings.receivers),
-                config=self._config.path or "",
-                store=str(self._options.store),
-                source=self._group.source,
-            ),
-        )
 
     def _caught_up(self) -> None:
         _LOG.info("the agent's time has reached now: it continues in real time", extra=as_event("clock.at_now"))
@@ -504,55 +414,13 @@ class AgentRun:
             return
         left_out, left = self._service.left_out(self._until), self._service.final_state
         unstored = left.dropped + left.waiting
-        if not left_out and not unstored and self._snapshots:
-            return
-        self._code = int(ExitCode.FOUND)
-        _LOG.error(
-            f"of the cycles of {format_duration(self._options.for_ms or 0)}, {left_out:,} did not start because the"
-            " previous one took too long;"
-            f" snapshots that could not be stored: {unstored:,}; snapshots stored: {self._snapshots:,}",
-            extra=as_event("agent.cycles_missing", left_out=left_out, unstored=unstored),
-        )
-
-    def _lag_words(self) -> str:
-        """The speed of a run that did not reach the requested one; else empty."""
-        clock = self._group.clock
-        if not isinstance(clock, VirtualClock) or clock.pace is None or clock.lag_s < _LAG_S:
-            return ""
-        return f"; {clock.speed:.3g} times real time, not {clock.pace:g}, because cycles took longer"
-
-    def _last_line(self) -> None:
-        _LOG.log(
-            LEVELS["info" if self._code in (ExitCode.DONE, INTERRUPTED) else "error"],
-            f"{self._reason}: {self._cycles:,} cycles, {self._exchanges:,} exchanges and {self._snapshots:,} snapshots;"
-            f" alerts that fire: {self._firing}{self._lag_words()}",
-            extra=as_event(
-                "agent.ended",
-                code=self._code,
-                cycles=self._cycles,
-                exchanges=self._exchanges,
-                snapshots=self._snapshots,
-                firing=self._firing,
-            ),
-        )
+        if left_out or unstored or not self._done.snapshots:
+            self._code = int(ExitCode.FOUND)
+            log_missing(self._options.for_ms or 0, left_out, unstored, self._done)
 
     def _on_failure(self, error: BaseException) -> None:
         _LOG.error(str(error), extra=as_event("agent.failed"))
         self._reason, self._code = "it could not go on", int(ExitCode.FAILED)
-
-
-def late_words(silent_ms: float, longest_ms: int, interval_ms: int) -> str:
-    """Why cycles do not go on when the last one ended ``silent_ms`` ago; empty up to ``longest_ms``."""
-    if silent_ms <= longest_ms:
-        return ""
-    length = format_duration(round(silent_ms / 1000) * 1000)
-    return f"the last cycle ended {length} ago; one begins every {format_duration(interval_ms)}"
-
-
-def _first_problem(error: ConfigError) -> str:
-    """The first problem with its place, and how many more there are."""
-    first, *others = error.problems
-    return f"{first} (and {len(others)} more)" if others else str(first)
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

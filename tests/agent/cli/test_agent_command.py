@@ -28,7 +28,8 @@ from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.service.agent_config import AgentConfig, read_agent_config, with_webhooks
 from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, SimulationOptions, simulated_group
 from mqvitals_agent.service.process import Deadline, ServiceManager
-from mqvitals_agent.service.run import INTERRUPTED, AgentRun, RunOptions, claim_store
+from mqvitals_agent.service.run import AgentRun, RunOptions, claim_store
+from mqvitals_agent.service.run_log import INTERRUPTED
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.state import BufferPoolState, GroupState, MemberState, PageSetState
 from mqvitals_agent.store.error import StoreError

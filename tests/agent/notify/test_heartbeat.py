@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestServer
 
 from mqvitals_agent.notify.delivery import Notifier, make_receiver
 from mqvitals_agent.notify.receiver import send_test_alert, shown_test_alert
-from mqvitals_agent.service.run import late_words
+from mqvitals_agent.service.run_log import late_words
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.decoding.secret import WebAddress
 from mqvitals_config.receivers.http import WebhookSettings
