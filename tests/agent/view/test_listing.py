@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,9 @@ from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cells, fit
 from mqvitals_agent.view.figures.table import Column, Item, cell_spans, short_absence
 from mqvitals_agent.view.frame import FrameRequest, read_frame
-from mqvitals_agent.view.lists.columns import COLUMNS, GAP, fitted, matching, metrics_of, ordered
+from mqvitals_agent.view.lists.columns import COLUMNS, GAP, fitted, matching, metrics_of, ordered, read_items
+from mqvitals_agent.view.status import status_of
+from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Reported
@@ -61,6 +65,18 @@ def test_stored_lists(
         return made
 
     golden(f"list-{kind}", lines)
+
+
+@pytest.mark.parametrize("kind", ["channel", "queue", "storage"])
+def test_a_list_that_is_stale_keeps_its_order(stored: StoreReader, group: Any, judging: RuleConfig, kind: str) -> None:
+    """Where all is stale, all is unknown: those that were worst when last seen still stand first."""
+    data = read_frame(stored, 0, FrameRequest("list", kind), judging).data
+    last = read_items(stored, status_of(data), kind)[-1].name
+    ill = replace(data, past=False, alerts=(group.alert("T-01", last, Severity.CRITICAL),))
+    fresh, stale = (read_items(stored, status_of(replace(ill, now=data.now + later)), kind) for later in (0, 900_000))
+    assert fresh[0].name == last
+    assert {item.health for item in stale} == {Health.UNKNOWN}
+    assert [item.name for item in stale] == [item.name for item in fresh]
 
 
 @pytest.mark.parametrize("kind", LISTS)

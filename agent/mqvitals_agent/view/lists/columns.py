@@ -61,6 +61,7 @@ def kinds_of(kind: str) -> tuple[str, ...]:
 def read_items(reader: StoreReader, status: GroupStatus, kind: str, rules: RuleSet | None = None) -> tuple[Item, ...]:
     """The objects of a list, worst first, then by name; clients with the most instances first. Raises StoreError.
 
+    Objects whose owner is stale are unknown, all alike: among them those stand first that were worst when last seen.
     ``rules`` give the meters of the list their ticks.
     """
     data = status.data
@@ -90,8 +91,12 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str, rules: RuleS
                 for name, values in found.items()
             ]
     items = with_full_in(reader, items, data.now)
-    items.sort(key=lambda item: (-item.health, -_size(item), natural_order(item.name)))
-    return tuple(items)
+
+    def order(item: Item) -> tuple[object, ...]:
+        last = health_of_item(item.name, item.values, by_object, stale=False) if item.stale else item.health
+        return -item.health, -last, -_size(item), natural_order(item.name)
+
+    return tuple(sorted(items, key=order))
 
 
 def _size(item: Item) -> float:
