@@ -16,7 +16,7 @@ from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.tabs import TABS_BY_ID
 from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 
-GOLDENS = Path(__file__).parent / "goldens"
+GOLDENS = Path(__file__).parents[1] / "goldens"
 STATES = ("quiet", "incident", "stale", "empty")
 SIZE, OTHER_SIZE = (120, 40), (80, 24)
 """The size of the goldens, and the other one that is supported in full; ``test_terminal_sizes`` has any size."""

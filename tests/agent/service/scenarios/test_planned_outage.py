@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import Any
 
-from tests.agent.service.test_incident_scenarios import MINUTE_MS, played
+from tests.agent.service.scenarios.test_incident_scenarios import MINUTE_MS, played
 
 from mqvitals_agent.alerting.calendar import TimeSpan
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow, SiteCalendar

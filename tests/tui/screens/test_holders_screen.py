@@ -79,7 +79,7 @@ def agrees(golden: Callable[[Path, str], str]) -> Agrees:
         assert len(lines) == size[1]
         assert max(map(cells, lines)) <= size[0]
         if size == SIZES[-1]:
-            difference = golden(Path(__file__).parent / "goldens" / f"holders-{name}.txt", f"{text}\n")
+            difference = golden(Path(__file__).parents[1] / "goldens" / f"holders-{name}.txt", f"{text}\n")
             assert not difference, difference
 
     return check

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.agent.service.test_incident_scenarios import played
+from tests.agent.service.scenarios.test_incident_scenarios import played
 
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_config.decoding.problem import LocatedText, Place

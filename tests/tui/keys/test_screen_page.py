@@ -8,7 +8,7 @@ from pathlib import Path
 from mqvitals_tui.keys import ACTIONS, APP, BEFORE, DETAIL, EXTEND, MAIN, SEEN, WHO, key_names
 from mqvitals_tui.tabs import EVERYWHERE
 
-PAGE = Path(__file__).parents[2] / "docs" / "screen.md"
+PAGE = Path(__file__).parents[3] / "docs" / "screen.md"
 ABRIDGED = {"2", "3", "4", "5", "6", "7", "8", ".", ",", "="}
 """Digits between those that are named, and keys that need no Shift on some keyboards."""
 

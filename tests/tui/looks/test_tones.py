@@ -22,7 +22,7 @@ from mqvitals_tui.themes import COLOUR_BLIND, CONTRAST, DARK, GROUNDS, LIGHT, TH
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.painting import TONE_STYLES, fitted
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 LEAST = 4.5
 """The contrast that the web's accessibility guidelines ask of text."""

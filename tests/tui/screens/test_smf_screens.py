@@ -19,7 +19,7 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
-GOLDENS = Path(__file__).parent / "goldens"
+GOLDENS = Path(__file__).parents[1] / "goldens"
 SIZES = ((80, 24), (120, 40))
 """The goldens are of the last."""
 HALF_HOUR = 1_800_000

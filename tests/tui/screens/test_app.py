@@ -34,7 +34,7 @@ NOW = BEGIN + 205_000
 """9 s after the recording's last snapshot."""
 SIZES = [(80, 24), (120, 40)]
 """The goldens are of the last."""
-GOLDENS = Path(__file__).parent / "goldens"
+GOLDENS = Path(__file__).parents[1] / "goldens"
 PATIENCE_S = 200
 
 Text = Callable[[App[Any]], str]

@@ -23,7 +23,7 @@ Shown = Callable[[Pilot[None]], Awaitable[None]]
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 Settled = Callable[[Pilot[None]], Awaitable[str]]
 
-GOLDENS = Path(__file__).parent / "goldens"
+GOLDENS = Path(__file__).parents[1] / "goldens"
 SIZES = ((80, 24), (200, 60))
 """The smallest terminal that is supported in full, and a large one; ``test_screen_goldens`` has the size between."""
 PAGES = {
