@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from mqvitals_agent.ingest.messages import NewestMessage
 from mqvitals_agent.poll.kinds.log import position
 from mqvitals_agent.store.older import PastReader
-from mqvitals_agent.store.rows.samples.history import HourMean
+from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS
 from mqvitals_rules.plan.log_range import days_left, used_pct, width_of
 from mqvitals_rules.ruleset.facts import Facts

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import nan
 
 from mqvitals_agent.store.older import PastReader
-from mqvitals_agent.store.rows.samples.history import HourMean
+from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS, Point, ZoneOf, hours, middle, no_zone
 from mqvitals_rules.snapshot import ObjectName
 

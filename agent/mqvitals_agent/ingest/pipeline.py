@@ -11,7 +11,7 @@ from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.alerts.alert_rows import AlertRepository
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
-from mqvitals_agent.store.rows.samples.history import HourMean
+from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.ruleset.config import RuleConfig

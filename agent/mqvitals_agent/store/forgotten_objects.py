@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from mqvitals_agent.store.rows.samples.history import has_means
+from mqvitals_agent.store.rows.samples.hour_means import has_means
 from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.rows.tables import integer, text
 from mqvitals_rules.snapshot import ObjectName

@@ -17,7 +17,8 @@ from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
-from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HourMean, Poll, PollColumns, Sample
+from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
+from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.moment import CurrentRows, MomentQuery
 from mqvitals_agent.store.rows.samples.objects import read_owners_as_of, read_times
 from mqvitals_agent.store.rows.tables import integer

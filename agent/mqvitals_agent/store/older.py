@@ -9,7 +9,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import Owner
 from mqvitals_agent.store.rows.messages import NewMessages, StoredMessage
-from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HourMean, Poll, Sample
+from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, Sample
+from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 
 _T = TypeVar("_T")

@@ -23,7 +23,7 @@ from mqvitals_agent.store.rows.alerts.actions import Actions
 from mqvitals_agent.store.rows.alerts.alert_memory import AlertMemory
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.rows.journal import JournalEntry
-from mqvitals_agent.store.rows.samples.history import HourMean
+from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.writer import Store, check_snapshot_time
 from mqvitals_rules.engine import Evaluation, UnknownCount
 from mqvitals_rules.lifecycle.alert import Transition

@@ -38,7 +38,7 @@ from mqvitals_agent.store.rows.journal import JournalEntry, insert_entries
 from mqvitals_agent.store.rows.messages import MessageRepository
 from mqvitals_agent.store.rows.requests import RequestRepository
 from mqvitals_agent.store.rows.samples.current import CurrentQuery
-from mqvitals_agent.store.rows.samples.history import HourMean, write_means
+from mqvitals_agent.store.rows.samples.hour_means import HourMean, write_means
 from mqvitals_agent.store.rows.samples.smf_records import SmfRepository
 from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, KindTables, integer, moment, tables_of, text

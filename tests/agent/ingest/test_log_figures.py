@@ -13,7 +13,7 @@ from mqvitals_agent.ingest.log_figures import LogFigures
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
-from mqvitals_agent.store.rows.samples.history import HourMean
+from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.history import HOUR_MS, WEEK_MS
 from mqvitals_rules.plan.log_range import MOST_DAYS, USABLE, days_left, used_pct, width_of

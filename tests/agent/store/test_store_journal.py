@@ -26,7 +26,7 @@ from mqvitals_agent.store.rows.journal import (
     matters,
 )
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
-from mqvitals_agent.store.rows.samples.current import together
+from mqvitals_agent.store.rows.samples.current_writer import together
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why

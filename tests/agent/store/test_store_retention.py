@@ -23,7 +23,7 @@ from mqvitals_agent.store.rows.alerts.notification_rows import (
     insert_groups,
 )
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
-from mqvitals_agent.store.rows.samples.history import HourMean
+from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.smf_records import SmfFile, SmfPart
 from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store

@@ -15,7 +15,7 @@ from mqvitals_agent.ingest.memory import HourlyBaselines
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.samples.history import HourMean
+from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.object.explanation import explain_object
 from mqvitals_rules.engine import Evaluation

@@ -9,16 +9,8 @@ from typing import Any
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.result import Series
-from mqvitals_agent.store.rows.samples.history import (
-    FIRST,
-    LAST,
-    HourMean,
-    Poll,
-    PollColumns,
-    Sample,
-    read_hours,
-    read_means,
-)
+from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
+from mqvitals_agent.store.rows.samples.hour_means import HourMean, read_hours, read_means
 from mqvitals_agent.store.rows.samples.objects import (
     read_polled_cells,
     read_snapshot_span,

@@ -93,6 +93,9 @@ def checked_values(cells: Sequence[Any], types: Iterable[Types]) -> Sequence[Any
 POLL = int(Source.POLL)
 """The source of a sample: an answer to one of our commands. ``Source`` has the others."""
 
+OBJECT_ID = "SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?"
+"""The query for the number of an object."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _FIXED = frozenset({"ts", "object_id", "source", "interval_ms", "polled", "probe", "changed", "absent"})
 

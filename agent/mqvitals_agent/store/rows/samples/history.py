@@ -1,151 +1,35 @@
-"""History: one row for each object and snapshot or record, the queries over these rows, and means of whole hours.
-
-The means are of the metrics whose baseline rules ask for, so that a look eight weeks back is one short query.
-"""
+"""The queries over the history: one row for each object and snapshot or record."""
 
 from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import nan
 from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
-from mqvitals_agent.store.file.schema import BELIEVED
 from mqvitals_agent.store.rows.tables import (
     LAST_MOMENT,
-    NULL,
+    OBJECT_ID,
     POLL,
-    Cells,
-    ColumnOrder,
     KindTables,
-    MetricNames,
-    ReadingCells,
     Types,
-    bound_values,
     checked_values,
     integer,
     integer_or_none,
     moment,
     moment_or_none,
-    numbered,
     text,
     types_of,
 )
-from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS
-from mqvitals_rules.snapshot import ObjectName, Reading, Source
-from mqvitals_rules.vocabulary.metric import Absence, Reported
-
-_KEPT_MS = (WEEKS + 1) * WEEK_MS
-
-_KEEP = """INSERT INTO hour_mean(hour, kind, metric, object_id, mean, weight) VALUES(?, ?, ?, ?, ?, ?)
-    ON CONFLICT(hour, kind, metric, object_id) DO UPDATE SET
-    mean = (mean * weight + excluded.mean * excluded.weight) / (weight + excluded.weight), weight = weight + excluded.weight"""
-
-
-# One seek a metric: without its metric an object is found only among all objects of the hour.
-_ONE = """WITH RECURSIVE found(metric) AS (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2
-    UNION ALL SELECT (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2 AND metric > found.metric) FROM found
-    WHERE found.metric IS NOT NULL)
-    SELECT 1 FROM found CROSS JOIN hour_mean AS h WHERE h.hour = ?1 AND h.kind = ?2 AND h.metric = found.metric
-    AND h.object_id = ?3 LIMIT 1"""
-
-
-class HourMean(NamedTuple):
-    """The mean of a metric of an object over what was seen of an hour.
-
-    ``hour`` is when it began, ms UTC. Of a counter the mean is the increase a second and ``weight`` the ms in which
-    it arose; of others ``weight`` is the number of values. Two of the same hour make one of both.
-    """
-
-    object: ObjectName
-    metric: str
-    hour: int
-    mean: float
-    weight: int
-
-
-def write_means(connection: sqlite3.Connection, means: Iterable[HourMean], objects: Mapping[ObjectName, int]) -> None:
-    """Keep means of objects that the store knows, each together with what is there of its hour. Raises sqlite3.Error.
-
-    Those of hours that no baseline looks back on any more go.
-    """
-    rows = [
-        (each.hour, each.object.kind, each.metric, objects[each.object], each.mean, each.weight)
-        for each in means
-        if each.object in objects
-    ]
-    connection.executemany(_KEEP, rows)
-    if rows:
-        connection.execute(
-            f"DELETE FROM hour_mean WHERE hour < {BELIEVED} - :keep",  # noqa: S608
-            {"now": max(row[0] for row in rows), "keep": _KEPT_MS},
-        )
-
-
-def read_means(
-    connection: sqlite3.Connection, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
-) -> dict[ObjectName, list[float]]:
-    """The means of ``hours`` of a metric, of all objects of a kind or of one, by object. Raises sqlite3.Error."""
-    marks = ", ".join("?" * len(hours))
-    # Of one object each hour is one seek.
-    only = "" if name is None else f" AND h.object_id = ({_OBJECT})"
-    rows = connection.execute(
-        "SELECT o.owner, o.name, h.mean FROM hour_mean AS h CROSS JOIN object AS o"  # noqa: S608
-        f" WHERE h.hour IN ({marks}) AND h.kind = ? AND h.metric = ? AND o.id = h.object_id{only}",
-        (*hours, kind, metric, *(() if name is None else name)),
-    )
-    found: dict[ObjectName, list[float]] = {}
-    for owner, rest, mean in rows:
-        found.setdefault(ObjectName(text(owner), kind, text(rest)), []).append(_mean(mean))
-    return found
-
-
-def read_hours(connection: sqlite3.Connection, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
-    """The means of a metric in the hours that began at ``begun`` (ms UTC). Raises sqlite3.Error."""
-    marks = ", ".join("?" * len(begun))
-    rows = connection.execute(
-        "SELECT o.owner, o.name, h.hour, h.mean, h.weight FROM hour_mean AS h CROSS JOIN object AS o"  # noqa: S608
-        f" WHERE h.hour IN ({marks}) AND h.kind = ? AND h.metric = ? AND o.id = h.object_id",
-        (*begun, kind, metric),
-    )
-    return [
-        HourMean(ObjectName(text(owner), kind, text(name)), metric, moment(hour), _mean(mean), integer(weight))
-        for owner, name, hour, mean, weight in rows
-    ]
-
-
-def _mean(value: object) -> float:
-    if type(value) is not float:
-        raise TypeError(f"{value!r:.60} is no mean")
-    return value
-
-
-def has_means(connection: sqlite3.Connection, number: int, kind: str, last: int, now: int) -> bool:
-    """Whether there are means of an object that was last there at ``last`` (ms UTC). Raises sqlite3.Error.
-
-    Looked for from then backwards, one seek an hour and metric, as the table is ordered by hour; then on to ``now``,
-    as records may come late.
-    """
-    (first,) = connection.execute("SELECT min(hour) FROM hour_mean").fetchone()
-    if first is None:
-        return False
-    hour = last - last % HOUR_MS
-    return any(
-        connection.execute(_ONE, numbered(each, kind, number)).fetchone() is not None
-        for each in (*range(hour, first - 1, -HOUR_MS), *range(hour + HOUR_MS, now + 1, HOUR_MS))
-    )
-
+from mqvitals_rules.snapshot import ObjectName, Source
 
 Number = int | float
 
 FIRST, LAST = FIRST_MOMENT, LAST_MOMENT
 """The bounds of time in a store: what is dated outside of them is passed over."""
-
-
-_OBJECT = "SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?"
 
 
 class Sample(NamedTuple):
@@ -243,13 +127,13 @@ class HistoryQuery:
             rows_of = (
                 "snapshot AS t",
                 "t.owner = ?",
-                f" AND s.object_id = ({_OBJECT}) AND s.source = {POLL} AND {polled}",
+                f" AND s.object_id = ({OBJECT_ID}) AND s.source = {POLL} AND {polled}",
             )
             parameters = (name.owner, max(first, FIRST), min(last, LAST), *name)
         else:
             rows_of = (
                 "record AS t",
-                f"t.object_id = ({_OBJECT}) AND t.source = ?",
+                f"t.object_id = ({OBJECT_ID}) AND t.source = ?",
                 f" AND s.object_id = t.object_id AND s.source = t.source AND {column} IS NOT NULL",
             )
             parameters = (*name, int(source), max(first, FIRST), min(last, LAST))
@@ -283,7 +167,7 @@ class HistoryQuery:
         # As in ``samples``: the snapshots of the owner lead to the rows.
         where = (
             f" FROM snapshot AS t CROSS JOIN {self._tables.history} AS s WHERE t.owner = ? AND t.ts BETWEEN ? AND ?"
-            f" AND s.ts = t.ts AND s.object_id = ({_OBJECT}) AND s.source = {POLL} AND s.polled"
+            f" AND s.ts = t.ts AND s.object_id = ({OBJECT_ID}) AND s.source = {POLL} AND s.polled"
         )
         rows: list[tuple[Any, ...]] = []
         earlier: tuple[Any, ...] | None = None
@@ -325,10 +209,10 @@ class HistoryQuery:
         columns = "".join(f", {self._column(metric)}" for metric in metrics)
         if source is Source.POLL:
             times, of_object = "snapshot AS t", "t.owner = ?"
-            matching = f" AND s.object_id = ({_OBJECT}) AND s.source = {POLL}"
+            matching = f" AND s.object_id = ({OBJECT_ID}) AND s.source = {POLL}"
             parameters: tuple[str | int, ...] = (name.owner, max(first, FIRST), min(last, LAST), *name)
         else:
-            times, of_object = "record AS t", f"t.object_id = ({_OBJECT}) AND t.source = ?"
+            times, of_object = "record AS t", f"t.object_id = ({OBJECT_ID}) AND t.source = ?"
             matching = " AND s.object_id = t.object_id AND s.source = t.source"
             parameters = (*name, int(source), max(first, FIRST), min(last, LAST))
         rows = connection.execute(
@@ -349,7 +233,7 @@ class HistoryQuery:
     def sources(self, connection: sqlite3.Connection, name: ObjectName) -> tuple[Source, ...]:
         """The sources, other than polls, that have samples of an object. Raises sqlite3.Error."""
         rows = connection.execute(
-            f"SELECT DISTINCT source FROM record WHERE object_id = ({_OBJECT}) ORDER BY source",  # noqa: S608
+            f"SELECT DISTINCT source FROM record WHERE object_id = ({OBJECT_ID}) ORDER BY source",  # noqa: S608
             name,
         )
         return tuple(Source(source) for (source,) in rows)
@@ -413,10 +297,7 @@ class HistoryQuery:
         """The polls of some objects of this kind at some moments (ms UTC), in time order. Raises sqlite3.Error."""
         if not self._columns:
             return
-        found = {
-            name: connection.execute("SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
-            for name in sorted(names)
-        }
+        found = {name: connection.execute(OBJECT_ID, name).fetchone() for name in sorted(names)}
         of_number = {integer(row[0]): name for name, row in found.items() if row is not None}
         columns = "".join(f", {self._column(metric)}" for metric in metrics)
         chosen, types = ", ".join("?" * len(of_number)), self._types(metrics)
@@ -470,92 +351,3 @@ _MOMENTS: Final = 200
 """Moments asked for in one statement."""
 _CYCLE_MS = 1_000
 """Snapshots that are less than this apart are of one cycle."""
-
-_INSERTS = 256
-"""A kind has a handful of sets of shapes; whatever feeds us more must not fill the memory."""
-
-
-class SampleRow(NamedTuple):
-    """What one snapshot or record reports of an object, before it is a row.
-
-    ``interval_ms`` and ``cells`` as they are bound.
-    """
-
-    ts: int
-    object_id: int
-    interval_ms: float
-    polled: bool
-    shape: MetricNames
-    cells: Cells
-
-
-class SampleMerger:
-    """Merges the readings of an object into its row of the history of its kind."""
-
-    def __init__(self, tables: KindTables) -> None:
-        self._tables = tables
-        self._arrangement = ColumnOrder(tables.numbers, tables.metrics, tables.kind)
-        self._inserts: dict[frozenset[MetricNames], tuple[str, ColumnOrder]] = {}
-
-    def sample(self, ts: int, object_id: int, readings: Sequence[ReadingCells]) -> SampleRow | None:
-        """The values of these readings together; None when nothing was polled and nothing was reported.
-
-        A metric reported twice has its latest present value: absence never replaces a value. Raises ValueError for an
-        unknown metric.
-        """
-        reading, shape, values = readings[0]
-        polled, answered, interval = reading.poll, reading.answered, reading.interval_ms
-        if len(readings) > 1:
-            for another, more, behind in readings[1:]:
-                shape += more
-                values += behind
-                answered = answered or another.answered
-                if another.poll and not polled:
-                    polled, interval = True, another.interval_ms
-        if not polled and not answered:
-            return None
-        if self._arrangement.of(shape) is None:
-            found = merged([each.reading for each in readings])
-            shape, values = tuple(found), bound_values(found.values())
-        return SampleRow(ts, object_id, NULL if interval is None else interval, polled, shape, values)
-
-    def row(self, sample: SampleRow) -> tuple[Any, ...]:
-        """The parameters of ``KindTables.insert_history`` with every column."""
-        return _row(self._arrangement, sample)
-
-    def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]]]:
-        """The statement that inserts these samples, in their order, and its parameters.
-
-        It names only the columns that any of them has: one cycle fills a fifth of them, and to bind NULL to the others
-        takes as long as all the rest of a row.
-        """
-        shapes = frozenset([sample.shape for sample in samples])
-        known = self._inserts.get(shapes)
-        if known is None:
-            if len(self._inserts) >= _INSERTS:
-                self._inserts.clear()
-            present = frozenset[str]().union(*shapes)
-            columns = tuple(name for name in self._tables.numbers if name in present)
-            known = (
-                self._tables.insert_history(columns),
-                ColumnOrder(columns, self._tables.metrics, self._tables.kind),
-            )
-            self._inserts[shapes] = known
-        statement, arrangement = known
-        return statement, [_row(arrangement, sample) for sample in samples]
-
-
-def _row(arrangement: ColumnOrder, sample: SampleRow) -> tuple[Any, ...]:
-    columns = arrangement.of(sample.shape)
-    assert columns is not None, "a sample has each metric once"
-    return (*sample[:4], *columns((*sample.cells, NULL)))
-
-
-def merged(readings: Sequence[Reading]) -> dict[str, Reported]:
-    """The values of several readings of an object together: of a metric the latest value, else the latest absence."""
-    values: dict[str, Reported] = {}
-    for reading in readings:
-        for metric, value in reading.values.items():
-            if not isinstance(value, Absence) or isinstance(values.get(metric, value), Absence):
-                values[metric] = value
-    return values

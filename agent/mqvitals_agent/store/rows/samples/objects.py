@@ -11,7 +11,7 @@ from re import compile as compile_pattern
 from mqvitals_agent.store.file.integrity import valid_time
 from mqvitals_agent.store.result import CurrentValue, Owner, StoredObject, UnknownRow
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST
-from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, numbered, text
+from mqvitals_agent.store.rows.tables import OBJECT_ID, integer, integer_or_none, moment, numbered, text
 from mqvitals_rules.snapshot import Instance, ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -140,7 +140,7 @@ def read_closest(connection: sqlite3.Connection, wanted: str) -> tuple[str, ...]
 
 def number_of(connection: sqlite3.Connection, name: ObjectName) -> int | None:
     """The number of an object in the store, also of one that no longer exists; None: it is unknown."""
-    row = connection.execute("SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
+    row = connection.execute(OBJECT_ID, name).fetchone()
     return None if row is None else integer(row[0])
 
 

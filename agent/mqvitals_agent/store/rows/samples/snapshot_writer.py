@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.store.file.integrity import is_ahead_of_clock, rewind
-from mqvitals_agent.store.rows.samples.current import CurrentWriter
-from mqvitals_agent.store.rows.samples.history import SampleMerger, SampleRow
+from mqvitals_agent.store.rows.samples.current_writer import CurrentWriter
+from mqvitals_agent.store.rows.samples.sample_merger import SampleMerger, SampleRow
 from mqvitals_agent.store.rows.samples.smf_records import delete_samples
 from mqvitals_agent.store.rows.tables import KindTables, moment
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source

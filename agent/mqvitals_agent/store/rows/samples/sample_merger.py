@@ -1,0 +1,107 @@
+"""The readings of an object in one snapshot, merged into its row of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mqvitals_agent.store.rows.tables import (
+    NULL,
+    Cells,
+    ColumnOrder,
+    KindTables,
+    MetricNames,
+    ReadingCells,
+    bound_values,
+)
+from mqvitals_rules.snapshot import Reading
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+_INSERTS = 256
+"""A kind has a handful of sets of shapes; whatever feeds us more must not fill the memory."""
+
+
+class SampleRow(NamedTuple):
+    """What one snapshot or record reports of an object, before it is a row.
+
+    ``interval_ms`` and ``cells`` as they are bound.
+    """
+
+    ts: int
+    object_id: int
+    interval_ms: float
+    polled: bool
+    shape: MetricNames
+    cells: Cells
+
+
+class SampleMerger:
+    """Merges the readings of an object into its row of the history of its kind."""
+
+    def __init__(self, tables: KindTables) -> None:
+        self._tables = tables
+        self._arrangement = ColumnOrder(tables.numbers, tables.metrics, tables.kind)
+        self._inserts: dict[frozenset[MetricNames], tuple[str, ColumnOrder]] = {}
+
+    def sample(self, ts: int, object_id: int, readings: Sequence[ReadingCells]) -> SampleRow | None:
+        """The values of these readings together; None when nothing was polled and nothing was reported.
+
+        A metric reported twice has its latest present value: absence never replaces a value. Raises ValueError for an
+        unknown metric.
+        """
+        reading, shape, values = readings[0]
+        polled, answered, interval = reading.poll, reading.answered, reading.interval_ms
+        if len(readings) > 1:
+            for another, more, behind in readings[1:]:
+                shape += more
+                values += behind
+                answered = answered or another.answered
+                if another.poll and not polled:
+                    polled, interval = True, another.interval_ms
+        if not polled and not answered:
+            return None
+        if self._arrangement.of(shape) is None:
+            found = merged([each.reading for each in readings])
+            shape, values = tuple(found), bound_values(found.values())
+        return SampleRow(ts, object_id, NULL if interval is None else interval, polled, shape, values)
+
+    def row(self, sample: SampleRow) -> tuple[Any, ...]:
+        """The parameters of ``KindTables.insert_history`` with every column."""
+        return _row(self._arrangement, sample)
+
+    def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]]]:
+        """The statement that inserts these samples, in their order, and its parameters.
+
+        It names only the columns that any of them has: one cycle fills a fifth of them, and to bind NULL to the others
+        takes as long as all the rest of a row.
+        """
+        shapes = frozenset([sample.shape for sample in samples])
+        known = self._inserts.get(shapes)
+        if known is None:
+            if len(self._inserts) >= _INSERTS:
+                self._inserts.clear()
+            present = frozenset[str]().union(*shapes)
+            columns = tuple(name for name in self._tables.numbers if name in present)
+            known = (
+                self._tables.insert_history(columns),
+                ColumnOrder(columns, self._tables.metrics, self._tables.kind),
+            )
+            self._inserts[shapes] = known
+        statement, arrangement = known
+        return statement, [_row(arrangement, sample) for sample in samples]
+
+
+def _row(arrangement: ColumnOrder, sample: SampleRow) -> tuple[Any, ...]:
+    columns = arrangement.of(sample.shape)
+    assert columns is not None, "a sample has each metric once"
+    return (*sample[:4], *columns((*sample.cells, NULL)))
+
+
+def merged(readings: Sequence[Reading]) -> dict[str, Reported]:
+    """The values of several readings of an object together: of a metric the latest value, else the latest absence."""
+    values: dict[str, Reported] = {}
+    for reading in readings:
+        for metric, value in reading.values.items():
+            if not isinstance(value, Absence) or isinstance(values.get(metric, value), Absence):
+                values[metric] = value
+    return values
