@@ -20,7 +20,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-build-isolation --editable .
 	@touch $@
 
-setup: $(STAMP) ## set up the virtual environment
+# The shipped rules as they were decoded, which every program reads instead of their YAML while nothing has changed.
+DECODED := rules/mqvitals_rules/packs/decoded.json
+$(DECODED): $(STAMP) $(wildcard rules/mqvitals_rules/packs/*.yaml rules/mqvitals_rules/*/*.py config/mqvitals_config/*/*.py)
+	@$(BIN)/python -m mqvitals_rules.ruleset.decoded_packs $@
+
+setup: $(STAMP) $(DECODED) ## set up the virtual environment
 
 demo: $(STAMP) ## watch a simulated queue-sharing group live, get ill and recover
 	@$(BIN)/mqvitals demo
@@ -87,4 +92,4 @@ wheel: $(STAMP) ## test the installed wheel with the sources out of the way
 	@sh .ci/wheel
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DECODED) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

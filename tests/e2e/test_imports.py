@@ -59,13 +59,16 @@ def test_an_agent_that_notifies_nobody_needs_no_client() -> None:
     "MQVITALS_INSTALLED" not in os.environ, reason="only where the wheel is installed and the sources are away"
 )
 def test_the_wheel_is_what_is_tested() -> None:
-    """Every package comes from site-packages, and the packs came with it."""
+    """Every package comes from site-packages; the packs came with it, and as they were decoded."""
     import mqvitals_agent
     import mqvitals_config
     import mqvitals_rules
     import mqvitals_tui
+    from mqvitals_rules.ruleset.decoded_packs import decoded
+    from mqvitals_rules.ruleset.pack import shipped_packs
 
     site = Path(sysconfig.get_paths()["purelib"])
     for package in (mqvitals_agent, mqvitals_config, mqvitals_rules, mqvitals_tui):
         assert Path(str(package.__file__)).is_relative_to(site)
     assert (site / "mqvitals_rules" / "packs" / "buffer_pools.yaml").is_file()
+    assert decoded(shipped_packs())

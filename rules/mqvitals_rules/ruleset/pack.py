@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Annotated, Final
 
 from mqvitals_config.decoding.decoder import decode
@@ -23,6 +24,7 @@ from mqvitals_config.sections.rules import ClearSettings, HoldSettings
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import ExpressionError, compile_expression
 from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.ruleset.decoded_packs import decoded
 from mqvitals_rules.ruleset.rule import (
     Citation,
     Clear,
@@ -36,6 +38,7 @@ from mqvitals_rules.ruleset.rule import (
     SeverityCase,
 )
 from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.tables import KINDS
 
 CLEAR_POLLS = 3
 """Good polls that end an operational alert; alerts of rules that are evaluated every few minutes end at once."""
@@ -286,7 +289,8 @@ def read_rules(
     than anything else: tests and ``rules check`` do that. Nor are they with ``deferred``, which takes the ids of their rules.
     """
     problems: list[Problem] = []
-    packs = list(shipped_packs())
+    shipped = shipped_packs()
+    packs = list(shipped)
     trusted = frozenset(packs) if compiled is None or deferred is not None else frozenset()
     if len(extra_files) > MOST_FILES:
         place = extra_files[0].place if isinstance(extra_files[0], LocatedText) else Place("rules.files")
@@ -306,7 +310,7 @@ def read_rules(
             # A file that is a shipped pack itself takes its place: its rules do not occur twice.
             packs = [each for each in packs if not _is_pack(path, each[0])]
             packs.append((path, text))
-    rules, found = decode_packs(packs, kinds, compiled, trusted)
+    rules, found = decode_packs(packs, kinds, compiled, trusted, decoded(shipped) if kinds is KINDS else {})
     if deferred is not None:
         paths = {path for path, _ in trusted}
         deferred.update(str(rule.id) for rule in rules if rule.id.place.path in paths)
@@ -326,18 +330,20 @@ def decode_packs(
     kinds: Mapping[str, Kind],
     compiled: dict[str, CompiledRule] | None = None,
     trusted: Collection[tuple[str, str]] = (),
+    known: Mapping[tuple[str, str], tuple[Rule, ...]] = MappingProxyType({}),
 ) -> tuple[tuple[Rule, ...], list[Problem]]:
     """The rules of several files, (path, text) each, and every problem; ``compiled`` as for ``read_rules``.
 
-    The expressions of ``trusted`` files are not compiled.
+    The expressions of ``trusted`` files are not compiled; ``known`` are the rules of files that were decoded before.
     """
     rules: list[Rule] = []
     problems: list[Problem] = []
     seen: dict[str, Rule] = {}
     for path, text in packs:
-        decoded, found = decode_pack(path, text, kinds)
+        before = known.get((path, text))
+        own, found = decode_pack(path, text, kinds) if before is None else (before, [])
         problems += found
-        for rule in decoded:
+        for rule in own:
             first = seen.setdefault(str(rule.id), rule)
             if first is not rule:
                 problems.append(Problem(rule.id.place, "id", f"the rule {rule.id} exists already, at {first.id.place}"))
