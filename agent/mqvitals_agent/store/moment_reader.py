@@ -183,6 +183,11 @@ class MomentReader(StoreReader):
         """As of a store, until then."""
         return (poll for poll in super().polls_near(kind, metrics, moments) if poll.ts <= self.at)
 
+    def rate_sums(self, kind: str, metric: str, begun: Sequence[int], step_ms: int, **selection: Any) -> Any:
+        """Sums over the objects of each owner, until then."""
+        until = self._until(selection.get("until"))
+        return super().rate_sums(kind, metric, begun, step_ms, **{**selection, "until": until})
+
     def polls_at(
         self, names: Collection[ObjectName], metrics: Sequence[str], moments: Sequence[int]
     ) -> tuple[Poll, ...]:

@@ -39,6 +39,7 @@ def everything(path: Path) -> None:
             reader.current_by_kind("QM01", kind)
             list(reader.polls(kind, [metric], 0))
             list(reader.polls_near(kind, [metric], [0, 1 << 40, 1 << 41]))
+        reader.rate_sums("channel", "msgs", range(0, 1 << 42, 1 << 40), 1 << 40, without=("type", 7))
         reader.trend(ObjectName.parse(POOL), "free_pct")
         reader.samples(ObjectName.parse(POOL), "free_pct", newest=4)
     with Store.open(path, replay=True) as store:

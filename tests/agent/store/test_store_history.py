@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.reader import StoreReader
@@ -175,3 +177,51 @@ def test_sqlite_stores_nan_as_null() -> None:
     connection.execute("INSERT INTO t VALUES(?, ?, ?)", (float("nan"),) * 3)
     assert connection.execute("SELECT a, b, c FROM t").fetchall() == [(None, None, None)]
     connection.close()
+
+
+CYCLES = st.lists(
+    st.tuples(
+        st.integers(1, 24),
+        st.sampled_from(("QM01", "QM02")),
+        st.sampled_from(("A", "B", "C")),
+        st.one_of(st.just(Absence.NO_ANSWER), st.integers(0, 5_000)),
+        st.sampled_from((0, 1, Absence.NOT_RETURNED)),
+    ),
+    max_size=40,
+    unique_by=lambda each: each[:3],
+)
+
+
+@given(cycles=CYCLES, step=st.sampled_from((20_000, 50_000)), last=st.integers(1, 24))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_sums_of_a_rate(tmp_path_factory: pytest.TempPathFactory, make: Any, cycles: Any, step: int, last: int) -> None:
+    """The sum over an owner's objects in the first cycle of each stretch is that of the polls of this cycle, whatever was
+    polled; as of a moment nothing later counts."""
+    path = tmp_path_factory.mktemp("sums") / "store.db"
+    readings: dict[tuple[int, str], list[Any]] = {}
+    for cycle, owner, name, puts, usage in cycles:
+        readings.setdefault((cycle, owner), []).append(make.status(cycle, name, owner, puts=puts, usage=usage))
+    fill(path, make, *(make.snapshot(cycle, *of, owner=owner) for (cycle, owner), of in sorted(readings.items())))
+    begun = range(make.start, make.ts(25), step)
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        polls = list(reader.polls("queue", ("puts", "usage"), make.start))
+        for at in (make.ts(24), make.ts(last)):
+            expected: dict[str, dict[int, float]] = {}
+            for begin in begun:
+                seen = [poll for poll in polls if begin <= poll.ts < begin + step and poll.ts <= at]
+                first = min((poll.ts for poll in seen), default=None)
+                for _, name, interval, (puts, usage), _ in (poll for poll in seen if poll.ts == first):
+                    if puts is not None and usage != 1 and interval is not None:
+                        sums = expected.setdefault(name.owner, {})
+                        sums[begin] = sums.get(begin, 0.0) + puts / interval * 1000
+            for found in (
+                reader.rate_sums("queue", "puts", begun, step, without=("usage", 1), until=at),
+                reader.as_of(at).rate_sums("queue", "puts", begun, step, without=("usage", 1)),
+            ):
+                assert {owner: set(sums) for owner, sums in found.items()} == {owner: set(begun) for owner in expected}
+                known = {
+                    owner: {ts: each for ts, each in sums.items() if each is not None} for owner, sums in found.items()
+                }
+                assert known == {owner: pytest.approx(sums) for owner, sums in expected.items()}
+        with pytest.raises(UnknownNameError):
+            reader.rate_sums("queue", "putts", begun, step, without=("usage", 1))

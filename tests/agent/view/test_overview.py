@@ -11,10 +11,13 @@ import pytest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.text.chart import TimeRange as Time
-from mqvitals_agent.text.sparkline import sparkline
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.sparkline import BLOCKS, sparkline
+from mqvitals_agent.text.strip import STRIP_GLYPHS
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
+from mqvitals_agent.view.history.heat import Heat
 from mqvitals_agent.view.lists.key_figures import OverviewHistory, bounds_of_object
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.header import header_lines
@@ -30,8 +33,16 @@ Golden = Callable[[str, Callable[[int], Sequence[Line]]], None]
 WIDTHS = (80, 120, 200)
 
 
+HOURS = ((Health.OK,) * 11 + (None,)) * 3 + (Health.OK,) * 20 + (Health.WARNING,) * 10 + (Health.CRITICAL,) * 6
+"""The states of 72 stretches: well with holes, then worse and worse."""
+
+
+def rising(now: int) -> tuple[tuple[int, float], ...]:
+    return tuple((now - (11 - n) * 50_000, 100.0 * n) for n in range(12))
+
+
 def frame_of(data: StatusData) -> Frame:
-    """A frame of the overview, with a past that falls and a rate."""
+    """A frame of the overview, with a past that falls and a rate that rises."""
     now = data.now
     falling = tuple((now - (59 - n) * 10_000, 95.0 - 1.5 * n) for n in range(60))
     points = {name: falling for name in data.current if name.kind in ("buffer_pool", "page_set", "cf_structure")}
@@ -43,8 +54,14 @@ def frame_of(data: StatusData) -> Frame:
         now,
         data,
         status_of(data),
-        history=OverviewHistory(points, rates),
+        history=OverviewHistory(points, rates, logged={"QM01": falling}, moved={"QM01": rising(now)}),
     )
+
+
+def with_states(frame: Frame) -> Frame:
+    """The frame with the states of three hours."""
+    states = {member.name: HOURS for member in frame.data.members}
+    return replace(frame, heat=Heat(frame.now - 72 * 150_000, 150_000, states))
 
 
 def lines_of(frame: Frame, width: int) -> tuple[Line, ...]:
@@ -53,7 +70,7 @@ def lines_of(frame: Frame, width: int) -> tuple[Line, ...]:
 
 def test_quiet(healthy: StatusData, golden: Golden) -> None:
     """A group in health, from a replay that is labelled as the past."""
-    golden("overview-quiet", lambda width: lines_of(frame_of(healthy), width))
+    golden("overview-quiet", lambda width: lines_of(with_states(frame_of(healthy)), width))
 
 
 @pytest.mark.parametrize(
@@ -173,6 +190,48 @@ def test_full_in(healthy: StatusData, width: int) -> None:
     later = replace(healthy, past=False, now=now + 600_000)
     stale = replace(frame, now=later.now, data=later, status=status_of(later))
     assert "full in" not in "".join(line.text for line in overview_lines(stale, width))
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_strip_and_reason_stand_together(ill: StatusData, width: int) -> None:
+    """In an incident every queue manager has the strip of its last hours, and the ill one the rule of its worst alert."""
+    frame = with_states(frame_of(ill))
+    shown = {line.key: line for line in reversed(overview_lines(frame, width))}
+    titles = overview_lines(frame, width)[1].text
+    begin, end = titles.index("last 3h"), titles.index("Why")
+    for each in ("QM01", "QM02"):
+        states = shown[f"{each}/queue_manager"].text[begin:end].rstrip()
+        assert len(states) >= 8
+        assert set(states) <= STRIP_GLYPHS | {" "}
+        assert states[-1] == "█"
+        assert len(shown[f"{each}/queue_manager"].parts) == len(states.replace(" ", ""))
+    words = shown["QM01/queue_manager"].text[end:]
+    assert words.split()[0] == "BP-03"
+    assert width < 120 or words.startswith("BP-03 BP3")
+
+
+def test_rates_over_time(healthy: StatusData) -> None:
+    """Where there is room a queue manager has the sparklines of its messages and of its log, lowest and highest as drawn."""
+    frame = frame_of(healthy)
+    titles, first = (line.text for line in overview_lines(frame, 200)[1:3])
+    assert first[titles.index("Msgs/s") + 8 :].lstrip().startswith(BLOCKS[0] * 2)
+    assert first[: titles.index("Chinit")].rstrip().endswith(BLOCKS[-1])
+    logged = first[titles.index("logged") :]
+    assert logged[0] == BLOCKS[-1]
+    assert logged[11] == BLOCKS[1]
+
+
+def test_rates_of_a_stored_group(stored: StoreReader, judging: RuleConfig) -> None:
+    """The trend of each queue manager ends with the rate beside it, and no look is at what came later."""
+    frame = read_frame(stored, stored.last_ts() or 0, FrameRequest(), judging)
+    moved = frame.history.moved
+    assert moved.keys() == frame.history.rates.keys()
+    for name, rate in frame.history.rates.items():
+        assert moved[name][-1] == (rate.ts, rate.value)
+        assert any(value for _, value in moved[name][:-1])
+        times = [ts for ts, _ in moved[name]]
+        assert times == sorted(times)
+        assert len(times) <= 13
 
 
 def test_pasts_are_shares_of_all(healthy: StatusData) -> None:

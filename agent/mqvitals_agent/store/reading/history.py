@@ -189,6 +189,20 @@ class HistoryQueries(QueryBase):
         with self._query() as connection:
             yield from self._history(kind).polls_near(connection, metrics, moments)
 
+    def rate_sums(
+        self, kind: str, metric: str, begun: Sequence[int], step_ms: int, *, without: tuple[str, int], until: int = LAST
+    ) -> Mapping[str, Mapping[int, float | None]]:
+        """The increase a second of a counter, summed over the objects of each owner, in the kind's first cycle in each
+        stretch of ``step_ms`` that began at ``begun`` (ms UTC), until ``until``: by owner and begin of the stretch,
+        None where the owner reported none.
+
+        Objects whose state ``without[0]`` has the code ``without[1]`` do not count. Raises UnknownNameError.
+        """
+        for each in (metric, without[0]):
+            self._metric(kind, each)
+        with self._query() as connection:
+            return self._history(kind).rate_sums(connection, metric, begun, step_ms, until, without)
+
     def polls_at(
         self, names: Collection[ObjectName], metrics: Sequence[str], moments: Sequence[int]
     ) -> tuple[Poll, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.chart import TimeRange
@@ -242,6 +242,10 @@ _WATCHED = (("buffer_pool", "free_pct", -1), ("page_set", "used_pct", 1))
 _METRICS = {"cf_structure": "entries_pct", **{kind: metric for kind, metric, _ in _WATCHED}}
 """The metric whose past is shown, by kind."""
 
+_STRETCHES: Final = 12
+_STRETCHES_MS: Final = tuple(1000 * s for s in (5, 10, 15, 30, 60, 120, 300))
+"""How many looks at the rates of channels an hour has at most, and the time of one: the shortest that covers the trend."""
+
 MOST_STRUCTURE_TRENDS = 12
 """Structures whose past is read, the fullest."""
 
@@ -257,7 +261,7 @@ class Bounds(NamedTuple):
 class OverviewHistory:
     """``points`` are (ms UTC, value or None) by object, ``bounds`` the values from which rules warn or alarm about them;
     ``rates`` messages a second of an owner's channels, ``channel_rates`` those of each channel, ``logged`` the bytes a
-    second that a queue manager logged, over time.
+    second that a queue manager logged, over time, and ``moved`` the messages a second that its channels moved.
     """
 
     points: Mapping[ObjectName, Points] = field(default_factory=dict)
@@ -265,6 +269,7 @@ class OverviewHistory:
     bounds: Mapping[ObjectName, Bounds] = field(default_factory=dict)
     channel_rates: Mapping[ObjectName, CurrentValue] = field(default_factory=dict)
     logged: Mapping[str, Points] = field(default_factory=dict)
+    moved: Mapping[str, Points] = field(default_factory=dict)
 
     def past_of(self, name: ObjectName | None, span: TimeRange, width: int, tone: Tone | None) -> tuple[Span, ...]:
         """The sparkline of an object in ``width`` cells, all in ``tone`` unless that is None; blank for none."""
@@ -309,7 +314,46 @@ def read_overview_history(reader: StoreReader, data: StatusData, rules: RuleSet)
         if log in data.current:
             series = reader.trend(log, RATE["log"], since)
             logged[member.name] = charted_points(series.points, series.intervals, metric("log", RATE["log"]))
-    return OverviewHistory(points, rates, bounds, by_channel, logged)
+    return OverviewHistory(points, rates, bounds, by_channel, logged, _messages_moved(reader, data, rates))
+
+
+def trend_span(member: OwnerData, until: int) -> TimeRange:
+    """The time of an owner's trends that end at ``until`` (ms UTC): an hour, or as long as it has been there."""
+    return TimeRange(max(until - SPAN_MS, member.first_ts), until)
+
+
+def _messages_moved(reader: StoreReader, data: StatusData, rates: Mapping[str, CurrentValue]) -> Mapping[str, Points]:
+    """The messages a second of the message channels of each queue manager over the last hour, or the hour before it fell
+    silent, ending with its newest of ``rates``.
+
+    The store keeps no sum of them, and to add up every poll of thousands of channels takes longer than all else on the
+    overview. So one poll of each of a few stretches is looked at; a stretch begins at a multiple of its length, and what
+    is drawn of the past stays as it is while time goes on.
+    """
+    members = [member for member in data.members if not member.is_group]
+    spans = {member.name: trend_span(member, min(data.now, member.last_ts)) for member in members}
+    longest = max((span.until - span.since for span in spans.values()), default=0)
+    # A stretch that has no poll is a hole: so each has time for two.
+    shortest = 2 * max((member.interval_ms for member in members), default=0)
+    step = next(
+        (each for each in _STRETCHES_MS if each * _STRETCHES >= longest and each >= shortest), _STRETCHES_MS[-1]
+    )
+    begun = {name: range(-(-span.since // step) * step, span.until - step + 1, step) for name, span in spans.items()}
+    sums = reader.rate_sums(
+        "channel",
+        RATE["channel"],
+        sorted(set().union(*begun.values())),
+        step,
+        without=("type", _SERVER_CONNECTION),
+        until=data.now,
+    )
+    moved = {}
+    for name, own in begun.items():
+        newest = rates.get(name)
+        if newest is not None and newest.ts is not None:
+            moved[name] = [(each, sums.get(name, {}).get(each)) for each in own]
+            moved[name].append((min(newest.ts, spans[name].until), number_in(newest)))
+    return moved
 
 
 def bounds_of_object(name: ObjectName, metric: str, values: Values, rules: RuleSet) -> Bounds:

@@ -277,15 +277,52 @@ class HistoryQuery:
         """
         if not self._columns:
             return iter(())
-        found: list[int] = []
-        for begin, following in pairwise(moments):
-            first = self._next_ts(connection, begin, following)
-            ts = first
-            # The snapshots of a cycle: that of the group is some ms later than those of its members.
-            while ts is not None and first is not None:
-                found.append(ts)
-                ts = self._next_ts(connection, ts + 1, min(following, first + _CYCLE_MS))
+        looks = (self._cycle(connection, begin, following) for begin, following in pairwise(moments))
+        found = [ts for look in looks for ts in look]
         return self._polls(connection, metrics, f"s.ts IN ({', '.join('?' * len(found))})", tuple(found))
+
+    def rate_sums(
+        self,
+        connection: sqlite3.Connection,
+        metric: str,
+        begun: Sequence[int],
+        step_ms: int,
+        last: int,
+        without: tuple[str, int],
+    ) -> dict[str, dict[int, float | None]]:
+        """The increase a second of a counter, summed over the objects of each owner, in the first cycle of each stretch
+        of ``step_ms`` that began at ``begun`` (ms UTC), until ``last``: by owner and begin, None where there was none.
+
+        ``without`` are a state and a code of it: objects with that do not count. What stands between the cycles that
+        are looked at is not read. Raises sqlite3.Error.
+        """
+        column, (state, code) = self._column(metric), without
+        if column == "NULL":
+            return {}
+        looked_at = {
+            ts: begin for begin in begun for ts in self._cycle(connection, begin, min(begin + step_ms, last + 1))
+        }
+        rows = connection.execute(
+            # The columns are the vocabulary's.
+            f"SELECT s.ts, o.owner, sum({column} * 1000.0 / s.interval_ms) FROM {self._tables.history} AS s"  # noqa: S608
+            f" CROSS JOIN object AS o WHERE s.ts IN ({', '.join('?' * len(looked_at))}) AND s.source = {POLL} AND s.polled"
+            f" AND {column} IS NOT NULL AND s.interval_ms > 0 AND {self._column(state)} IS NOT ? AND o.id = s.object_id"
+            " GROUP BY s.ts, o.owner ORDER BY s.ts DESC",
+            (*looked_at, code),
+        )
+        sums: dict[str, dict[int, float | None]] = {}
+        for ts, owner, rate in rows:
+            # Of two snapshots of one owner in a look the earlier one counts, which comes last.
+            sums.setdefault(text(owner), dict.fromkeys(begun))[looked_at[ts]] = _sum(rate)
+        return sums
+
+    def _cycle(self, connection: sqlite3.Connection, since: int, until: int) -> Iterator[int]:
+        """The times of this kind's snapshots in the first cycle from ``since`` on and before ``until``."""
+        first = ts = self._next_ts(connection, since, until)
+        # The snapshots of a cycle: that of the group is some ms later than those of its members.
+        while ts is not None and first is not None:
+            yield ts
+            ts = self._next_ts(connection, ts + 1, min(until, first + _CYCLE_MS))
 
     def polls_at(
         self,
@@ -351,3 +388,9 @@ _MOMENTS: Final = 200
 """Moments asked for in one statement."""
 _CYCLE_MS = 1_000
 """Snapshots that are less than this apart are of one cycle."""
+
+
+def _sum(value: object) -> float:
+    if type(value) is not float:
+        raise TypeError(f"{value!r:.60} is no sum of rates")
+    return value

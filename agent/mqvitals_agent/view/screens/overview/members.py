@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mqvitals_agent.text.chart import TimeRange as Time
 from mqvitals_agent.text.figure import number, short_age
 from mqvitals_agent.text.severity import WIDEST, Health, health_of, worst
 from mqvitals_agent.text.sparkline import sparkline
@@ -17,7 +16,7 @@ from mqvitals_agent.view.figures.table import short_absence
 from mqvitals_agent.view.figures.trend import Points
 from mqvitals_agent.view.history.heat import folded, heat_parts
 from mqvitals_agent.view.lists import key_figures
-from mqvitals_agent.view.lists.key_figures import SPAN_MS, as_seen, seen_ts
+from mqvitals_agent.view.lists.key_figures import as_seen, seen_ts, trend_span
 from mqvitals_agent.view.status import (
     GroupStatus,
     OwnerData,
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
 
 _REASONS = frozenset(absence.value for absence in Absence)
 
-_HEAT, _WHY, _POOL, _POOL_PAST, _PAGE_SET, _PAGE_SET_PAST, _FULL_IN, _CHANNELS, _RATE, _TASKS = range(10)
-_LOGS, _LOG_PAST, _SEEN = range(10, 13)
+_HEAT, _WHY, _POOL, _POOL_PAST, _PAGE_SET, _PAGE_SET_PAST, _FULL_IN, _CHANNELS, _RATE, _RATE_PAST = range(10)
+_TASKS, _LOGS, _LOG_PAST, _SEEN = range(10, 14)
 
 _TITLES = {
     _HEAT: "",
@@ -44,6 +43,7 @@ _TITLES = {
     _FULL_IN: "full in",
     _CHANNELS: "Channels",
     _RATE: "Msgs/s",
+    _RATE_PAST: "trend",
     _TASKS: "Chinit",
     _LOGS: "Full logs",
     _LOG_PAST: "logged",
@@ -51,12 +51,13 @@ _TITLES = {
 }
 """The columns, in their order; the strip of states is titled by the time that it shows."""
 
-_BEFORE_WHY = (_POOL, _PAGE_SET, _CHANNELS)
-_BY_NEED = (
-    *(*_BEFORE_WHY, _WHY, _FULL_IN, _RATE, _HEAT, _POOL_PAST, _LOGS, _TASKS, _SEEN),
-    *(_PAGE_SET_PAST, _LOG_PAST),
+_BY_NEED: Final[Sequence[tuple[tuple[int, ...], int, int]]] = (
+    ((_POOL, _PAGE_SET, _CHANNELS, _WHY, _HEAT), _WHY, 28),
+    ((_FULL_IN, _RATE, _POOL_PAST, _RATE_PAST), _HEAT, 24),
+    ((_LOGS, _TASKS, _SEEN, _LOG_PAST, _PAGE_SET_PAST), _HEAT, 36),
 )
-"""The columns by priority: they are added while they fit."""
+"""The columns by priority: they are added while they fit, the strip and the reason at their least. Behind each part of
+them one column grows to so many cells."""
 
 _KIND = {
     _POOL: "buffer_pool",
@@ -77,20 +78,13 @@ AGE = 4
 
 LONGEST_NAME = 20
 _MOST_CHANNELS = 26
-_LEAST_WHY, _MOST_WHY = 12, 28
-
-_STRIPS = ((VERY_WIDE, 36), (100, 24), (0, 12))
-"""Cells of a strip of states by the width of the screen."""
+_LEAST_OBJECT, _LEAST_STRIP = 4, 9
+"""The least cells of the object in a reason, else the rule stands alone, and of a strip of states."""
 
 
 def past_cells(width: int) -> int:
     """The cells of a trend on a screen of that width."""
     return WIDE_PAST if width >= VERY_WIDE else PAST
-
-
-def strip_cells(width: int) -> int:
-    """The cells of a strip of states on a screen of that width."""
-    return next(count for least, count in _STRIPS if width >= least)
 
 
 def member_rows(frame: Frame, width: int) -> list[Line]:
@@ -100,34 +94,54 @@ def member_rows(frame: Frame, width: int) -> list[Line]:
         return [line("No queue manager has reported yet", Tone.UNKNOWN)]
     members = {member.name: member for member in frame.data.members}
     past = past_cells(width)
-    rows = [_row(frame, each, members[each.name], past, strip_cells(width)) for each in view.queue_managers]
+    rows = [_row(frame, each, members[each.name], past) for each in view.queue_managers]
     names = [safe(each.name) for each in view.queue_managers]
     name_width = min(max(map(cells, names)), LONGEST_NAME)
-    titles = {**_TITLES, _HEAT: frame.heat.words(strip_cells(width))}
-    widths = {column: max(cells(_text(row[column])) for row in rows) for column in _TITLES}
+    whys = [_why(frame, each) for each in view.queue_managers]
+    titles = {**_TITLES, _HEAT: frame.heat.words(_LEAST_STRIP)}
+    widths = {column: max(cells(_text(row[column])) for row in rows) for column in rows[0]}
+    widths[_WHY] = max(cells(why.rule) for why in whys)
+    widths[_HEAT] = _LEAST_STRIP if frame.heat.owners else 0
     widths = {column: max(size, cells(titles[column])) for column, size in widths.items() if size}
     widths[_CHANNELS] = min(widths[_CHANNELS], _MOST_CHANNELS)
-    room = width - WIDEST - 2 - name_width
-    if _WHY in widths:
-        left = room - sum(widths.get(column, -2) + 2 for column in _BEFORE_WHY) - 2
-        widths[_WHY] = min(widths[_WHY], max(left, _LEAST_WHY), _MOST_WHY)
-    taken = taken_columns(_BY_NEED, widths, room)
+    whole = {_WHY: max(cells(why.text) for why in whys)}
+    taken, widths = _arranged(widths, whole, width - WIDEST - 2 - name_width)
     head = "".join(f"  {fit(titles[column], widths[column])}" for column in taken)
     lines = [line(f"{' ' * (WIDEST + 2 + name_width)}{head}".rstrip(), Tone.FAINT)]
-    for each, name, row in zip(view.queue_managers, names, rows, strict=True):
+    for each, name, row, why in zip(view.queue_managers, names, rows, whys, strict=True):
         key = f"{each.name}/queue_manager"
         spans = [Span(fit(str(each.health), WIDEST), tone_of(each.health)), Span("  ")]
         spans.append(Span(fit(name, name_width), Tone.STRONG))
         parts: tuple[Part, ...] = ()
         for column in taken:
             spans.append(Span("  "))
-            if column == _HEAT:
-                states = folded(frame.heat.owners.get(each.name, ()), strip_cells(width))
+            if column == _WHY:
+                spans.append(why.within(widths[column]))
+            elif column == _HEAT:
+                states = folded(frame.heat.owners.get(each.name, ()), widths[column])
                 parts = heat_parts(frame.heat, states, key, sum(cells(span.text) for span in spans), frame.now)
-            spans += _fitted(row[column], widths[column])
+                spans += _fitted(strip(states), widths[column])
+            else:
+                spans += _fitted(row[column], widths[column])
         lines.append(Line(tuple(spans), key, parts=parts))
         lines += [line(text, Tone.STALE) for text in _note(view, each, width)]
     return lines
+
+
+def _arranged(least: Mapping[int, int], whole: Mapping[int, int], room: int) -> tuple[list[int], dict[int, int]]:
+    """The columns that fit into ``room``, in their order, and their widths: ``least`` at least, what is in ``whole`` no
+    wider than that.
+    """
+    widths, taken = dict(least), list[int]()
+    for columns, growing, most in _BY_NEED:
+        added = taken_columns(columns, least, room)
+        taken += added
+        room -= sum(least[column] + 2 for column in added)
+        if growing in taken:
+            more = max(min(min(most, whole.get(growing, most)) - widths[growing], room), 0)
+            widths[growing] += more
+            room -= more
+    return sorted(taken), widths
 
 
 def _text(spans: Iterable[Span]) -> str:
@@ -147,16 +161,31 @@ _PREFIX = {"buffer_pool": "BP", "page_set": "PS"}
 """Before the numbers of objects that have no other name."""
 
 
-def _why(frame: Frame, each: OwnerStatus) -> Span:
-    """The worst alert of a queue manager: its rule and object."""
+class _Why(NamedTuple):
+    """The worst alert of a queue manager: its rule and the words for its object; both empty without an alert."""
+
+    rule: str = ""
+    words: str = ""
+    tone: Tone = Tone.PLAIN
+
+    @property
+    def text(self) -> str:
+        return f"{self.rule} {self.words}".strip()
+
+    def within(self, width: int) -> Span:
+        """Both in ``width`` cells; only the rule where a few cells of the object would tell nothing."""
+        whole = width >= min(cells(self.text), cells(self.rule) + 1 + _LEAST_OBJECT)
+        return Span(fit(self.text if whole else self.rule, width), self.tone)
+
+
+def _why(frame: Frame, each: OwnerStatus) -> _Why:
     about = (alert for alert in frame.status.alerts if each.name in (alert.key.object.owner, alert.scope.owner))
     worst_one = next(about, None)
     if worst_one is None:
-        return Span("")
+        return _Why()
     name = worst_one.key.object
     words = f"{_PREFIX.get(name.kind, '')}{safe(name.name)}" if name.name else name.kind.replace("_", " ")
-    tone = Tone.STALE if each.stale else tone_of(health_of(worst_one.severity))
-    return Span(f"{safe(worst_one.key.rule)} {words}", tone)
+    return _Why(safe(worst_one.key.rule), words, Tone.STALE if each.stale else tone_of(health_of(worst_one.severity)))
 
 
 def taken_columns(by_need: Iterable[int], widths: Mapping[int, int], room: int) -> list[int]:
@@ -173,7 +202,7 @@ def taken_columns(by_need: Iterable[int], widths: Mapping[int, int], room: int) 
 Spans = tuple[Span, ...]
 
 
-def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int, heat: int) -> dict[int, Spans]:
+def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[int, Spans]:
     silent = each.stale or not each.reachable
     current, now = frame.data.current, frame.now
     seen_as = as_seen(frame.status, member)
@@ -193,8 +222,6 @@ def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int, heat: in
         column: (Span(text, _tone(frame.status, each.name, _KIND[column], text, silent=silent)),)
         for column, text in texts.items()
     }
-    row[_HEAT] = strip(folded(frame.heat.owners.get(each.name, ()), heat))
-    row[_WHY] = (_why(frame, each),)
     rate = frame.history.rates.get(each.name)
     if rate is None or isinstance(rate.value, Absence | str):
         absence = rate.value if rate is not None and isinstance(rate.value, Absence) else Absence.NOT_ASKED
@@ -204,12 +231,13 @@ def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int, heat: in
         row[_RATE] = (Span(text, Tone.STALE if silent else Tone.PLAIN),)
     # The trend of a stale queue manager ends at its last snapshot.
     until = member.last_ts if each.stale else now
-    span = Time(max(until - SPAN_MS, member.first_ts), until)
+    span = trend_span(member, until)
     for column, extreme, of in ((_POOL_PAST, pool, _POOL), (_PAGE_SET_PAST, page_set, _PAGE_SET)):
         shown = row[of][0].tone if row[of][0].tone in (Tone.STALE, Tone.ABSENT) else None
         row[column] = frame.history.past_of(None if extreme is None else extreme.name, span, past, shown)
-    logged = frame.history.logged.get(each.name, ())
-    row[_LOG_PAST] = (Span(sparkline(logged, span, past, high=_most(logged)), Tone.STALE if silent else Tone.CALM),)
+    for column, of_owner in ((_RATE_PAST, frame.history.moved), (_LOG_PAST, frame.history.logged)):
+        points = of_owner.get(each.name, ())
+        row[column] = (Span(sparkline(points, span, past, high=_most(points)), Tone.STALE if silent else Tone.CALM),)
     page_set_tone = row[_PAGE_SET][0].tone
     ahead = FullIn(None)
     if page_set is not None and not silent:

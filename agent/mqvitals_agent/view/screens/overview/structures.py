@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.text.chart import TimeRange as Time
 from mqvitals_agent.text.figure import age, number
 from mqvitals_agent.text.severity import WIDEST, Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
@@ -13,7 +12,7 @@ from mqvitals_agent.text.terminal import cells, cut, fit, safe
 from mqvitals_agent.view.figures.forecast import full_in
 from mqvitals_agent.view.figures.values import figure_of
 from mqvitals_agent.view.lists import key_figures
-from mqvitals_agent.view.lists.key_figures import SPAN_MS, groups_of, structure_name, worst_and_fullest
+from mqvitals_agent.view.lists.key_figures import groups_of, structure_name, trend_span, worst_and_fullest
 from mqvitals_agent.view.screens.overview.members import AGE, LONGEST_NAME, past_cells, taken_columns
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
 from mqvitals_agent.view.status import OwnerData, health_of_object
@@ -93,8 +92,7 @@ def _soon(frame: Frame, name: ObjectName) -> bool:
 def _past(frame: Frame, group: OwnerData, name: ObjectName, past: int, *, stale: bool) -> tuple[Span, ...]:
     """The sparkline of a structure in ``past`` cells; of a stale one it ends at the last snapshot."""
     until = group.last_ts if stale else frame.now
-    span = Time(max(until - SPAN_MS, group.first_ts), until)
-    return frame.history.past_of(name, span, past, Tone.STALE if stale else None)
+    return frame.history.past_of(name, trend_span(group, until), past, Tone.STALE if stale else None)
 
 
 def _structure_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, *, stale: bool) -> tuple[str, ...]:
