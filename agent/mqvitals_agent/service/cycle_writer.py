@@ -16,9 +16,9 @@ from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
 from mqvitals_agent.service.receiver_meter import ReceiverMeter
 from mqvitals_agent.service.store_meter import StoreMeter, disk_space
 from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
-from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.error import StoreError, StoreIncident, StoreState
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.resilient import ResilientStore, StoreIncident, StoreState
+from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, RetentionStep, never
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.rows.journal import RELOADED, STARTED, JournalEntry

@@ -27,8 +27,8 @@ from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.service.watched_folder import WatchedFolder
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.store.deletion_clock import DeletionDecision
-from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.resilient import ResilientStore, StoreState
+from mqvitals_agent.store.error import StoreError, StoreState
+from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.rows.alerts.actions import Actions
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.writer import Store

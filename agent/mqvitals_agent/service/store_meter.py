@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.resilient import StoreState
+from mqvitals_agent.store.error import StoreError, StoreState
 from mqvitals_agent.store.retention import Retention
 from mqvitals_agent.store.rows.tables import text
 from mqvitals_agent.store.writer import Store

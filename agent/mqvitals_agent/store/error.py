@@ -1,8 +1,9 @@
-"""What can be wrong with a store, each in one sentence."""
+"""What can be wrong with a store, each in one sentence, and the state of the store of a running agent."""
 
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
@@ -116,3 +117,29 @@ def damaged_error(path: Path, what: str) -> StoreError:
         "restore a copy, or move it away and start a new one under the same name",
         StoreErrorKind.DAMAGED,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StoreIncident:
+    """A file that could not be gone on with, in words, at ``ts`` (ms UTC)."""
+
+    ts: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """How the agent's store is: why it cannot be written (None: it can) and since when (ms UTC).
+
+    ``waiting`` snapshots are still to be written, ``dropped`` ones were given up since the agent began, ``unwritten``
+    alerts and notifications differ from the file, ``incidents`` counts the files that had to be replaced,
+    ``last_incident`` is the newest.
+    """
+
+    trouble: StoreError | None = None
+    since: int = 0
+    waiting: int = 0
+    dropped: int = 0
+    unwritten: int = 0
+    incidents: int = 0
+    last_incident: StoreIncident | None = None

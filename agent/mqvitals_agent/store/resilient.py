@@ -9,13 +9,11 @@ dropped.
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from mqvitals_agent.store.error import StoreError, StoreErrorKind
+from mqvitals_agent.store.error import StoreError, StoreErrorKind, StoreIncident, StoreState
 from mqvitals_agent.store.file.store_file import is_store, verify
 from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
@@ -24,20 +22,12 @@ from mqvitals_agent.store.rows.alerts.alert_memory import AlertMemory
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
+from mqvitals_agent.store.waiting import MAX_WAITING_READINGS, WaitingNotes, WaitingSnapshots
 from mqvitals_agent.store.writer import Store, check_snapshot_time
-from mqvitals_rules.engine import Evaluation, UnknownCount
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-
-MAX_WAITING_READINGS = 60_000
-"""The most readings that wait for a file that cannot be written: about a hundred megabytes."""
-
-MAX_WAITING_MEANS = 50_000
-"""The most means of hours that wait."""
-
-MAX_WAITING_ENTRIES = 100
-"""The most entries of the agent's own for the journal that wait."""
 
 RETRY_AFTER_S = 1.0
 """The time after a failure until a change of a notification tries to write the file again."""
@@ -61,39 +51,6 @@ class LatestValue(Protocol):
     def __call__(self, name: ObjectName, metric: str) -> Reported | None:
         """The newest value of a metric; None: none yet."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class StoreIncident:
-    """A file that could not be gone on with, in words, at ``ts`` (ms UTC)."""
-
-    ts: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoreState:
-    """How the agent's store is: why it cannot be written (None: it can) and since when (ms UTC).
-
-    ``waiting`` snapshots are still to be written, ``dropped`` ones were given up since the agent began, ``unwritten``
-    alerts and notifications differ from the file, ``incidents`` counts the files that had to be replaced,
-    ``last_incident`` is the newest.
-    """
-
-    trouble: StoreError | None = None
-    since: int = 0
-    waiting: int = 0
-    dropped: int = 0
-    unwritten: int = 0
-    incidents: int = 0
-    last_incident: StoreIncident | None = None
-
-
-class _WaitingSnapshot(NamedTuple):
-    """A snapshot that waits; its transitions are in the memory of alerts already."""
-
-    snapshot: Snapshot
-    unknown: tuple[UnknownCount, ...]
 
 
 class ResilientStore:
@@ -121,19 +78,15 @@ class ResilientStore:
         self._on_dropped = dropped
         self._most = most_readings
         self._steady = steady
-        self._waiting: deque[_WaitingSnapshot] = deque()
-        self._readings = 0
+        self._waiting = WaitingSnapshots()
+        self._notes = WaitingNotes()
         self._gathered: int | None = None
         """How many snapshots were taken in to be written together; None: each is written at once."""
-        self._means: list[HourMean] = []
         self._trouble: StoreError | None = None
         self._since: int | None = None
         self._dropped = 0
         self._refusal: StoreError | None = None
         self._failed = 0.0
-        self._settings_refused = ""
-        self._settings_written = True
-        self._entries: list[JournalEntry] = []
         self.written_snapshots = self.written_readings = 0
         """What the file has taken since the agent began."""
         self._incidents: list[StoreIncident] = []
@@ -202,11 +155,10 @@ class ResilientStore:
         """
         check_snapshot_time(snapshot)
         visible = self._take(snapshot, evaluation, update_outbox)
-        self._waiting.append(_WaitingSnapshot(snapshot, evaluation.unknown))
-        self._readings += len(snapshot.readings)
+        self._waiting.append(snapshot, evaluation.unknown)
         if self._gathered is not None:
             self._gathered += 1
-        if self._trouble is None and (self._gathered is None or self._readings > MAX_READINGS_PER_TRANSACTION):
+        if self._trouble is None and (self._gathered is None or self._waiting.readings > MAX_READINGS_PER_TRANSACTION):
             self._write_waiting()
         self._drop()
         return visible
@@ -257,9 +209,7 @@ class ResilientStore:
 
     def keep_means(self, means: Iterable[HourMean]) -> None:
         """Keep means of hours; they wait with the snapshots, up to some number."""
-        self._means += means
-        if len(self._means) > MAX_WAITING_MEANS:
-            del self._means[: len(self._means) - MAX_WAITING_MEANS]
+        self._notes.keep_means(means)
         if self._trouble is None:
             self._write_means()
 
@@ -324,13 +274,13 @@ class ResilientStore:
 
     def note_refused(self, text: str) -> None:
         """As of ``Store``, as soon as the file can be written."""
-        self._settings_refused, self._settings_written = text, False
+        self._notes.refuse_settings(text)
         if self._trouble is None:
             self._write_settings_refused()
 
     def note_entry(self, entry: JournalEntry) -> None:
         """Keep an entry of the journal that is of no snapshot, as soon as the file can be written; the newest of many."""
-        self._entries = [*self._entries, entry][-MAX_WAITING_ENTRIES:]
+        self._notes.keep_entry(entry)
         if self._trouble is None:
             self._write_entries()
 
@@ -363,7 +313,7 @@ class ResilientStore:
 
     def _write_together(self) -> None:
         """Write all that waits in one transaction. When that fails everything still waits."""
-        if self._file is None or not len(self._waiting) > 1 or self._readings > MAX_READINGS_PER_TRANSACTION:
+        if self._file is None or not len(self._waiting) > 1 or self._waiting.readings > MAX_READINGS_PER_TRANSACTION:
             return
         try:
             self._file.write_together(tuple(self._waiting), self._memory.write_to)
@@ -372,43 +322,42 @@ class ResilientStore:
             return
         self._memory.written()
         self.written_snapshots += len(self._waiting)
-        self.written_readings += self._readings
-        self._waiting.clear()
-        self._readings = 0
+        self.written_readings += self._waiting.readings
+        self._waiting.forget_all()
 
     def _write_waiting(self) -> None:
         ends = self._steady() + WRITE_STEP_S
         while self._waiting:
-            first = self._waiting[0]
+            first = self._waiting.first
             try:
                 done = self._attempt(
                     lambda file: file.write_together((first,), self._memory.write_to)  # noqa: B023 - called before the next round
                 )
             except BaseException:
                 # A fault of the program: it must not come again with every cycle.
-                self._forget_first()
+                self._waiting.forget_first()
                 raise
             if self._trouble is not None and self._trouble.kind is StoreErrorKind.REFUSED:
                 # The snapshot is at fault, and would be each time: only what follows from it is kept.
                 self._refusal, self._trouble, self._since = self._trouble, None, None
                 self._dropped += 1
                 self._on_dropped(first.snapshot)
-                self._forget_first()
+                self._waiting.forget_first()
                 self._write_alerts()
                 continue
             if not done:
                 return
             self._memory.written()
-            self._forget_first()
+            self._waiting.forget_first()
             self.written_snapshots += 1
             self.written_readings += len(first.snapshot.readings)
             if self._steady() >= ends:
                 return
 
     def _write_means(self) -> None:
-        means = self._means
+        means = self._notes.means
         if means and not self._waiting and self._attempt(lambda file: file.keep_means(means)):
-            self._means = []
+            self._notes.means = []
 
     def _attempt(self, work: Callable[[Store], object]) -> bool:
         """Whether the file took it."""
@@ -422,14 +371,14 @@ class ResilientStore:
         return True
 
     def _write_settings_refused(self) -> None:
-        text = self._settings_refused
-        if not self._settings_written:
-            self._settings_written = self._attempt(lambda file: file.note_refused(text))
+        text = self._notes.settings_refused
+        if text is not None and self._attempt(lambda file: file.note_refused(text)):
+            self._notes.settings_refused = None
 
     def _write_entries(self) -> None:
-        entries = self._entries
+        entries = self._notes.entries
         if entries and self._attempt(lambda file: file.note_entries(entries)):
-            self._entries = []
+            self._notes.entries = []
 
     def _fail(self, error: StoreError) -> None:
         self._failed = self._steady()
@@ -487,7 +436,7 @@ class ResilientStore:
         self._trouble = None
         # The first transaction brings everything that is open.
         self._memory.all_unwritten(self._now())
-        self._settings_written = not self._settings_refused
+        self._notes.begin_file()
 
     def _note(self, text: str) -> None:
         incident = StoreIncident(self._now(), text)
@@ -500,12 +449,7 @@ class ResilientStore:
             return False
         return trouble.kind is not StoreErrorKind.LOCKED or self._now() - (self._since or 0) >= REPORT_LOCK_AFTER_MS
 
-    def _forget_first(self) -> None:
-        self._readings -= len(self._waiting.popleft().snapshot.readings)
-
     def _drop(self) -> None:
-        while self._readings > self._most and len(self._waiting) > 1:
-            dropped = self._waiting[0].snapshot
-            self._forget_first()
+        for dropped in self._waiting.forget_beyond(self._most):
             self._dropped += 1
             self._on_dropped(dropped)
