@@ -98,6 +98,24 @@ def test_what_was_told_is_told_again(watched: tuple[StoreReader, list[Seen]]) ->
     assert kept > 0.8 * compared
 
 
+def test_an_empty_queue_had_no_oldest_message(watched: tuple[StoreReader, list[Seen]]) -> None:
+    """That a queue was empty says why the age of its oldest message was absent, as it was said then."""
+    reader, seen = watched
+    empty = 0
+    for then in seen:
+        # The screens ask for a few metrics of a list, for all of an object.
+        listed = reader.as_of(then.at).current_by_kind("QM01", "queue", ("oldest_msg_age_s",))
+        for name, values in then.current.items():
+            if name.kind == "queue" and (depth := values.get("depth")) is not None and depth.value == 0:
+                empty += 1
+                wanted = values["oldest_msg_age_s"].value
+                assert wanted in (Absence.NOTHING_TO_TELL, Absence.NOT_COLLECTED)
+                assert reader.as_of(then.at).current(name)["oldest_msg_age_s"].value is wanted, (then.at, name)
+                if name in listed:
+                    assert listed[name]["oldest_msg_age_s"].value is wanted, (then.at, name)
+    assert empty > 100
+
+
 def test_unanswered_then_is_unanswered(watched: tuple[StoreReader, list[Seen]]) -> None:
     """A figure that its queue manager did not answer for has the age of the last answer."""
     reader, seen = watched

@@ -23,6 +23,7 @@ from mqvitals_agent.store.rows.samples.moment_values import (
     MomentFacts,
     ObjectThen,
     newer,
+    saying_why,
 )
 from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment, text, types_of
 from mqvitals_rules.snapshot import Source, fresh_until
@@ -91,8 +92,7 @@ class MomentQuery:
         self._cells = tuple(name for name in tables.metrics if name in present and name in self._wanted)
         self._exists = bool(present)
         self._columns = tuple(name for name in tables.numbers if name in kept)
-        # The status of a channel says why its other figures are absent.
-        also = {"status"} if kind.name == "channel" else set()
+        also = saying_why(kind.name, self._wanted)
         self._numbers = tuple(name for name in self._columns if name in self._wanted | also)
         self._answered = self._answer_condition()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -28,7 +28,18 @@ LASTING: Final = frozenset(
 _INACTIVE: Final = 0
 """The status of a channel without an instance."""
 
+_OLDEST: Final = "oldest_msg_age_s"
+_OFF: Final = 0
+"""The level of monitoring of a queue without it."""
+
 _NOTHING: Final[Mapping[str, CurrentValue]] = {}
+
+
+def saying_why(kind: str, wanted: Collection[str]) -> frozenset[str]:
+    """The metrics of a kind whose values say why others of those ``wanted`` are absent."""
+    if kind == "channel":
+        return frozenset({"status"})
+    return frozenset({"depth", "monq"}) if kind == "queue" and _OLDEST in wanted else frozenset()
 
 
 class CurrentRow(NamedTuple):
@@ -151,10 +162,19 @@ class ObjectThen(Mapping[str, CurrentValue]):
         other = facts.others.get((self._number, metric))
         if other is not None:
             return other
-        if isinstance(now, Absence) and now in LASTING:
-            return ts, now
-        inactive = facts.kind.name == "channel" and row.probe == facts.kind.poll and self._answered is not None
-        return ts, Absence.INACTIVE if inactive and self._sampled("status") == _INACTIVE else Absence.NOT_KEPT
+        told = self._reason(metric) if row.probe == facts.kind.poll else None
+        if told is not None:
+            return ts, told
+        return ts, now if isinstance(now, Absence) and now in LASTING else Absence.NOT_KEPT
+
+    def _reason(self, metric: str) -> Absence | None:
+        """Why the poll had no value of a metric, where other figures of the same answer say so."""
+        kind = self._facts.kind.name
+        if kind == "channel" and self._sampled("status") == _INACTIVE:
+            return Absence.INACTIVE
+        if kind == "queue" and metric == _OLDEST and self._sampled("depth") == 0:
+            return Absence.NOT_COLLECTED if self._sampled("monq") == _OFF else Absence.NOTHING_TO_TELL
+        return None
 
     def _sampled(self, metric: str) -> Value | None:
         place = self._facts.samples.get(metric)
