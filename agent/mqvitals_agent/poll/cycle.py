@@ -1,14 +1,15 @@
-"""What one cycle collected: rows, the results of its queries, the outcome of each form of command."""
+"""What one cycle collected: rows, the results of its queries, the outcome of each form of command; known objects."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mqvitals_agent.poll.kinds import queue
 from mqvitals_agent.poll.kinds.statistics import StatisticsRecord
 from mqvitals_agent.poll.probe import CycleRows, ProbePart
 from mqvitals_agent.poll.selection import QueryResult
-from mqvitals_rules.snapshot import Outcome
-from mqvitals_rules.vocabulary.metric import Reported
+from mqvitals_rules.snapshot import ObjectName, Outcome
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 
 @dataclass(slots=True)
@@ -92,3 +93,34 @@ class CycleData:
     def touch(self, owner: str, at: int) -> None:
         """Note that a request for this owner was put."""
         self.first.setdefault(owner, at)
+
+
+@dataclass(slots=True)
+class KnownObject:
+    """An object of an earlier answer: its whole name, and when its last answered query was sent."""
+
+    object: ObjectName
+    at: int | None = None
+    readers: queue.UsualReaders | None = None
+
+    def answered(self, at: int) -> int | None:
+        """Note a query sent at ``at``; returns the time since the one before, ms, None where that is not known.
+
+        It is not known either when the clock was set back meanwhile.
+        """
+        before, self.at = self.at, at
+        return None if before is None or at <= before else at - before
+
+    def shift(self, by_ms: int) -> None:
+        """The clock was set by ``by_ms`` since."""
+        if self.at is not None:
+            self.at += by_ms
+
+    def usually_read(self, handles: Reported, at: int) -> Reported:
+        """Whether a queue with these input handles is usually read, before ``at`` is noted; absent as the handles are."""
+        if type(handles) is not int:
+            return handles if isinstance(handles, Absence) else Absence.NOT_RETURNED
+        if self.readers is None:
+            self.readers = queue.UsualReaders()
+            return Absence.FIRST_READING
+        return int(self.readers.note(is_read=handles > 0, since_ms=0 if self.at is None else max(0, at - self.at)))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
 
-from mqvitals_agent.connection.connection import MqiCalls
-from mqvitals_agent.poll.command_form import display_command
 from mqvitals_agent.poll.counters import SATURATED_AT, Counters
-from mqvitals_agent.poll.cycle import CycleData
+from mqvitals_agent.poll.cycle import CycleData, KnownObject
 from mqvitals_agent.poll.kinds import channel, client, log, queue, statistics, storage
 from mqvitals_agent.poll.kinds.channel_definitions import ChannelDefinitions, inactive_metrics
 from mqvitals_agent.poll.kinds.channel_starts import ChannelStarts
@@ -18,15 +15,12 @@ from mqvitals_agent.poll.kinds.queue_manager import ATTRIBUTES, CHANNEL_INITIATO
 from mqvitals_agent.poll.kinds.queue_pointers import QueuePointers
 from mqvitals_agent.poll.kinds.shared_queues import SharedQueues
 from mqvitals_agent.poll.local_time import QueueManagerClock
+from mqvitals_agent.poll.polling_readings import PollingReadings
 from mqvitals_agent.poll.probe import GROUP, ObjectRow, ProbePart
 from mqvitals_agent.poll.selection import missing_reason
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
-from mqvitals_rules.vocabulary.agent import AGENT_KIND as AGENT
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND as QUEUE_MANAGER
 
-_NO_INTERVAL: Mapping[str, Reported] = {"every_ms": Absence.NOT_RETURNED, "stretched": Absence.NOT_RETURNED}
-"""The interval in force where it is unknown, as in a recording."""
 _NAMELESS_GROUP = "QSG"
 MOST_INSTANCES = 200
 """Instances of a server-connection channel that are kept one by one; all of them are counted, also by client."""
@@ -53,32 +47,6 @@ _ELSEWHERE = {
 """Reported with definitions, which come rarely. On z/OS only of queue managers: of queues and channels there are many."""
 
 
-@dataclass(slots=True)
-class KnownObject:
-    """An object of an earlier answer: its whole name, and when its last answered query was sent."""
-
-    object: ObjectName
-    at: int | None = None
-    readers: queue.UsualReaders | None = None
-
-    def answered(self, at: int) -> int | None:
-        """Note a query sent at ``at``; returns the time since the one before, ms, None where that is not known.
-
-        It is not known either when the clock was set back meanwhile.
-        """
-        before, self.at = self.at, at
-        return None if before is None or at <= before else at - before
-
-    def usually_read(self, handles: Reported, at: int) -> Reported:
-        """Whether a queue with these input handles is usually read, before ``at`` is noted; absent as the handles are."""
-        if type(handles) is not int:
-            return handles if isinstance(handles, Absence) else Absence.NOT_RETURNED
-        if self.readers is None:
-            self.readers = queue.UsualReaders()
-            return Absence.FIRST_READING
-        return int(self.readers.note(is_read=handles > 0, since_ms=0 if self.at is None else max(0, at - self.at)))
-
-
 class SnapshotBuilder:
     """What must be known from one cycle to the next, and the making of snapshots from a cycle and that."""
 
@@ -90,10 +58,8 @@ class SnapshotBuilder:
         self._clocks: dict[str, QueueManagerClock] = {}
         self._known: dict[ProbePart, dict[str, dict[str, KnownObject]]] = {}
         self._remembered: dict[tuple[str, str], set[str]] = {}
-        self._agents: dict[tuple[str, str], KnownObject] = {}
-        self._intervals: dict[tuple[str, str], dict[str, Reported]] = {}
-        self._calls: dict[str, MqiCalls] = {}
-        self._hung: dict[str, int] = {}
+        self.polling = PollingReadings()
+        """The readings about the polling itself; the collector tells it about intervals and calls."""
         self._via: dict[ProbePart, str] = {}
         self._distributed: dict[str, bool] = {}
         self._with_statistics: set[str] = set()
@@ -128,18 +94,10 @@ class SnapshotBuilder:
     def shift(self, by_ms: int) -> None:
         """The clock that dates exchanges was set by ``by_ms`` between two cycles: intervals stay the elapsed time."""
         by_owner = [known for owners in self._known.values() for known in owners.values()]
-        for known in (*(each for names in by_owner for each in names.values()), *self._agents.values()):
-            if known.at is not None:
-                known.at += by_ms
+        for known in (each for names in by_owner for each in names.values()):
+            known.shift(by_ms)
+        self.polling.shift(by_ms)
         self._shared_queues.shift(by_ms)
-
-    def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
-        """This form of command is sent to the queue manager every ``interval_ms``, doubled ``doubled`` times."""
-        self._intervals[queue_manager, form] = {"every_ms": interval_ms, "stretched": doubled}
-
-    def set_calls(self, queue_manager: str, calls: MqiCalls) -> None:
-        """So many calls of MQ hung so far, and hang now."""
-        self._calls[queue_manager] = calls
 
     def reads_statistics(self, queue_manager: str) -> None:
         """Statistics messages of this queue manager are read."""
@@ -165,7 +123,7 @@ class SnapshotBuilder:
         instances: dict[str, list[Instance]] = {}
         readings: dict[str, list[Reading]] = {}
         for owner in self.owners:
-            readings[owner] = [self._connection(owner, cycle.time_of(owner), cycle)]
+            readings[owner] = [self.polling.connection(owner, cycle)]
         readings[GROUP] = []
         for part, owners in cycle.rows.reported.items():
             for owner, rows in owners.items():
@@ -177,7 +135,7 @@ class SnapshotBuilder:
                 readings[record.key.queue_manager].append(reading)
         for owner, of_owner in readings.items():
             of_owner.extend(self._missing(owner, cycle, cycle.time_of(owner)))
-            of_owner.extend(self._commands(owner, cycle, cycle.time_of(owner)))
+            of_owner.extend(self.polling.commands(owner, cycle))
         made = [
             Snapshot(
                 owner,
@@ -275,49 +233,6 @@ class SnapshotBuilder:
         if clock is None:
             clock = self._clocks[queue_manager] = QueueManagerClock(self._zone_of(queue_manager))
         return clock
-
-    def _connection(self, owner: str, ts: int, cycle: CycleData) -> Reading:
-        contact = cycle.contacts.get(owner)
-        name = self._agent(owner, "", QUEUE_MANAGER.name)
-        if contact is None and owner not in cycle.first:
-            names = ("reachable", "reason", "unknown_ccsid", "hung_calls", "hanging_calls")
-            values: dict[str, Reported] = dict.fromkeys(names, Absence.NOT_ASKED)
-            # No attempt was made: neither good nor bad.
-            return Reading(name.object, "CONNECTION", ts, values, poll=False, answered=False)
-        reason = 0 if contact is None else contact.reason
-        values = {
-            "reachable": int(reason == 0),
-            "reason": reason,
-            "unknown_ccsid": cycle.unknown_ccsids.get(owner, 0),
-            **self._hung_calls(owner),
-        }
-        interval = name.answered(ts if contact is None else contact.at)
-        return Reading(name.object, "CONNECTION", ts, values, interval)
-
-    def _hung_calls(self, owner: str) -> dict[str, Reported]:
-        calls = self._calls.get(owner)
-        if calls is None:
-            return {"hung_calls": Absence.NOT_LIVE, "hanging_calls": Absence.NOT_LIVE}
-        before = self._hung.get(owner, 0)
-        self._hung[owner] = calls.hung
-        # Another connector, after settings were read again, counts from none.
-        return {"hung_calls": calls.hung - (before if before <= calls.hung else 0), "hanging_calls": calls.hanging}
-
-    def _agent(self, owner: str, name: str, kind: str = AGENT.name) -> KnownObject:
-        known = self._agents.get((owner, name))
-        if known is None:
-            known = self._agents[owner, name] = KnownObject(ObjectName(owner, kind, name))
-        return known
-
-    def _commands(self, owner: str, cycle: CycleData, ts: int) -> Iterator[Reading]:
-        for form, tally in cycle.commands.get(owner, {}).items():
-            known = self._agent(owner, form)
-            values = {
-                **tally.values(),
-                "mqsc": display_command(form),
-                **self._intervals.get((owner, form), _NO_INTERVAL),
-            }
-            yield Reading(known.object, "COMMAND", ts, values, known.answered(ts))
 
     def _answered(
         self, part: ProbePart, owner: str, rows: Mapping[str, ObjectRow], ts: int, instances: list[Instance]

@@ -194,11 +194,11 @@ class CycleWriter:
         errors: list[StoreError] = []
         for queue_manager, intervals in batch.intervals.items():
             for interval in intervals:
-                self._collector.builder.set_interval(
+                self._collector.builder.polling.set_interval(
                     queue_manager, interval.form, interval.interval_ms, interval.doubled
                 )
         for queue_manager, calls in batch.calls.items():
-            self._collector.builder.set_calls(queue_manager, calls)
+            self._collector.builder.polling.set_calls(queue_manager, calls)
         for exchange in batch.exchanges:
             if self._tap is not None:
                 self._tap(exchange)

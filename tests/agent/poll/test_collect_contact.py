@@ -60,7 +60,7 @@ def test_calls_that_hang_are_told_as_increase_and_as_they_are(talk: Talk) -> Non
     """Each cycle tells what came since the one before; a connector that is new counts from none."""
     told = []
     for hung, hanging in ((0, 0), (2, 1), (2, 0), (1, 1)):
-        talk.collector.builder.set_calls("QM01", MqiCalls(hung, hanging))
+        talk.collector.builder.polling.set_calls("QM01", MqiCalls(hung, hanging))
         talk.ask(LOG)
         values = talk.end().reading("QM01/queue_manager", "CONNECTION").values
         told.append((values["hung_calls"], values["hanging_calls"]))
