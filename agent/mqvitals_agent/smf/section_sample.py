@@ -31,15 +31,10 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.application import CONNECTION_TYPES, GENERATED_PREFIXES, QUEUE_TYPES
 
 _MINUTE_MS: Final = 60_000
-
 _SLOTS: Final = 64
-
 _SLOT: Final = 64
-
 _RANK: Final = {status: rank for rank, status in enumerate(WORST_STATUS)}
-
 _TYPE_NAMES: Final = {number: name for name, number in CONNECTION_TYPES.items()}
-
 _MODEL: Final = QUEUE_TYPES["MODEL"]
 
 _MANAGED: Final = ("SYSTEM.MANAGED.DURABLE.", "SYSTEM.MANAGED.NDURABLE.")

@@ -16,7 +16,8 @@ import pytest
 from mqvitals_agent.commandline import runner as cli
 from mqvitals_agent.connection.binding import PACKAGES
 from mqvitals_agent.connection.link import BindingError, MqiError, OpenQueue, RouteError
-from mqvitals_agent.connection.mqi import PutTime, ascii_field, load_binding, text_field
+from mqvitals_agent.connection.mqi import load_binding
+from mqvitals_agent.connection.mqi_link import PutTime, ascii_field, text_field
 from mqvitals_agent.connection.route import CommandRoute
 
 PACKAGE = """
