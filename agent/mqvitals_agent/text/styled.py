@@ -5,8 +5,9 @@ The terminal interface paints them, ``ansi`` prints them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
+from itertools import zip_longest
 from typing import NamedTuple
 
 from mqvitals_agent.text.severity import Health
@@ -126,6 +127,38 @@ def labelled(
     head = f"{label.text}{gap}"
     first, *rest = wrap(text, width, first=head, rest=" " * (cells(head) if indent is None else indent))
     return [Line((label, Span(first[len(label.text) :], tone)), key), *(line(each, tone, key) for each in rest)]
+
+
+class Panel(NamedTuple):
+    """Lines of a part of the screen, each in at most ``width`` cells."""
+
+    width: int
+    lines: tuple[Line, ...]
+
+
+PANEL_GAP = 3
+"""Cells between two panels."""
+
+
+def beside_each_other(panels: Sequence[Panel]) -> list[Line]:
+    """Panels in one row of panels: each keeps its cells, and what opens when the cursor is there."""
+    lines = []
+    for row in zip_longest(*(panel.lines for panel in panels)):
+        spans: list[Span] = []
+        parts: list[Part] = []
+        x = 0
+        for place, (panel, shown) in enumerate(zip(panels, row, strict=True)):
+            if place:
+                spans.append(Span(" " * PANEL_GAP))
+                x += PANEL_GAP
+            text = 0 if shown is None else cells(shown.text)
+            spans += () if shown is None else shown.spans
+            spans.append(Span(" " * (panel.width - text)))
+            if shown is not None and shown.key:
+                parts.append(Part(x, x + panel.width, shown.key))
+            x += panel.width
+        lines.append(Line(tuple(spans), parts[0].key if parts else "", parts=tuple(parts)))
+    return lines
 
 
 _RULE = "─"

@@ -18,6 +18,7 @@ from mqvitals_agent.view.screens.object.chart_board import (
     MOST_SERIES,
     board_lines,
     board_of,
+    chart_layers,
     moved_cursor,
     room_for,
 )
@@ -87,6 +88,38 @@ def test_metrics_and_objects_share_a_chart_of_their_unit() -> None:
     assert "2 QM01 buffer pool 4 80 %" in lines[13].text
     assert [span.tone for span in lines[13].spans] == list(SERIES_TONES[:2])
     assert lines[14].figure == "free"
+
+
+def test_two_charts_stand_beside_each_other_where_it_is_wide() -> None:
+    """Two charts take the rows of one and half of the width each, a third begins a row of its own; none is lost, and the
+    cursor stands at the same moment in both."""
+    two = replace(DETAIL, board=(trend("free", 4000.0),))
+    assert chart_layers(two, 199) == 1
+    assert chart_layers(two, 120) == 2
+    lines = tuple(board_lines(two, (), STATE, 199, 14))
+    assert len(lines) == 14
+    assert max(cells(each.text) for each in lines) <= 199
+    assert (lines[0].section, lines[0].figure) == ("charts", "free_pct")
+    assert "▾ free_pct" in lines[0].text[:98]
+    assert lines[0].text[101:].lstrip().startswith("free: ")
+    assert (lines[-1].text[:98].rstrip(), lines[-1].text[101:].strip()) == (
+        "last 40 %   min 40 %   max 40 %",
+        "last 4 k buffers   min 4 k buffers   max 4 k buffers",
+    )
+    ago = moved_cursor(two, STATE, 199, -40)
+    *_, axis, _, told = text(two, replace(STATE, ago_ms=ago), 199)
+    assert axis[:98].count("┴") == axis[101:].count("┴") == 1
+    assert told[:98].split()[0] == told[101:].split()[0]
+    assert ":" in told.split()[0]
+    queue = ObjectName("QM01", "queue", "APPL1")
+    more = replace(two, board=(*two.board, trend("oldest_msg_age_s", 5.0, queue), trend("depth", 5.0, queue)))
+    wide = text(more, width=199)
+    assert chart_layers(more, 199) == 2
+    assert len(wide) == 28
+    assert {each for each in text(more, width=98) if each.startswith("last ")} <= {
+        half.strip() for each in wide for half in (each[:98], each[101:])
+    }
+    assert text(two, PageState(folded={"charts": True}), 199)[0].startswith("▸ free_pct")
 
 
 def test_the_cursor_reads_time_and_values() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.chart_lines import AXIS_LINES, Chart, ChartLimit, chart_lines, cursor_moved, legend
 from mqvitals_agent.text.figure import figure, object_words, zone_name
-from mqvitals_agent.text.styled import Line, Span, Tone, line
+from mqvitals_agent.text.styled import PANEL_GAP, Line, Panel, Span, Tone, beside_each_other, line
 from mqvitals_agent.text.terminal import cells, cut
 from mqvitals_agent.view.figures.trend import Points, Trend, not_kept
 from mqvitals_agent.view.history.trend_chart import chart_of
@@ -34,6 +34,9 @@ MOST_SERIES: Final = 4
 _AROUND = 2 + AXIS_LINES
 """Lines of a chart beside its plot: title, axis, times, legend."""
 _BESIDE = 2
+
+_WIDE: Final = 160
+"""Cells from which two charts stand beside each other."""
 
 _MINUTES = (1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 * 24 * 60)
 _UNITS = ((24 * 60, "day"), (60, "hour"), (1, "minute"))
@@ -122,33 +125,66 @@ def _joins(first: Metric, other: Metric) -> bool:
     return numbers and first.unit == other.unit and first.type is other.type
 
 
-def chart_count(detail: ObjectDetail) -> int:
-    """How many charts an object's page has now."""
+def _beside(charts: int, width: int) -> int:
+    """How many charts stand beside each other."""
+    return 2 if charts > 1 and width >= _WIDE else 1
+
+
+def _chart_width(detail: ObjectDetail, width: int) -> int:
+    """The cells of a chart in ``width`` cells."""
+    beside = _beside(_chart_count(detail), width)
+    return (width - PANEL_GAP * (beside - 1)) // beside
+
+
+def _chart_count(detail: ObjectDetail) -> int:
     trends = () if detail.trend is None else (detail.trend, *detail.board)
     return len(board_of([each.metric for each in trends]))
+
+
+def chart_layers(detail: ObjectDetail, width: int) -> int:
+    """How many charts stand below each other in ``width`` cells."""
+    count = _chart_count(detail)
+    return -(-count // _beside(count, width))
 
 
 def board_lines(
     detail: ObjectDetail, earlier: Sequence[Earlier], state: PageState, width: int, rows: int
 ) -> Iterator[Line]:
-    """The charts of an object's page, each of ``rows`` lines; the title of the first folds all of them.
+    """The charts of an object's page, each of ``rows`` lines; the title of the first folds all of them. On a very wide
+    screen two stand beside each other.
 
     ``earlier`` is drawn faint behind the first one's own series.
     """
     if detail.trend is None:
         return
-    folded = state.is_folded("charts")
     trends = (detail.trend, *detail.board)
-    for position, places in enumerate(board_of([each.metric for each in trends])):
-        each = [trends[one] for one in places]
-        title = _title(detail, each[0], state, width - 2)
-        if not position:
-            sign = Span(f"{FOLDED if folded else OPEN} ", Tone.STRONG)
-            yield Line((sign, *title), section="charts", figure=each[0].metric.name)
-        elif not folded:
-            yield Line((Span("  "), *title), figure=each[0].metric.name)
-        if not folded:
-            yield from _chart(detail, each, () if position else earlier, state, width, rows)
+    board = [[trends[one] for one in places] for places in board_of([each.metric for each in trends])]
+    size = _chart_width(detail, width)
+    if state.is_folded("charts"):
+        yield _titled(detail, board[0], state, size, FOLDED)
+        return
+    charts = [
+        (
+            _titled(detail, each, state, size, " " if position else OPEN),
+            *_chart(detail, each, () if position else earlier, state, size, rows),
+        )
+        for position, each in enumerate(board)
+    ]
+    beside = _beside(len(board), width)
+    for first in range(0, len(charts), beside):
+        if beside == 1:
+            yield from charts[first]
+            continue
+        title, *drawn = beside_each_other([Panel(size, each) for each in charts[first : first + beside]])
+        # The keys act on the first chart of a row; the figure of the other one stands in the card or the figures too.
+        yield charts[first][0]._replace(spans=title.spans)
+        yield from drawn
+
+
+def _titled(detail: ObjectDetail, trends: Sequence[Trend], state: PageState, width: int, sign: str) -> Line:
+    """The title of a chart; that of the first, with the sign of a section, folds all charts."""
+    spans = (Span(f"{sign} ", Tone.STRONG), *_title(detail, trends[0], state, width - 2))
+    return Line(spans, section="" if sign == " " else "charts", figure=trends[0].metric.name)
 
 
 def _title(detail: ObjectDetail, trend: Trend, state: PageState, width: int) -> tuple[Span, ...]:
@@ -220,7 +256,7 @@ def moved_cursor(detail: ObjectDetail, state: PageState, width: int, by: int) ->
     if detail.trend is None:
         return None
     drawn = _drawn(detail, [detail.trend], (), state)
-    moment = cursor_moved(drawn, width, MOST_ROWS - _AROUND, by)
+    moment = cursor_moved(drawn, _chart_width(detail, width), MOST_ROWS - _AROUND, by)
     if by > 0 and (drawn.cursor is None or moment <= drawn.cursor):
         return None
     return drawn.span.until - moment

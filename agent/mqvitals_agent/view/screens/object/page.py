@@ -22,7 +22,7 @@ from mqvitals_agent.view.lists.tasks import task_lines
 from mqvitals_agent.view.object.card import card_lines, card_titles
 from mqvitals_agent.view.object.detail import ObjectDetail
 from mqvitals_agent.view.object.what_if import what_if_lines
-from mqvitals_agent.view.screens.object.chart_board import LEAST_ROWS, MOST_ROWS, board_lines, chart_count
+from mqvitals_agent.view.screens.object.chart_board import LEAST_ROWS, MOST_ROWS, board_lines, chart_layers
 from mqvitals_agent.view.screens.object.figures import (
     absent_lines,
     figure_lines,
@@ -72,7 +72,7 @@ def detail_lines(
     room = state.height - len(card) - min(len(to_do), _TODO) if state.height else None
     top = state_lines(detail, frame.status, now, width, room)
     rows = MOST_ROWS if room is None else room - len(top.top)
-    each = min(max(rows // max(chart_count(detail), 1), LEAST_ROWS), MOST_ROWS)
+    each = min(max(rows // max(chart_layers(detail, width), 1), LEAST_ROWS), MOST_ROWS)
     drawn = tuple(board_lines(detail, (), state, width, each) if charts is None else charts(each))
     return (
         *top.top,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.text.styled import Line, Part, Span, Tone, heading, tone_of
+from mqvitals_agent.text.styled import PANEL_GAP, Line, Panel, Span, Tone, beside_each_other, heading, tone_of
 from mqvitals_agent.text.terminal import cells, cut, fit, safe
 from mqvitals_agent.view.lists.columns import health_by_object
 from mqvitals_agent.view.lists.key_figures import own_age
@@ -19,19 +17,11 @@ if TYPE_CHECKING:
 LEAST_ROWS: Final = 3
 """Rows of the smallest panel, its title included."""
 
-_GAP: Final = 3
 _COLUMNS: Final = ((180, 3), (100, 2), (0, 1))
 """Width of the screen from which so many panels stand beside each other."""
 
 _METER: Final = 10
 _OWNER: Final = 6
-
-
-class Panel(NamedTuple):
-    """A title and lines, all of one width."""
-
-    width: int
-    lines: tuple[Line, ...]
 
 
 def panel_rows(frame: Frame, width: int, rows: int) -> list[Line]:
@@ -41,34 +31,13 @@ def panel_rows(frame: Frame, width: int, rows: int) -> list[Line]:
     layers = min(-(-len(boards) // beside), rows // LEAST_ROWS)
     if layers < 1:
         return []
-    size = (width - _GAP * (beside - 1)) // beside
+    size = (width - PANEL_GAP * (beside - 1)) // beside
     shown: list[Line] = []
     for layer in range(layers):
         height = (rows - len(shown)) // (layers - layer)
         group = boards[layer * beside : (layer + 1) * beside]
         shown += beside_each_other([_panel(frame, board, size, height) for board in group])
     return shown
-
-
-def beside_each_other(panels: Sequence[Panel]) -> list[Line]:
-    """Panels in one row of panels: each keeps its cells, and what opens when the cursor is there."""
-    lines = []
-    for row in zip_longest(*(panel.lines for panel in panels)):
-        spans: list[Span] = []
-        parts: list[Part] = []
-        x = 0
-        for place, (panel, shown) in enumerate(zip(panels, row, strict=True)):
-            if place:
-                spans.append(Span(" " * _GAP))
-                x += _GAP
-            text = 0 if shown is None else cells(shown.text)
-            spans += () if shown is None else shown.spans
-            spans.append(Span(" " * (panel.width - text)))
-            if shown is not None and shown.key:
-                parts.append(Part(x, x + panel.width, shown.key))
-            x += panel.width
-        lines.append(Line(tuple(spans), parts[0].key if parts else "", parts=tuple(parts)))
-    return lines
 
 
 def _panel(frame: Frame, board: LeaderBoard, width: int, height: int) -> Panel:
