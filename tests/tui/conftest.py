@@ -33,7 +33,8 @@ from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.main_screen import MainScreen
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 

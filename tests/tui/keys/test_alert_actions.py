@@ -28,7 +28,7 @@ from mqvitals_tui.feed import Feed, FrameLoaded
 from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.main_screen import MainScreen
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.text_line import TextLine
 
 Lives = Callable[[str], Any]

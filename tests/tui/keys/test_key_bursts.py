@@ -13,8 +13,8 @@ from textual import events
 from textual.app import App
 from textual.command import CommandList, CommandPalette, Hit
 
-from mqvitals_tui.app import IndexedName, NavigationProvider
-from mqvitals_tui.app import _read_names as read_names
+from mqvitals_tui.palette import IndexedName, NavigationProvider
+from mqvitals_tui.palette import _read_names as read_names
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import MainScreen

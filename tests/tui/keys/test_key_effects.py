@@ -30,7 +30,8 @@ from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.screens.moment_form import MomentForm
 from mqvitals_tui.tabs import EVERYWHERE, ROW, TABS_BY_ID, next_sibling, siblings
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]

@@ -35,7 +35,7 @@ from mqvitals_tui.keys import (
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import help_lines
 from mqvitals_tui.tabs import EVERYWHERE, TABS_BY_ID, next_sibling
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import StatusBar
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 

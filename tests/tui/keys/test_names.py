@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.app import find_names, index_names
+from mqvitals_tui.palette import find_names, index_names
 
 KNOWN = index_names(
     ObjectName(owner, kind, name)

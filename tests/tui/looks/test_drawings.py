@@ -17,7 +17,7 @@ from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.view.figures.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import CONTRAST, DARK
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, is_drawn
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 

@@ -14,7 +14,7 @@ from mqvitals_agent.view.alerts.words import object_key
 from mqvitals_agent.view.frame import ALERTS, OVERVIEW, Frame, FrameRequest, read_frame
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.screens.overview.page import overview_lines
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner
 
 Lives = Callable[[str], Any]

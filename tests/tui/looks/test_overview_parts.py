@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from mqvitals_agent.text.styled import Line, heading, is_heading, line
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import StatusBar
 
 Lives = Callable[[str], Any]

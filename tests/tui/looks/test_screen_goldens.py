@@ -14,7 +14,8 @@ from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.tabs import TABS_BY_ID
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 
 GOLDENS = Path(__file__).parents[1] / "goldens"
 STATES = ("quiet", "incident", "stale", "empty")

@@ -13,7 +13,7 @@ from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.tabs import TABS_BY_ID
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]

@@ -19,7 +19,7 @@ from textual.theme import Theme
 
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_tui.themes import COLOUR_BLIND, CONTRAST, DARK, GROUNDS, LIGHT, THEMES
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import TONE_STYLES, fitted
 
 DOCS = Path(__file__).parents[3] / "docs"

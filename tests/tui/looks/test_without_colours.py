@@ -16,7 +16,7 @@ from mqvitals_agent.text.styled import Tone
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.tabs import TABS_BY_ID
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import is_drawn, tone_style
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 

@@ -27,7 +27,8 @@ from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.tabs import ROW, tab_row
 from mqvitals_tui.themes import THEMES
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 NOW = BEGIN + 205_000

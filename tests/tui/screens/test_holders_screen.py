@@ -32,7 +32,7 @@ from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner
 
 Lives = Callable[[str], Any]

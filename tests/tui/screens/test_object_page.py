@@ -16,7 +16,7 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.figure_screens import LETTERS, ChoiceScreen, labels_for
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 
 Lives = Callable[[str], Any]
 Shown = Callable[[Pilot[None]], Awaitable[None]]

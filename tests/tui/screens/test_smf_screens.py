@@ -16,7 +16,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 GOLDENS = Path(__file__).parents[1] / "goldens"

@@ -9,7 +9,7 @@ import pytest
 from mqvitals_agent.view.screens.unknown import UNKNOWN_KEY
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.main_screen import MainScreen
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner
 
 

@@ -17,7 +17,7 @@ from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.feed import KeptFrames, LoadedFrame
 from mqvitals_tui.screens.detail_screen import DetailScreen
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 

@@ -16,7 +16,7 @@ from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.moment_form import MomentForm
 from mqvitals_tui.tabs import TABS
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner
 from mqvitals_tui.widgets.text_line import TextLine
 from mqvitals_tui.widgets.virtual_table import VirtualTable

@@ -12,7 +12,8 @@ from textual.strip import Strip
 
 from mqvitals_agent.text.styled import Line, Part, Span, Tone, line
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 Text = Callable[[App[Any]], str]

@@ -37,7 +37,8 @@ from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
 from mqvitals_tui.screens.acting_screen import ActingScreen
 from mqvitals_tui.screens.figure_screens import ChoiceScreen, ExplanationScreen
 from mqvitals_tui.screens.frame_screen import ScreenContext, trail_line
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 DAY_MS = 24 * HOUR_MS

@@ -14,7 +14,8 @@ from textual.screen import Screen
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import cells, cut, fit
 from mqvitals_tui.keys import CHOICE, EXPLANATION, Hint, hint_line
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 _Result = TypeVar("_Result")

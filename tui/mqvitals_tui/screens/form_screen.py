@@ -23,7 +23,7 @@ from mqvitals_agent.text.terminal import safe, wrap
 from mqvitals_agent.view.alerts.silencing import FieldError
 from mqvitals_tui.keys import FORM, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import ScreenContext
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 from mqvitals_tui.widgets.text_line import TextLine
 

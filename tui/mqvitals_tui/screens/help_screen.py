@@ -16,7 +16,7 @@ from mqvitals_agent.text.terminal import cut, fit, wrap
 from mqvitals_agent.view.alerts.handling import ACKNOWLEDGED, IN_MAINTENANCE, NEW, SILENCED
 from mqvitals_tui.keys import APP, HELP, Hint, hint_line, key_names
 from mqvitals_tui.tabs import EVERYWHERE
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 _KEYS = 20

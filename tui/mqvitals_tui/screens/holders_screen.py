@@ -25,7 +25,8 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import HOLDERS, MOVES, UNITS, WHO, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 

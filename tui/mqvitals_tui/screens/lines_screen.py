@@ -6,7 +6,8 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 

@@ -14,7 +14,8 @@ from mqvitals_agent.text.figure import clock, number, zone_name
 from mqvitals_agent.text.styled import Line, Part
 from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.frame import Frame, FrameRequest
-from mqvitals_agent.view.lists.columns import COLUMNS, matching, ordered, spaced
+from mqvitals_agent.view.lists.columns import COLUMNS, spaced
+from mqvitals_agent.view.lists.items import matching, ordered
 from mqvitals_agent.view.screens.header import UNKNOWN_SIGN
 from mqvitals_agent.view.screens.unknown import UNKNOWN_KEY
 from mqvitals_rules.snapshot import ObjectName
@@ -36,7 +37,8 @@ from mqvitals_tui.keys import (
 from mqvitals_tui.screens.acting_screen import ActingScreen
 from mqvitals_tui.screens.frame_screen import ScreenContext
 from mqvitals_tui.tabs import TABS, TABS_BY_ID, Tab, TabState, next_sibling, siblings, tab_row
-from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 from mqvitals_tui.widgets.text_line import TextLine
 from mqvitals_tui.widgets.virtual_table import VirtualTable

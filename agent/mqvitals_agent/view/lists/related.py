@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.figures.values import MAIN_METRIC, Values, number_in
-from mqvitals_agent.view.lists.columns import health_by_object, health_of_item
+from mqvitals_agent.view.lists.items import health_by_object, health_of_item
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence

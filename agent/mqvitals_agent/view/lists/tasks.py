@@ -21,7 +21,7 @@ from mqvitals_agent.view.figures.values import (
     record_words,
     trace_words,
 )
-from mqvitals_agent.view.lists.columns import health_by_object, health_of_item
+from mqvitals_agent.view.lists.items import health_by_object, health_of_item
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -19,7 +19,7 @@ from mqvitals_agent.view.figures.trend import Trend, trend_of
 from mqvitals_agent.view.figures.values import MAIN_METRIC
 from mqvitals_agent.view.history.changes import ObjectChanges, read_changes_of
 from mqvitals_agent.view.history.console import ConsoleExcerpt, read_console
-from mqvitals_agent.view.lists.columns import health_by_object, health_of_item
+from mqvitals_agent.view.lists.items import health_by_object, health_of_item
 from mqvitals_agent.view.lists.related import RelatedObjects, read_related
 from mqvitals_agent.view.lists.tasks import TASKS, read_tasks, with_tasks
 from mqvitals_agent.view.object.card import NEVER_HERE, CardFigure, read_card

@@ -18,7 +18,8 @@ from mqvitals_agent.text.terminal import cells, cut, fit, safe
 from mqvitals_agent.view.figures.meter_columns import with_meter
 from mqvitals_agent.view.figures.table import Cell, Column, Item, cell_spans, metric_column, value_cell
 from mqvitals_agent.view.figures.values import natural_order
-from mqvitals_agent.view.lists.columns import COLUMNS, matching
+from mqvitals_agent.view.lists.columns import COLUMNS
+from mqvitals_agent.view.lists.items import matching
 from mqvitals_agent.view.lists.tasks import TASKS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 

@@ -18,7 +18,8 @@ from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cells, fit
 from mqvitals_agent.view.figures.table import Column, Item, cell_spans, short_absence
 from mqvitals_agent.view.frame import FrameRequest, read_frame
-from mqvitals_agent.view.lists.columns import COLUMNS, GAP, fitted, matching, metrics_of, ordered, read_items
+from mqvitals_agent.view.lists.columns import COLUMNS, GAP, fitted, metrics_of
+from mqvitals_agent.view.lists.items import matching, ordered, read_items
 from mqvitals_agent.view.status import status_of
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig

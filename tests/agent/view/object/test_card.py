@@ -17,17 +17,8 @@ from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.figures.values import MAIN_METRIC
 from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
-from mqvitals_agent.view.object.card import (
-    CARD,
-    MOST,
-    CardFigure,
-    card_lines,
-    card_metrics,
-    card_titles,
-    crossed,
-    read_card,
-    shown_threshold,
-)
+from mqvitals_agent.view.object.card import CARD, MOST, CardFigure, card_metrics, crossed, read_card, shown_threshold
+from mqvitals_agent.view.object.card_lines import card_lines, card_titles
 from mqvitals_agent.view.screens.object.page import detail_lines
 from mqvitals_agent.view.screens.object.sections import PageState
 from mqvitals_rules.lifecycle.alert import Severity

@@ -19,7 +19,7 @@ from mqvitals_agent.view.history.console import console_lines
 from mqvitals_agent.view.history.journal import object_journal_lines
 from mqvitals_agent.view.lists.related import RelatedObjects
 from mqvitals_agent.view.lists.tasks import task_lines
-from mqvitals_agent.view.object.card import card_lines, card_titles
+from mqvitals_agent.view.object.card_lines import card_lines, card_titles
 from mqvitals_agent.view.object.detail import ObjectDetail
 from mqvitals_agent.view.object.what_if import what_if_lines
 from mqvitals_agent.view.screens.object.chart_board import LEAST_ROWS, MOST_ROWS, board_lines, chart_layers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import PANEL_GAP, Line, Panel, Span, Tone, beside_each_other, heading, tone_of
 from mqvitals_agent.text.terminal import cells, cut, fit, safe
-from mqvitals_agent.view.lists.columns import health_by_object
+from mqvitals_agent.view.lists.items import health_by_object
 from mqvitals_agent.view.lists.key_figures import own_age
 from mqvitals_agent.view.lists.leaders import Leader, LeaderBoard
 
