@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -120,11 +120,15 @@ def now_ms() -> int:
 
 
 def now_of(reader: StoreReader) -> int:
-    """The time with which a store's contents are compared, ms UTC: now, and for a past run its last moment.
+    """The time with which a store's contents are compared, ms UTC: now, for a past run its last moment, and as of a
+    past moment that one.
 
     Raises StoreError.
     """
-    last = reader.last_ts() if reader.meta().past else None
+    meta = reader.meta()
+    if meta.as_of is not None:
+        return meta.as_of
+    last = reader.last_ts() if meta.past else None
     return now_ms() if last is None else last
 
 
@@ -180,9 +184,13 @@ def refuse_past(reader: StoreReader) -> None:
         )
 
 
-FORMS: Final = "2026-11-20T12:00:00Z, 2026-11-20 12:00, 2026-11-20, 12:00, yesterday, yesterday 22:00, today or now"
+FORMS: Final = (
+    "2026-11-20T12:00:00Z, 2026-11-20 12:00, 2026-11-20, 12:00, 12:00Z, yesterday, yesterday 22:00, today or now"
+)
 _CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_OFFSET = re.compile(r"(.*:[0-9]{2})\s*(?:z|utc|([+-])([01][0-9]|2[0-3])(?::?([0-5][0-9]))?)")
+"""A time of day and its offset from UTC."""
 _DAYS: Final = {"today": 0, "yesterday": 1}
 _DAYS_AHEAD: Final = {"today": 0, "tomorrow": -1}
 
@@ -291,12 +299,16 @@ def parse_moment(text: str, zone: Callable[[], tzinfo], now: int, *, ahead: bool
     """``text`` as ms since 1970 UTC; ``now`` is the time now.
 
     A time of day alone is the last one that is not ahead of ``now``, or with ``ahead`` the next one; a date alone is
-    its first moment. Of an hour that comes twice when clocks go back, the first one counts. Raises ValueError: the
+    its first moment. A time of day may name its offset (``12:00Z``, ``yesterday 22:00+01:00``), and is then in no other
+    zone. Of an hour that comes twice when clocks go back, the first one counts. Raises ValueError: the
     form, a date that does not exist, or a time that is left out when clocks go forward.
     """
     from mqvitals_rules.timestamps import parse_iso
 
     words = text.strip().lower().replace("t", " ", 1) if _DATE.match(text.strip()) else text.strip().lower()
+    offset = _OFFSET.fullmatch(words)
+    if offset is not None:
+        words, zone = offset[1], partial(_fixed_zone, *offset.groups()[1:])
     day, _, clock = words.partition(" ")
     if words == "now":
         return now
@@ -315,6 +327,12 @@ def parse_moment(text: str, zone: Callable[[], tzinfo], now: int, *, ahead: bool
         there = zone()
         return _at(datetime.fromisoformat(day), clock or "00:00", there)
     return parse_iso(text.strip())
+
+
+def _fixed_zone(sign: str | None, hours: str | None, minutes: str | None) -> tzinfo:
+    """The zone of an offset; without one UTC."""
+    ahead = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+    return timezone(-ahead if sign == "-" else ahead)
 
 
 def _at(day: datetime, clock: str, zone: tzinfo) -> int:

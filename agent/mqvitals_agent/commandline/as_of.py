@@ -17,7 +17,7 @@ from mqvitals_config.decoding.scalars import parse_duration
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
 
-PAST_FORMS: Final = "03:12, yesterday 03:12, 40m, 2026-11-20 03:12 or 2026-11-20T03:12:00Z"
+PAST_FORMS: Final = "03:12, 03:12Z, yesterday 03:12, 40m, 2026-11-20 03:12 or 2026-11-20T03:12:00Z"
 _AGO: Final = re.compile(r"-?\s*([0-9][0-9a-z.]*)(?:\s+ago)?", re.IGNORECASE)
 
 

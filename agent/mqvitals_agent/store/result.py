@@ -44,9 +44,14 @@ class StoreMeta:
     """The past moment as of which it is read, ms UTC; None: as it is now."""
 
     @property
+    def ended(self) -> bool:
+        """True when no agent fills it."""
+        return self.mode in (REPLAY, RECORDS)
+
+    @property
     def past(self) -> bool:
         """True when nothing goes on: no agent fills it, or it is read as of a past moment."""
-        return self.mode in (REPLAY, RECORDS) or self.as_of is not None
+        return self.ended or self.as_of is not None
 
     @property
     def holds(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import NoReturn
 from zoneinfo import ZoneInfo
@@ -44,6 +44,14 @@ def read(text: str, zone: tzinfo = BERLIN, now: int = NOW) -> str:
         # Half an hour ahead of now: yesterday's.
         ("13:40", "2026-11-19T12:40:00"),
         ("13:09:50", "2026-11-20T12:09:50"),
+        ("12:09:50Z", "2026-11-20T12:09:50"),
+        ("12:09:51z", "2026-11-19T12:09:51"),
+        ("12:09:50 UTC", "2026-11-20T12:09:50"),
+        ("17:30+05:30", "2026-11-20T12:00:00"),
+        ("17:30+0530", "2026-11-20T12:00:00"),
+        ("07:00-05", "2026-11-20T12:00:00"),
+        ("yesterday 22:00Z", "2026-11-19T22:00:00"),
+        ("2026-11-20 12:00Z", "2026-11-20T12:00:00"),
         ("today", "2026-11-19T23:00:00"),
         ("yesterday", "2026-11-18T23:00:00"),
         ("Yesterday 22:00", "2026-11-19T21:00:00"),
@@ -59,7 +67,21 @@ def test_forms(text: str, utc: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "soon", "25:00", "08:60", "2026-13-01", "2026-02-30 10:00", "tomorrow", "yesterday at noon", "8", "-1h"],
+    [
+        "",
+        "soon",
+        "25:00",
+        "08:60",
+        "2026-13-01",
+        "2026-02-30 10:00",
+        "tomorrow",
+        "yesterday at noon",
+        "8",
+        "-1h",
+        "12:00+25:00",
+        "Z",
+        "12Z",
+    ],
 )
 def test_what_is_no_moment(text: str) -> None:
     """It is refused, whatever it is."""
@@ -95,6 +117,20 @@ def test_what_is_shown_is_read_again(when: datetime, name: str) -> None:
         again = parse_moment(moment(ts), lambda: zone, NOW)
         assert moment(again) == moment(ts) == f"{day(ts)} {clock(ts)}"
         assert again in (ts, ts - 3_600_000)
+
+
+@given(
+    st.integers(NOW - 86_399_000, NOW).map(lambda ts: ts - ts % 1000),
+    st.integers(-14 * 4, 14 * 4).map(lambda quarters: timezone(timedelta(minutes=15 * quarters))),
+    st.sampled_from(["UTC", "Europe/Berlin", "America/New_York"]),
+)
+def test_a_time_of_day_with_its_offset_needs_no_zone(ts: int, offset: timezone, name: str) -> None:
+    """It is the last such time, whatever the zone of times that name none, also without a date."""
+    there = datetime.fromtimestamp(ts / 1000, offset)
+    assert parse_moment(f"{there:%H:%M:%S%z}", lambda: ZoneInfo(name), NOW) == ts
+    assert parse_moment(there.isoformat().partition("T")[2], lambda: ZoneInfo(name), NOW) == ts
+    utc = datetime.fromtimestamp(ts / 1000, UTC)
+    assert parse_moment(f"{utc:%H:%M:%S}Z", lambda: ZoneInfo(name), NOW) == ts
 
 
 def test_times_are_shown_in_the_zone() -> None:

@@ -293,8 +293,8 @@ class DetailScreen(ActingScreen):
             await self.app.run_action("keys")
             return
         name = under.figure
-        now = self._read.frame.now if self._read is not None else 0
-        self.app.push_screen(ExplanationScreen(lambda width: metric_lines(detail, name, now, width)))
+        now, as_of = (0, None) if self._read is None else (self._read.frame.now, self._read.frame.data.as_of)
+        self.app.push_screen(ExplanationScreen(lambda width: metric_lines(detail, name, now, width, as_of=as_of)))
 
     def action_choose_chart(self) -> None:
         """List what can be charted, the card's figures first."""

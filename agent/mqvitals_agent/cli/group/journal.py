@@ -11,10 +11,11 @@ from mqvitals_agent.commandline.arguments import (
     add_store_arguments,
     add_zone_argument,
     limit_argument,
+    now_ms,
     now_of,
-    open_store,
     span_argument,
 )
+from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.errors import ExitCode
 
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
     add_span_arguments(parser, _USUAL)
+    add_at_argument(parser)
     parser.add_argument(
         "--object",
         metavar="PATTERN",
@@ -56,14 +58,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the journal; returns the exit code, 0 also when it is empty."""
+    from mqvitals_agent.text.styled import Tone, line
     from mqvitals_agent.text.terminal import csv_cell
     from mqvitals_agent.view.history.journal import entry_json, journal_list_lines
+    from mqvitals_agent.view.screens.header import as_of_words
     from mqvitals_rules.vocabulary.journal import EntryKind
 
     limit = limit_argument(arguments)
     kinds = None if arguments.kind is None else [EntryKind(each) for each in arguments.kind]
-    with open_store(arguments) as reader:
-        now = now_of(reader)
+    with open_store_as_of(arguments) as reader:
+        now, at = now_of(reader), reader.meta().as_of
         span = span_argument(reader, arguments, _USUAL)
         found = reader.journal(span.since, span.until, kinds=kinds, pattern=arguments.object, limit=limit)
     rows = [entry_json(each) for each in found] if arguments.json or arguments.csv else []
@@ -79,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
                 )
             )
     else:
-        show_lines(list(journal_list_lines(found, now, line_width(), folded=not arguments.all)))
+        lines = [] if at is None else [line(as_of_words(at, now_ms()), Tone.STRONG)]
+        show_lines([*lines, *journal_list_lines(found, now, line_width(), folded=not arguments.all)])
     return ExitCode.DONE
 
 

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.text.styled import Tone, line
     from mqvitals_agent.view.alerts.past_words import with_past_words
     from mqvitals_agent.view.screens.header import as_of_words
-    from mqvitals_agent.view.screens.status import status_screen
+    from mqvitals_agent.view.screens.status import at_option, status_screen
     from mqvitals_agent.view.status import read_status_data, status_json, status_of
 
     with open_store_as_of(arguments) as reader:
@@ -65,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = " ".join(
         f"--{name} {shlex.quote(value)}" for name in ("store", "config") if (value := getattr(arguments, name))
     )
+    options = f"{options}{at_option(data.as_of)}".lstrip()
     height = None if arguments.full else screen_height() if arguments.lines is None else arguments.lines
     lines = [] if data.as_of is None else [line(as_of_words(data.as_of, now_ms()), Tone.STRONG)]
     if height is not None:

@@ -13,11 +13,12 @@ from mqvitals_agent.commandline.arguments import (
     add_zone_argument,
     duration_argument,
     moment_argument,
+    now_ms,
     now_of,
     object_name,
-    open_store,
     reading_zone,
 )
+from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.errors import ExitCode, Failure
 
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("object", metavar="OBJECT", help="such as QM01/buffer_pool/3 or QM01/channel_initiator")
     add_store_arguments(parser)
     add_zone_argument(parser)
+    add_at_argument(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",
@@ -54,7 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--from", dest="begin", metavar="TIME", help=f"from this moment: {FORMS}")
     parser.add_argument(
-        "--to", dest="end", metavar="TIME", help="up to this moment (default: now; of a replay its end)"
+        "--to",
+        dest="end",
+        metavar="TIME",
+        help="up to this moment (default: that of --at, or now; of a replay its end)",
     )
     parser.add_argument(
         "--width", type=int, metavar="CELLS", help="of the chart with its labels (default: the terminal)"
@@ -65,13 +70,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the series; returns the exit code."""
     from mqvitals_agent.view.history.trend_report import trend_csv, trend_json, trend_text
+    from mqvitals_agent.view.screens.header import as_of_words
 
     name = object_name(arguments.object)
     metric = _metric(name, arguments.metric)
     if arguments.since and arguments.begin:
         raise Failure("--since and --from both say where to begin", hint="give one of them")
-    with open_store(arguments) as reader:
-        view = _read(reader, name, metric, arguments)
+    with open_store_as_of(arguments) as reader:
+        view, at = _read(reader, name, metric, arguments), reader.meta().as_of
     if arguments.json:
         print(json.dumps(trend_json(view)))
     elif arguments.csv:
@@ -79,7 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(line)
     else:
         width = line_width() if arguments.width is None else arguments.width
-        show(trend_text(view, min(max(width, 20), 1000), min(max(arguments.height, 2), 200)))
+        lines = trend_text(view, min(max(width, 20), 1000), min(max(arguments.height, 2), 200))
+        show(lines if at is None else [as_of_words(at, now_ms()), *lines])
     return ExitCode.DONE
 
 
@@ -121,7 +128,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     elif arguments.since is not None:
         since = until - duration_argument("--since", arguments.since)
     else:
-        since = min(first, until) if meta.past else until - HOUR_MS
+        since = min(first, until) if meta.ended else until - HOUR_MS
     if since > until:
         words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
         raise Failure(f"the time range {words}")
@@ -134,6 +141,6 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
         why = Absence.NEEDS_SMF.value
     if metric.needs_statistics and not why:
         why = Absence.NEEDS_STATISTICS.value
-    note = f"The past: {safe(meta.origin)}" if meta.past else ""
+    note = f"The past: {safe(meta.origin)}" if meta.ended else ""
     changes = reader.changes(objects=[name], since=since, until=until, limit=_MOST_CHANGES)
     return trend_of(name, metric, series, TimeRange(since, until), why, note, changes)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.rules.changed import tuning_of_rule
-from mqvitals_agent.commandline.arguments import add_zone_argument, object_name, open_store
+from mqvitals_agent.commandline.arguments import add_zone_argument, object_name
+from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.commandline.settings import no_rule, rule_config_of, rules_of, settings_of
 from mqvitals_agent.errors import ExitCode, Failure
@@ -27,7 +28,7 @@ _DESCRIPTION = """\
 Prints a rule: its condition, thresholds with their origin, advice, caveat and source. With an object
 (QM01/buffer_pool/3) and a store it evaluates the rule for that object now: the condition with the values filled in, the
 verdict, what is missing where it is unknown, with the facts to declare as lines for the configuration, and the rule's
-past alerts about the object.
+past alerts about the object. With --at as of a past moment.
 """
 
 _LABEL = 10
@@ -54,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--store", metavar="FILE", help="the store (default: that of the configuration)")
     add_zone_argument(parser)
+    add_at_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -169,21 +171,25 @@ def _because(entry: Tuning) -> str:
 def _object_lines(
     arguments: argparse.Namespace, name: ObjectName, rule: Rule, rule_config: RuleConfig
 ) -> Iterator[str]:
-    """The rule's verdict now about the object, or about each object in its scope whose alerts are about this one."""
+    """The rule's verdict about the object, or about each object in its scope whose alerts are about this one."""
+    from mqvitals_agent.view.alerts.past_words import with_past_words
 
-    with open_store(arguments) as reader:
+    with open_store_as_of(arguments) as reader:
         alerts = [
             each.alert
             for each in reader.alerts(include_ended=True, include_pending=True)
             if each.alert.key.rule == rule.id and name in (each.alert.scope, each.alert.key.object)
         ]
+        at = reader.meta().as_of
+        if at is not None:
+            alerts = list(with_past_words(reader, alerts, at, rule_config.rules.rule_of))
         scopes = [name]
         if name.kind != rule.scope:
             scopes = sorted({alert.scope for alert in alerts})
             if not scopes:
                 raise _never_about(reader, name, rule)
         yield f"{safe(rule.id)}  {safe(rule.title)}"
-        if not _configured(arguments) and reader.meta().past:
+        if not _configured(arguments) and reader.meta().ended:
             yield from wrap(_OTHER_FACTS, line_width())
         for number, scope in enumerate(scopes):
             if number:

@@ -22,6 +22,8 @@ from mqvitals_agent.view.screens.alerts import entry_lines
 from mqvitals_agent.view.screens.header import status_header
 from mqvitals_agent.view.status import GroupStatus, OwnerData, last_known, unreachable_words
 from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence
 
 MOST_ALERTS = 10
@@ -233,8 +235,18 @@ def suggestions(alert: Alert) -> tuple[str, ...]:
     scope = alert.scope
     commands = [f"mqvitals rules explain {_argument(alert.key.rule)} {_argument(str(scope))}"]
     if scope.kind in MAIN_METRIC:
-        commands.append(f"mqvitals trend {MAIN_METRIC[scope.kind]} {_argument(str(scope))}")
+        commands.append(trend_command(MAIN_METRIC[scope.kind], scope))
     return tuple(commands)
+
+
+def trend_command(metric: str, name: ObjectName) -> str:
+    """The command that charts a metric of an object, ready to type."""
+    return f"mqvitals trend {metric} {_argument(str(name))}"
+
+
+def at_option(as_of: int | None) -> str:
+    """What a command takes, after a space, to show the same past moment (ms UTC) whenever it is typed; empty for now."""
+    return "" if as_of is None else f" --at {iso(as_of)}"
 
 
 def _argument(text: str) -> str:

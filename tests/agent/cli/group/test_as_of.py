@@ -1,10 +1,12 @@
-"""``--at``: what status, alerts list and show print as of a past moment."""
+"""``--at``: what commands print as of a past moment."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.samples.steps import TimeStep
-from mqvitals_rules.timestamps import iso
+from mqvitals_rules.timestamps import iso, parse_iso
 
 NOW = 1795176590000  # 2026-11-20 12:09:50 UTC
 
@@ -104,6 +106,66 @@ def test_an_object_is_shown_as_of_then(incident: tuple[Path, list[int]], capsys:
     assert "QM01 buffer pool 3" in out
     assert main(["show", "QM01/buffer_pool/99", "--store", str(path)]) == 2
     assert "did you mean QM01/buffer_pool/" in capsys.readouterr().err
+
+
+def proposed(text: str) -> list[list[str]]:
+    """The commands that a text proposes, as a shell would split them."""
+    found = re.findall(r"mqvitals ((?:trend|rules|alerts) .*)", text.replace("\\\n", " "))
+    return [shlex.split(each) for each in found]
+
+
+def test_proposed_commands_show_the_same_moment(
+    incident: tuple[Path, list[int]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What ``status --at`` proposes is typed as it stands: each command runs, and tells of that moment."""
+    path, ends = incident
+    at = ends[len(ends) // 3]
+    main(["status", "--store", str(path), "--at", iso(at), "--full"])
+    commands = proposed(capsys.readouterr().out)
+    assert {command[0] for command in commands} == {"trend", "rules", "alerts"}
+    when = datetime.fromtimestamp(at // 1000, UTC)
+    for command in commands:
+        assert command[-2:] == ["--at", iso(at)], command
+        assert main(command) == 0, command
+        out = capsys.readouterr().out
+        if command[0] == "rules":
+            (then,) = re.findall(r", as of (\S+)", out)
+            assert ends[len(ends) // 3 + 1] < parse_iso(then) <= at
+        else:
+            assert out.startswith(f"AS OF {when:%Y-%m-%d %H:%M:%S} UTC"), out
+
+
+def test_a_trend_ends_at_the_moment(incident: tuple[Path, list[int]], capsys: pytest.CaptureFixture[str]) -> None:
+    """It is the trend up to then; lengths of time count from then, and what is shown says as of when."""
+    path, ends = incident
+    at = ends[len(ends) // 2]
+    command = ["trend", "depth", "QM02/queue/PAYMENTS.IN", "--store", str(path)]
+    for since in ([], ["--since", "30s"]):
+        found = []
+        for option in ("--at", "--to"):
+            assert main([*command, *since, option, iso(at), "--json"]) == 0
+            found.append(json.loads(capsys.readouterr().out))
+        assert found[0] == found[1]
+        assert found[0]["points"]
+        assert all(at - (30_000 if since else at) <= parse_iso(each) <= at for each, _ in found[0]["points"])
+    assert main([*command, "--at", iso(at)]) == 0
+    assert capsys.readouterr().out.startswith("AS OF 2026-11-20 12:0")
+
+
+def test_a_journal_ends_at_the_moment(incident: tuple[Path, list[int]], capsys: pytest.CaptureFixture[str]) -> None:
+    """It has what had happened by then, whatever came later."""
+    path, ends = incident
+    at = ends[len(ends) // 2]
+    found = []
+    for option in ("--at", "--to"):
+        assert main(["journal", "--store", str(path), option, iso(at), "--json"]) == 0
+        found.append([(each["seen"], each["object"], each["what"]) for each in json.loads(capsys.readouterr().out)])
+    assert found[0] == found[1]
+    assert found[0]
+    assert main(["journal", "--store", str(path), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) > len(found[0])
+    assert main(["journal", "--store", str(path), "--at", iso(at)]) == 0
+    assert capsys.readouterr().out.startswith("AS OF 2026-11-20 12:0")
 
 
 def test_before_the_store_begins(incident: tuple[Path, list[int]], capsys: pytest.CaptureFixture[str]) -> None:

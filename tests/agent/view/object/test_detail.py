@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.object.detail import ObjectDetail
+from mqvitals_agent.view.screens.object.metric_page import metric_lines
 from mqvitals_agent.view.screens.object.page import detail_lines
 from mqvitals_agent.view.screens.object.sections import PageState
 from mqvitals_rules.lifecycle.alert import Severity
@@ -186,3 +189,15 @@ def test_what_is_tuned_for_the_object(stored: StoreReader, judging: RuleConfig) 
     assert "- BP-01" in found
     assert "turned off by the settings (too small to say)" in found
     assert "tuned" not in text("QM01/queue/APPL.IN")
+
+
+@pytest.mark.parametrize("at", [None, 1_795_176_590_000])
+def test_the_command_of_a_figure_can_be_typed(
+    subject: Callable[..., ObjectDetail], stored: StoreReader, capsys: pytest.CaptureFixture[str], at: int | None
+) -> None:
+    """The explanation of a figure ends with a command, which shows the same moment whenever it is typed."""
+    *_, last = metric_lines(subject("QM01/buffer_pool/3"), "free_pct", 1_795_176_590_000, 120, as_of=at)
+    program, *command = shlex.split(last.text.partition("command")[2])
+    assert program == "mqvitals"
+    assert main([*command, "--store", str(stored.path)]) == 0
+    assert capsys.readouterr().out.startswith("QM01/buffer_pool/3 free_pct" if at is None else "AS OF ")

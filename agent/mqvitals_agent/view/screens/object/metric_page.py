@@ -10,6 +10,7 @@ from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, labelled, line, tone_of
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.screens.object.rules import verdict
+from mqvitals_agent.view.screens.status import at_option, trend_command
 from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.vocabulary.markdown import GLUE, metric_facts
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
@@ -22,10 +23,13 @@ if TYPE_CHECKING:
 _LABEL = 12
 
 
-def metric_lines(detail: ObjectDetail, name: str, now: int, width: int) -> tuple[Line, ...]:
+def metric_lines(
+    detail: ObjectDetail, name: str, now: int, width: int, *, as_of: int | None = None
+) -> tuple[Line, ...]:
     """A figure of an object explained in ``width`` cells: its value now and whence, what the metric is, and the rules.
 
-    ``name`` is a metric of the object's kind; raises KeyError for another.
+    ``name`` is a metric of the object's kind; raises KeyError for another. ``as_of`` is the past moment that is shown,
+    ms UTC; None: now is.
     """
     kind, metric = KINDS[detail.name.kind], metric_of(detail.name.kind, name)
     return (
@@ -34,7 +38,7 @@ def metric_lines(detail: ObjectDetail, name: str, now: int, width: int) -> tuple
         *_thresholds(detail, metric, width),
         *_rules(detail, metric, now, width),
         heading("Over time", width),
-        *_labelled("command", f"mqvitals trend '{safe(str(detail.name))}' {metric.name}", width),
+        *_labelled("command", f"{trend_command(metric.name, detail.name)}{at_option(as_of)}", width),
     )
 
 
