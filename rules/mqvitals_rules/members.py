@@ -49,7 +49,7 @@ class MemberGroup:
         return self._by_name.get(name, ())
 
 
-class _Holders:
+class _KnownHolders:
     """The holders of all objects of one owner and kind, valid as long as ``signature`` is the same.
 
     ``holders``: by member, a reason where it is not known. ``open``: why a member's holder is not known now, also of
@@ -87,7 +87,7 @@ class MemberIndex:
         self._by_owner: dict[str, dict[str, list[LatestState]]] = {}
         self._owners: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._together: dict[tuple[str, tuple[str, ...], tuple[str, ...]], MemberGroup] = {}
-        self._holders_of: dict[tuple[str, _Relation], _Holders] = {}
+        self._holders_of: dict[tuple[str, _Relation], _KnownHolders] = {}
         self._places: dict[tuple[str, str, str], _Places] = {}
         """(owner, kind, kind of members) -> where members of objects are found; of one turn."""
         self._unreported = {kind.name: _unreported(kind) for kind in kinds.values()}
@@ -200,7 +200,7 @@ class MemberIndex:
     def _states(self, owner: str, kind: str) -> list[LatestState]:
         return self._by_owner.get(owner, {}).get(kind, _NO_STATES)
 
-    def _holders(self, owner: str, relation: _Relation, now: int) -> _Holders:
+    def _holders(self, owner: str, relation: _Relation, now: int) -> _KnownHolders:
         """The holders of the objects of an owner, checked once a turn for changes."""
         known = self._holders_of.get((owner, relation))
         if known is not None and known.turn is self._turn:
@@ -211,12 +211,12 @@ class MemberIndex:
         known.turn = self._turn
         return known
 
-    def _assign(self, owner: str, relation: _Relation, now: int, signature: list[object]) -> _Holders:
+    def _assign(self, owner: str, relation: _Relation, now: int, signature: list[object]) -> _KnownHolders:
         """Assign every object to its holder."""
         kind, of = relation
         between, metric = RELATIONS[relation]
         first = None if between == kind else self._holders(owner, (kind, between), now)
-        found = _Holders(signature, {})
+        found = _KnownHolders(signature, {})
         fact = self._kinds[between].metric(metric)
         # An object without a declaration belongs to none.
         declared = fact is not None and fact.declared

@@ -209,12 +209,12 @@ def comes_near(rule: CompiledRule, found: Explanation) -> bool:
     return found.truth is False and NEAR <= nearness(rule, found) < 1
 
 
-class _Part(NamedTuple):
+class _Nearness(NamedTuple):
     truth: bool | None
     near: float
 
 
-def _look(node: Condition, terms: Iterator[TermVerdict], values: Mapping[str, Reported]) -> _Part | None:
+def _look(node: Condition, terms: Iterator[TermVerdict], values: Mapping[str, Reported]) -> _Nearness | None:
     """A part of a condition, whose terms are the next ones of ``terms``; None for what is left out."""
     match node:
         case All(operands=operands) | Any(operands=operands):
@@ -226,18 +226,18 @@ def _look(node: Condition, terms: Iterator[TermVerdict], values: Mapping[str, Re
             truths = {each.truth for each in parts}
             # What decides by itself: one that does not hold of all, one that holds of any.
             truth = (not every) if (not every) in truths else None if None in truths else every
-            return _Part(truth, (min if every else max)(each.near for each in parts))
+            return _Nearness(truth, (min if every else max)(each.near for each in parts))
         case Not(operand=operand):
             inner = _look(operand, terms, values)
             if inner is None or inner.truth is None:
-                return inner and _Part(None, 0.0)
-            return _Part(not inner.truth, float(not inner.truth))
+                return inner and _Nearness(None, 0.0)
+            return _Nearness(not inner.truth, float(not inner.truth))
     term = next(terms)
     if term.left_out:
         return None
     if term.truth or term.truth is None or not isinstance(node, Comparison) or node.operator not in _LOW:
-        return _Part(term.truth, 1.0 if term.truth else 0.0)
+        return _Nearness(term.truth, 1.0 if term.truth else 0.0)
     left, right = _number(node.left, values), _number(node.right, values)
     if left is None or right is None or min(left, right) <= 0 or left == right:
-        return _Part(term.truth, 0.0)
-    return _Part(term.truth, min(left, right) / max(left, right))
+        return _Nearness(term.truth, 0.0)
+    return _Nearness(term.truth, min(left, right) / max(left, right))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-Fill = Callable[[Mapping[str, Any]], str]
+Filler = Callable[[Mapping[str, Any]], str]
 
 
 class TemplateFailedError(Exception):
@@ -113,7 +113,7 @@ def _tried(
         yield Problem(text.place, key, str(error))
 
 
-def _filled(key: str, text: str, **options: Any) -> Fill:
+def _filled(key: str, text: str, **options: Any) -> Filler:
     compiled: list[Template] = []
 
     def fill(names: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ class MemberAnswer:
 
 
 @dataclass(slots=True)
-class _Fault:
+class _WorstOutcome:
     """The worst completion code so far, and the first specific reason of that rank."""
 
     comp_code: int = mq.MQCC_OK
@@ -79,7 +79,7 @@ class _Set:
     queue_manager: str = ""
     items: list[DecodedReply] = field(default_factory=list)
     failed: list[DecodedReply] = field(default_factory=list)
-    fault: _Fault = field(default_factory=_Fault)
+    fault: _WorstOutcome = field(default_factory=_WorstOutcome)
     messages: int = 0
     length: int = 0  # the sequence number of the last message; 0 as long as that has not come
     scope: bool = False  # acknowledges a scoped command or reports its completion
@@ -179,7 +179,7 @@ class AnswerTracker:
         return tuple(self._answer(name, sets) for name, sets in by_name.items())
 
     def _answer(self, name: str, sets: list[_Set]) -> MemberAnswer:
-        fault = _Fault()
+        fault = _WorstOutcome()
         for response_set in sets:
             fault.note(response_set.fault.comp_code, response_set.fault.reason)
         reason = fault.reason

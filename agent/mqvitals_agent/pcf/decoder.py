@@ -66,7 +66,7 @@ class MessageShape:
 
     __slots__ = ("command", "compared", "converters", "layout", "mask", "size", "texts", "unpack")
 
-    def __init__(self, data: bytes, order: Order, command: int, mask: int, fields: Sequence[_Field]) -> None:
+    def __init__(self, data: bytes, order: Order, command: int, mask: int, fields: Sequence[_TakenField]) -> None:
         self.command = command
         self.mask = mask
         self.compared = int.from_bytes(data, "little") & mask
@@ -103,7 +103,7 @@ def _places(things: Iterable[_Thing | None]) -> tuple[tuple[_Thing, tuple[int, .
     return tuple((thing, tuple(places)) for thing, places in found.values())
 
 
-class _Field(NamedTuple):
+class _TakenField(NamedTuple):
     """A parameter whose value is taken: where it starts, how it is unpacked, and what makes it the value it is."""
 
     id: int
@@ -123,7 +123,7 @@ def compile_shape(
     mask = bytearray(len(data))
     for start, stop in _HEADER_COMPARED:
         mask[start:stop] = b"\xff" * (stop - start)
-    fields: list[_Field] = []
+    fields: list[_TakenField] = []
     at = mq.MQCFH_STRUC_LENGTH
     for _ in range(count):
         kind, length = unpack_from(order + "2i", data, at)
@@ -137,28 +137,28 @@ def compile_shape(
     return MessageShape(data, order, command, int.from_bytes(mask, "little"), fields)
 
 
-def _field(data: bytes, order: Order, at: int, ccsid: int, pool: TextPool) -> _Field:
+def _field(data: bytes, order: Order, at: int, ccsid: int, pool: TextPool) -> _TakenField:
     kind, _, number, word = unpack_from(order + "4i", data, at)
     start = at + _FIXED[kind]
     if kind == mq.MQCFT_INTEGER:
-        return _Field(number, kind, start, "i", 4)
+        return _TakenField(number, kind, start, "i", 4)
     if kind == mq.MQCFT_INTEGER64:
-        return _Field(number, kind, at + 16, "q", 8)
+        return _TakenField(number, kind, at + 16, "q", 8)
     if kind == mq.MQCFT_BYTE_STRING:
-        return _Field(number, kind, start, f"{word}s", word)
+        return _TakenField(number, kind, start, f"{word}s", word)
     if kind == mq.MQCFT_STRING:
         size = unpack_from(order + "i", data, at + 16)[0]
         texts = pool.of((word or ccsid) if size else _ANY, at + 12)
         if number in _PASSING:
-            return _Field(number, kind, start, f"{size}s", size, convert=texts.decode)
-        return _Field(number, kind, start, f"{size}s", size, texts=texts)
+            return _TakenField(number, kind, start, f"{size}s", size, convert=texts.decode)
+        return _TakenField(number, kind, start, f"{size}s", size, texts=texts)
     if kind == mq.MQCFT_STRING_LIST:
         count, size = unpack_from(order + "2i", data, at + 16)
         texts = pool.of((word or ccsid) if size else _ANY, at + 12)
-        return _Field(number, kind, start, f"{count * size}s", count * size, convert=_splitter(texts, count, size))
+        return _TakenField(number, kind, start, f"{count * size}s", count * size, convert=_splitter(texts, count, size))
     letter, width = ("i", 4) if kind == mq.MQCFT_INTEGER_LIST else ("q", 8)
     unpack = _list_unpacker(f"{order}{word}{letter}")
-    return _Field(number, kind, start, f"{word * width}s", word * width, convert=unpack)
+    return _TakenField(number, kind, start, f"{word * width}s", word * width, convert=unpack)
 
 
 @lru_cache(maxsize=256)

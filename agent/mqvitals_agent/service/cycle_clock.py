@@ -193,7 +193,7 @@ _NOT_STRETCHED = IntervalStretch()
 
 
 @dataclass(slots=True)
-class _Entry:
+class _PlannedQuery:
     query: ScheduledQuery
     configured_ms: int
     asked: int | None = None
@@ -222,7 +222,7 @@ class Schedule:
 
         A query that was in ``before`` keeps its state; with ``anew`` all are due, except those under way.
         """
-        self._entries = {query: _Entry(query, configured(query.question)) for query in queries}
+        self._entries = {query: _PlannedQuery(query, configured(query.question)) for query in queries}
         for query, old in () if before is None else before._entries.items():
             entry = self._entries.get(query)
             if entry is not None:

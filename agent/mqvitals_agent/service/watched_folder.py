@@ -45,7 +45,7 @@ ANSWER_S: Final = 60.0
 _AT_ONCE: Final = 60
 
 
-class _Reading:
+class _FileReading:
     """A file being read, in a thread that may hang: giving it up does not wait for it to be closed."""
 
     def __init__(self, path: str, now_us: int) -> None:
@@ -168,7 +168,7 @@ class WatchedFolder:
 
     async def _read(self, file: SmfFile) -> None:
         # A file that is half read at the end is read again at the next start; known records cost little.
-        reading = _Reading(self._paths[file], self._clock.now() * 1000)
+        reading = _FileReading(self._paths[file], self._clock.now() * 1000)
         call = self._calls()
         try:
             ingest = await self._thread.run(self._ingest)
@@ -197,7 +197,7 @@ class WatchedFolder:
         finally:
             reading.close()
 
-    async def _batch(self, call: BoundedCall, reading: _Reading) -> Sequence[Record | None]:
+    async def _batch(self, call: BoundedCall, reading: _FileReading) -> Sequence[Record | None]:
         with self._clock.hold():
             return await call.run(reading.batch, ANSWER_S)
 

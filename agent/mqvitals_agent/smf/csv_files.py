@@ -164,12 +164,12 @@ def _interval(record: Record) -> str:
     return f",{stamp(record.start_us)},{duration}"
 
 
-_Line = Callable[[Section, str], str]
+_FormatLine = Callable[[Section, str], str]
 """Makes the line of a section (the lines of QEST), which begins with the columns of the record."""
 
 
 @lru_cache(256)
-def _row(layout: SectionLayout, shape: SectionShape) -> _Line:
+def _row(layout: SectionLayout, shape: SectionShape) -> _FormatLine:
     if layout is QEST:
         return _structures
     parts, lead = _parts(columns(layout), shape.elements), _LEADS.get(layout.name)

@@ -78,7 +78,7 @@ class ShadedSpan(NamedTuple):
     severity: Severity
 
 
-class Reading(NamedTuple):
+class SeriesValue(NamedTuple):
     """What a series says of a moment: the point (ms UTC, value) that held then; None: a gap, or nothing yet."""
 
     name: str
@@ -150,18 +150,18 @@ def cursor_moved(chart: Chart, width: int, height: int, by: int) -> int:
     return _moment(min(max(here + by, 0), inner - 1), chart.span, inner)
 
 
-def values_at(series: Iterable[ChartSeries], ts: int) -> list[Reading]:
+def values_at(series: Iterable[ChartSeries], ts: int) -> list[SeriesValue]:
     """What each series says of the moment ``ts`` (ms UTC): its newest point until then, unless a gap is between."""
     found = []
     for each in series:
         place = bisect_right(each.points, ts, key=lambda point: point[0]) - 1
         longest = longest_distance(each.points) if each.longest is None else each.longest
         if place < 0:
-            found.append(Reading(each.name, None, None))
+            found.append(SeriesValue(each.name, None, None))
             continue
         at, value = each.points[place]
         there = _is(value) and ts - at <= longest
-        found.append(Reading(each.name, at if there else None, value if there else None))
+        found.append(SeriesValue(each.name, at if there else None, value if there else None))
     return found
 
 
@@ -237,12 +237,12 @@ def _mark_words(chart: Chart) -> str:
     return f"   {MARK} {chart.time_label(ts)} {changed}{more}"
 
 
-class _Cell(NamedTuple):
+class _CanvasCell(NamedTuple):
     char: str
     tone: Tone
 
 
-def _canvas(chart: Chart, width: int, height: int) -> list[list[_Cell]]:
+def _canvas(chart: Chart, width: int, height: int) -> list[list[_CanvasCell]]:
     """The cells of the plot: series over limits over what is behind."""
 
     def drawn(series: Sequence[ChartSeries]) -> list[list[str]]:
@@ -264,7 +264,7 @@ def _canvas(chart: Chart, width: int, height: int) -> list[list[_Cell]]:
     cursor = None
     if chart.cursor is not None and chart.span.since <= chart.cursor <= chart.span.until:
         cursor = _cell(chart.cursor, chart.span, width)
-    blank = _Cell(_BLANK, series_tone(0))
+    blank = _CanvasCell(_BLANK, series_tone(0))
     canvas = []
     for y in range(height):
         row = [blank] * width
@@ -273,10 +273,10 @@ def _canvas(chart: Chart, width: int, height: int) -> list[list[_Cell]]:
             _lay(row, plane[y], Tone.FAINT, behind)
         if dashed := limits.get(y):
             bits = sum(_DASH[each] for each in dashed)
-            dash = _Cell(chr(BRAILLE.start + bits), tone_of(health_of(max(dashed.values()))))
+            dash = _CanvasCell(chr(BRAILLE.start + bits), tone_of(health_of(max(dashed.values()))))
             row[::2] = [dash] * len(row[::2])
         if cursor is not None:
-            row[cursor] = _Cell(_CURSOR, Tone.STRONG)
+            row[cursor] = _CanvasCell(_CURSOR, Tone.STRONG)
         of_series: set[int] = set()
         for place in reversed(range(len(front))):
             _lay(row, front[place][y], series_tone(place), of_series)
@@ -286,14 +286,14 @@ def _canvas(chart: Chart, width: int, height: int) -> list[list[_Cell]]:
     return canvas
 
 
-def _lay(row: list[_Cell], dots: str, tone: Tone, taken: set[int]) -> None:
+def _lay(row: list[_CanvasCell], dots: str, tone: Tone, taken: set[int]) -> None:
     """Put the dots of a series on a row; in the cells of ``taken``, those of the others, they are joined to theirs."""
     if not dots.strip(_BLANK):
         return
     for x, char in enumerate(dots):
         if char != _BLANK:
             # The codes of braille cells are a multiple of 256 and their dots.
-            row[x] = _Cell(chr(ord(row[x].char) | ord(char)) if x in taken else char, tone)
+            row[x] = _CanvasCell(chr(ord(row[x].char) | ord(char)) if x in taken else char, tone)
             taken.add(x)
 
 
@@ -308,7 +308,7 @@ def _limit_rows(chart: Chart, height: int) -> dict[int, dict[int, Severity]]:
     return rows
 
 
-def _put_digits(canvas: list[list[_Cell]], chart: Chart) -> None:
+def _put_digits(canvas: list[list[_CanvasCell]], chart: Chart) -> None:
     """The digit of each series at its newest point, where there are several."""
     if len(chart.series) < 2:
         return
@@ -324,10 +324,10 @@ def _put_digits(canvas: list[list[_Cell]], chart: Chart) -> None:
         spots = sorted(range(len(canvas)), key=lambda other, y=y: abs(other - y))  # type: ignore[misc]
         at = next((spot for spot in spots if (spot, x) not in taken), y)
         taken.add((at, x))
-        canvas[at][x] = _Cell(str(place + 1), series_tone(place))
+        canvas[at][x] = _CanvasCell(str(place + 1), series_tone(place))
 
 
-def _put_labels(canvas: list[list[_Cell]], chart: Chart) -> None:
+def _put_labels(canvas: list[list[_CanvasCell]], chart: Chart) -> None:
     """The words of each limit on its line, where no series is; the worst first."""
     for each in sorted(chart.limits, key=lambda limit: -limit.severity):
         if not chart.scale.low <= each.value <= chart.scale.high:
@@ -341,26 +341,26 @@ def _put_labels(canvas: list[list[_Cell]], chart: Chart) -> None:
         start = next((x for x in range(len(row) - size + 1) if all(free[x : x + size])), None)
         if start is None or size != cells(text):
             continue
-        row[start : start + size] = [_Cell(char, tone) for char in text]
+        row[start : start + size] = [_CanvasCell(char, tone) for char in text]
 
 
-def _is_free(cell: _Cell) -> bool:
+def _is_free(cell: _CanvasCell) -> bool:
     """Whether words may take the place of a cell: it has no dot of a series, and no word yet."""
     return cell.char == _BLANK or (ord(cell.char) in BRAILLE and cell.tone not in SERIES_TONES)
 
 
-def _axis(chart: Chart, width: int) -> list[_Cell]:
-    axis = [_Cell("─", Tone.FAINT)] * width
+def _axis(chart: Chart, width: int) -> list[_CanvasCell]:
+    axis = [_CanvasCell("─", Tone.FAINT)] * width
     for each in sorted(chart.shaded, key=lambda shaded: shaded.severity):
         health = health_of(each.severity)
         for place, x in enumerate(_cells_of(each, chart.span, width)):
             # The sign tells the severity where colours do not.
-            axis[x] = _Cell(_THICK if place else health.glyph, tone_of(health))
+            axis[x] = _CanvasCell(_THICK if place else health.glyph, tone_of(health))
     for ts, _ in chart.marks:
         if chart.span.since <= ts <= chart.span.until:
-            axis[_cell(ts, chart.span, width)] = _Cell(MARK, Tone.FAINT)
+            axis[_cell(ts, chart.span, width)] = _CanvasCell(MARK, Tone.FAINT)
     if chart.cursor is not None and chart.span.since <= chart.cursor <= chart.span.until:
-        axis[_cell(chart.cursor, chart.span, width)] = _Cell(_CURSOR_FOOT, Tone.STRONG)
+        axis[_cell(chart.cursor, chart.span, width)] = _CanvasCell(_CURSOR_FOOT, Tone.STRONG)
     return axis
 
 
@@ -390,7 +390,7 @@ def _cells_of(shaded: ShadedSpan, span: TimeRange, width: int) -> range:
     return range(_cell(first, span, width), _cell(last, span, width) + 1)
 
 
-def _joined(row: Sequence[_Cell], shaded: frozenset[int] | set[int]) -> list[Span]:
+def _joined(row: Sequence[_CanvasCell], shaded: frozenset[int] | set[int]) -> list[Span]:
     spans: list[Span] = []
     begin = 0
     for x in range(1, len(row) + 1):

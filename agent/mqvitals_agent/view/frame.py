@@ -19,7 +19,7 @@ from mqvitals_agent.view.alerts.past_words import with_past_words
 from mqvitals_agent.view.alerts.words import AlertAdvice, read_advice, worst_first
 from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.history.before import Before, read_before
-from mqvitals_agent.view.history.comparison import Comparison, read_comparison
+from mqvitals_agent.view.history.comparison import MomentComparison, read_comparison
 from mqvitals_agent.view.history.console import event_queue_words
 from mqvitals_agent.view.history.heat import Heat, read_heat
 from mqvitals_agent.view.history.journal import IN_OTHER_SECTIONS, MOST_RECENT, RECENT_MS
@@ -147,7 +147,7 @@ class Frame:
     unknown: tuple[UnknownVerdicts, ...] = ()
     silences: tuple[tuple[Silence, int], ...] = ()
     dispositions: tuple[Disposition, ...] = ()
-    comparison: Comparison | None = None
+    comparison: MomentComparison | None = None
     """What is different at the other moment of the request."""
     zone: tzinfo = UTC
     """The zone in which its times are shown."""

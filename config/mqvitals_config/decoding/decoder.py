@@ -96,7 +96,7 @@ def decode(path: str, text: str, shape: type[T]) -> T:
 def decode_located(path: str, text: str, shape: type[T]) -> Decoded[T]:
     """As ``decode``, with the place of every value."""
     root, problems = compose(path, text)
-    decoder = _Decoder(problems)
+    decoder = _SettingsDecoder(problems)
     value: Any = _NOTHING
     try:
         if root is not None:
@@ -118,7 +118,7 @@ def decode_word(place: Place, key: str, text: str, shape: Any) -> Any:
     problems: list[Problem] = []
     # The word is a string, whatever YAML would take it for; numbers and booleans are recognised all the same.
     tag = "bool" if text.lower() in _BOOLEANS else "int" if _NUMBER.fullmatch(text) else "str"
-    value = _Decoder(problems, words=True).value(ScalarNode(place, text, tag), shape, key)
+    value = _SettingsDecoder(problems, words=True).value(ScalarNode(place, text, tag), shape, key)
     if problems:
         raise ConfigError(problems)
     return value
@@ -137,7 +137,7 @@ _NOTHING = _Nothing()
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-class _Decoder:
+class _SettingsDecoder:
     def __init__(self, problems: list[Problem], *, words: bool = False) -> None:
         self.problems = problems
         self.places: dict[str, Place] = {}
@@ -212,7 +212,7 @@ class _Decoder:
         if fitting and not isinstance(node, ScalarNode):
             raise TypeError(f"{key}: {listing(map(type_name, fitting))} cannot be distinguished")
         for member in fitting:
-            trial = _Decoder([], words=self.words)
+            trial = _SettingsDecoder([], words=self.words)
             value = trial.value(node, member, key)
             if not trial.problems:
                 return value

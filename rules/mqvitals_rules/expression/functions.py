@@ -237,7 +237,7 @@ class WindowUse(NamedTuple):
     polls: int
 
 
-Part = tuple[Context, str, str]
+LimitMetric = tuple[Context, str, str]
 """A metric of a limit: whose, its kind and its name."""
 
 Look = Callable[..., float | None]
@@ -282,7 +282,7 @@ def _look_over(calculate: Calculate) -> Look:
 
 
 def _eta(
-    context: Context, kind: str, metric: str, window_ms: int, limit: float, parts: Sequence[Part] = ()
+    context: Context, kind: str, metric: str, window_ms: int, limit: float, parts: Sequence[LimitMetric] = ()
 ) -> float | None:
     since = context.now - window_ms
     for other, other_kind, other_metric in parts:

@@ -33,7 +33,7 @@ def tuning_of(
     Thresholds come first, so that the entries of ``tuning`` count after them. Unless ``rules`` are ``complete`` an
     unknown id is no problem: its rule may be one that could not be read.
     """
-    reader = _Reader(rules, complete=complete)
+    reader = _TuningReader(rules, complete=complete)
     for key, ids in (("disabled", settings.disabled), ("enabled", settings.enabled)):
         for index, rule_id in enumerate(ids):
             reader.rule(rule_id, f"rules.{key}[{index}]")
@@ -67,7 +67,7 @@ def impossible_value(parameter: RuleParameter, value: float) -> str:
     return ""
 
 
-class _Reader:
+class _TuningReader:
     """Collects the tuning of a file, and its problems."""
 
     def __init__(self, rules: Mapping[str, Rule], *, complete: bool) -> None:

@@ -105,7 +105,7 @@ def _as_written(text: LocatedText) -> LocatedText:
 
 At = Annotated[Moment, Convert(_moment, expected=DURATION_FORM)]
 Insert = Annotated[LocatedText, Convert(_as_written, expected="the text of an insert", raw=True)]
-Series = Annotated[LocatedText, Convert(_as_written, expected="a series of values", raw=True)]
+WrittenSeries = Annotated[LocatedText, Convert(_as_written, expected="a series of values", raw=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class TestEntry:
 
     name: LocatedText
     interval: Duration
-    series: Mapping[LocatedText, Mapping[LocatedText, Series]]
+    series: Mapping[LocatedText, Mapping[LocatedText, WrittenSeries]]
     expect: tuple[ExpectEntry, ...]
     facts: FactSettings = field(default_factory=FactSettings)
     thresholds: tuple[ThresholdEntry, ...] = ()
@@ -254,7 +254,7 @@ def decode_tests(path: str, text: str, rules: RuleSet) -> tuple[RuleTest, ...]:
     tests: list[RuleTest] = []
     problems: list[Problem] = []
     for index, entry in enumerate(file.tests):
-        reader = _Reader(f"tests[{index}]", known, rules.kinds)
+        reader = _CaseReader(f"tests[{index}]", known, rules.kinds)
         tests.append(reader.test(entry, exact=file.exact if entry.exact is None else entry.exact))
         problems += reader.problems
     if problems:
@@ -262,7 +262,7 @@ def decode_tests(path: str, text: str, rules: RuleSet) -> tuple[RuleTest, ...]:
     return tuple(tests)
 
 
-class _Reader:
+class _CaseReader:
     """Reads one test; what is wrong with it is in ``problems``."""
 
     def __init__(self, key: str, rules: Mapping[str, Rule], kinds: Mapping[str, Kind]) -> None:

@@ -60,7 +60,7 @@ def answer_lines(formula: Formula, answer: FormulaAnswer, origins: Sequence[str]
     return lines
 
 
-class _TextColumn(NamedTuple):
+class _PrintedColumn(NamedTuple):
     """A printed column: the lines of its name, its cells, their width, and whether they are right-aligned."""
 
     head: list[str]
@@ -94,21 +94,21 @@ def rows_table(rows: Sequence[TableRow], width: int) -> list[str]:
     return lines
 
 
-def _column(rows: Sequence[TableRow], name: str) -> _TextColumn:
+def _column(rows: Sequence[TableRow], name: str) -> _PrintedColumn:
     values = [_cell(row.get(name)) for row in rows]
     words = name.split("_")
     room = max(*map(cells, values), *map(len, words), 1)
     head = wrap(" ".join(words), max(room, 8))
-    return _TextColumn(
+    return _PrintedColumn(
         head, values, max(room, *map(len, head)), all(not isinstance(row.get(name), str) for row in rows)
     )
 
 
-def _width(columns: Sequence[_TextColumn]) -> int:
+def _width(columns: Sequence[_PrintedColumn]) -> int:
     return len(_INDENT) * len(columns) + sum(each.room for each in columns)
 
 
-def _table_part(columns: Sequence[_TextColumn]) -> list[str]:
+def _table_part(columns: Sequence[_PrintedColumn]) -> list[str]:
     height = max(len(each.head) for each in columns)
     heads = [[""] * (height - len(each.head)) + each.head for each in columns]
     lines = [_table_line([head[number] for head in heads], columns) for number in range(height)]
@@ -116,7 +116,7 @@ def _table_part(columns: Sequence[_TextColumn]) -> list[str]:
     return lines + [_table_line(texts, columns) for texts in zip(*(each.values for each in columns), strict=True)]
 
 
-def _table_line(texts: Sequence[str], columns: Sequence[_TextColumn]) -> str:
+def _table_line(texts: Sequence[str], columns: Sequence[_PrintedColumn]) -> str:
     parts = []
     for text, each in zip(texts, columns, strict=True):
         blank = " " * (each.room - cells(text))

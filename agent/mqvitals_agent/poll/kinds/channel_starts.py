@@ -18,7 +18,7 @@ _NO_START = frozenset({"", "None"})
 InstancePlace = tuple[str, ...]
 
 
-class _Line(NamedTuple):
+class _PlaceStart(NamedTuple):
     """A place: the start of the instance that ran last, and whether it has broken off since, or might."""
 
     ran: InstancePlace
@@ -26,15 +26,15 @@ class _Line(NamedTuple):
     under_way: bool
 
 
-_NEW = _Line((), lost=False, under_way=False)
+_NEW = _PlaceStart((), lost=False, under_way=False)
 
 
 @dataclass(slots=True)
-class _Seen:
+class _SeenChannel:
     """One channel as the poll before saw it: the instances that had begun, and its places."""
 
     keys: tuple[InstancePlace, ...] = ()
-    lines: dict[InstancePlace, _Line] = field(default_factory=dict)
+    places: dict[InstancePlace, _PlaceStart] = field(default_factory=dict)
 
 
 class ChannelStarts:
@@ -50,7 +50,7 @@ class ChannelStarts:
     """
 
     def __init__(self) -> None:
-        self._previous: dict[Hashable, _Seen] = {}
+        self._previous: dict[Hashable, _SeenChannel] = {}
 
     def count(self, channel: Hashable, instances: Sequence[InstanceRow]) -> dict[str, Reported]:
         """``START_METRICS`` of a channel since its poll before; first reading when there was none.
@@ -59,8 +59,8 @@ class ChannelStarts:
         """
         before = self._previous.get(channel)
         begun = [(_key(each), each) for each in instances if each.key[4] not in _NO_START]
-        seen = _Seen(tuple([key for key, _ in begun]))
-        broken = self._follow(seen, {} if before is None else before.lines, instances)
+        seen = _SeenChannel(tuple([key for key, _ in begun]))
+        broken = self._follow(seen, {} if before is None else before.places, instances)
         self._previous[channel] = seen
         if before is None:
             return dict.fromkeys(START_METRICS, Absence.FIRST_READING)
@@ -82,20 +82,22 @@ class ChannelStarts:
         self._previous.pop(channel, None)
 
     @staticmethod
-    def _follow(seen: _Seen, before: Mapping[InstancePlace, _Line], instances: Sequence[InstanceRow]) -> bool:
+    def _follow(
+        seen: _SeenChannel, before: Mapping[InstancePlace, _PlaceStart], instances: Sequence[InstanceRow]
+    ) -> bool:
         """Update each place; returns whether an instance took the place of one that broke off."""
         broken = False
         for each in instances:
             if each.values["type"] == mq.MQCHT_SVRCONN:
                 continue
             place = each.key[:3]
-            line, restarted = _next(before.get(place, _NEW), each)
+            ran, restarted = _next(before.get(place, _NEW), each)
             broken = broken or restarted
-            seen.lines[place] = line
+            seen.places[place] = ran
         # A retrying channel may have no status for a moment; one that was merely seen at work has ended.
-        for place, line in before.items():
-            if line.lost and place not in seen.lines:
-                seen.lines[place] = line._replace(under_way=False)
+        for place, ran in before.items():
+            if ran.lost and place not in seen.places:
+                seen.places[place] = ran._replace(under_way=False)
         return broken
 
 
@@ -120,7 +122,7 @@ def _key(instance: InstanceRow) -> InstancePlace:
     return (*instance.key[:3], *instance.key[4:])
 
 
-def _next(before: _Line, instance: InstanceRow) -> tuple[_Line, bool]:
+def _next(before: _PlaceStart, instance: InstanceRow) -> tuple[_PlaceStart, bool]:
     """What is remembered of a place after this instance was seen in it, and whether it follows one that broke off."""
     values = instance.values
     status = values["status"]
@@ -132,5 +134,5 @@ def _next(before: _Line, instance: InstanceRow) -> tuple[_Line, bool]:
         return before, False
     start = instance.key[4:]
     in_batch = values["current_msgs"]
-    line = _Line(start, lost=values["indoubt"] == 1, under_way=type(in_batch) is int and in_batch > 0)
-    return line, bool(before.ran) and start != before.ran and (before.lost or before.under_way)
+    ran = _PlaceStart(start, lost=values["indoubt"] == 1, under_way=type(in_batch) is int and in_batch > 0)
+    return ran, bool(before.ran) and start != before.ran and (before.lost or before.under_way)

@@ -81,7 +81,7 @@ _ADDED: Final = {
 }
 
 
-class _Average(NamedTuple):
+class _AverageFormula(NamedTuple):
     """What a time, or another average, is calculated from: numbers that follow from the values of the same instance.
 
     ``measured`` is 0 when there is none, ``weight`` is what it counts beside other instances (0: alike).
@@ -91,10 +91,10 @@ class _Average(NamedTuple):
     weight: Formula
 
 
-def _averages(kind: Kind, **expressions: tuple[str, str]) -> Mapping[str, _Average]:
+def _averages(kind: Kind, **expressions: tuple[str, str]) -> Mapping[str, _AverageFormula]:
     names = [metric.name for metric in kind.metrics if metric.statistics]
     return {
-        name: _Average(compile_formula(measured, names), compile_formula(weight, names))
+        name: _AverageFormula(compile_formula(measured, names), compile_formula(weight, names))
         for name, (measured, weight) in expressions.items()
     }
 

@@ -168,7 +168,7 @@ def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float =
         return FullIn(None, 0, f"seen for less than {age(LEAST_MS)}")
     reason = "it does not grow"
     for part in _bases(known):
-        line = _line(part)
+        line = _fitted_line(part)
         if line is None or line.slope <= 0:
             continue
         if not line.straight:
@@ -203,7 +203,7 @@ def _bases(known: Sequence[tuple[int, float]]) -> Iterator[Sequence[tuple[int, f
         length *= _WIDER
 
 
-class _Line(NamedTuple):
+class _FittedLine(NamedTuple):
     """A straight line by least squares: ``slope`` a ms through (``ts``, ``value``)."""
 
     ts: float
@@ -215,7 +215,7 @@ class _Line(NamedTuple):
         return self.value + self.slope * (ts - self.ts)
 
 
-def _line(part: Sequence[tuple[int, float]]) -> _Line | None:
+def _fitted_line(part: Sequence[tuple[int, float]]) -> _FittedLine | None:
     """The line through the values, and whether they lie along it; None where all are of one moment."""
     count = len(part)
     base_ts, base = part[0]
@@ -234,7 +234,7 @@ def _line(part: Sequence[tuple[int, float]]) -> _Line | None:
     left = max(across - explained, 0.0)
     straight = across > 0 and explained >= _LEAST_CORRELATION**2 * across
     straight = straight and explained * (count - 2) >= _LEAST_RATIO**2 * left
-    return _Line(base_ts + mean_ts, base + mean, slope, straight)
+    return _FittedLine(base_ts + mean_ts, base + mean, slope, straight)
 
 
 def _rests(part: Sequence[tuple[int, float]]) -> bool:

@@ -74,7 +74,7 @@ class MetricDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MomentComparison:
     """What is different at ``then`` and ``now`` (ms UTC), of the objects of a group or of the object ``name``.
 
     ``differences`` are the biggest, ``total`` counts all, ``looked_at`` the objects that were compared. ``begins`` is when
@@ -92,14 +92,14 @@ class Comparison:
 
 def read_comparison(
     then: StoreReader, now: StoreReader, moments: tuple[int, int], name: ObjectName | None = None
-) -> Comparison:
+) -> MomentComparison:
     """Compare what two readers of one store hold, as of ``moments`` (ms UTC): of one object all, else the group's lists.
 
     Raises StoreError.
     """
     if not then.owners():
         begins = min((owner.first_ts for owner in now.owners()), default=None)
-        return Comparison(*moments, name, (), 0, 0, begins)
+        return MomentComparison(*moments, name, (), 0, 0, begins)
     found: list[MetricDifference] = []
     looked_at = 0
     for before, after in _objects(then, now, name):
@@ -108,7 +108,7 @@ def read_comparison(
         for each in names:
             found += differences(each, before.get(each), after.get(each))
     found.sort(key=lambda each: (-each.size, each.name, each.metric.name if each.metric else ""))
-    return Comparison(*moments, name, tuple(found[:MOST_DIFFERENCES]), len(found), looked_at)
+    return MomentComparison(*moments, name, tuple(found[:MOST_DIFFERENCES]), len(found), looked_at)
 
 
 def differences(name: ObjectName, then: Values | None, now: Values | None) -> Iterator[MetricDifference]:

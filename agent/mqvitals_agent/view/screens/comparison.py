@@ -20,7 +20,7 @@ from mqvitals_agent.text.figure import (
 from mqvitals_agent.text.styled import Line, Span, Tone, line, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit
 from mqvitals_agent.view.figures.values import number_in
-from mqvitals_agent.view.history.comparison import Comparison, MetricDifference
+from mqvitals_agent.view.history.comparison import MetricDifference, MomentComparison
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType
 
 _FIGURE: Final = 13
@@ -32,12 +32,12 @@ _METRIC: Final = 20
 """The most cells of the name of a metric."""
 
 
-def comparison_lines(comparison: Comparison, width: int) -> Sequence[Line]:
+def comparison_lines(comparison: MomentComparison, width: int) -> Sequence[Line]:
     """The lines in ``width`` cells; those of differences lead to their objects."""
     return tuple(_lines(comparison, width))
 
 
-def _lines(comparison: Comparison, width: int) -> Iterator[Line]:
+def _lines(comparison: MomentComparison, width: int) -> Iterator[Line]:
     then, now = comparison.then, comparison.now
     about = "the group" if comparison.name is None else object_words(comparison.name)
     distance = age(abs(now - then))

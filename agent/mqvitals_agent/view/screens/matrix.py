@@ -33,7 +33,7 @@ _WELL: Final = "ACTIVE"
 _GAP: Final = 1
 
 
-class _Entry(NamedTuple):
+class _MatrixCell(NamedTuple):
     """What stands in one place of a matrix, and the object that it is about; ``signed``: with the sign of its state."""
 
     item: Item
@@ -46,7 +46,7 @@ class MatrixSection:
     """Rows of a matrix: their labels, in order, and what stands in each, by the name of the column."""
 
     title: str
-    rows: Mapping[str, Mapping[str, _Entry]]
+    rows: Mapping[str, Mapping[str, _MatrixCell]]
 
 
 def storage_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
@@ -69,10 +69,10 @@ def structure_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ..
     items = matching(frame.items, text)
     structures = [each for each in items if each.name.kind == "cf_structure"]
     entries = _column("cf_structure", "entries_pct")
-    rows: dict[str, dict[str, _Entry]] = {}
+    rows: dict[str, dict[str, _MatrixCell]] = {}
     for item in sorted(structures, key=lambda each: natural_order(each.name)):
         row = rows.setdefault(safe(item.name.name), {})
-        row[ENTRIES] = _Entry(item, entries.cell(item, frame.now))
+        row[ENTRIES] = _MatrixCell(item, entries.cell(item, frame.now))
         connections = item.values.get("connections")
         for owner, word in _connections(item).items():
             tone = Tone.PLAIN if word == _WELL else Tone.STRONG
@@ -80,7 +80,7 @@ def structure_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ..
             shown = value_cell(connections, lambda _: "", item, main=False)._replace(text=safe(word))
             shown = shown._replace(tone=tone) if shown.tone is Tone.PLAIN else shown
             # The state is that of the structure, not of each connection.
-            row[owner] = _Entry(item, shown, signed=item.stale)
+            row[owner] = _MatrixCell(item, shown, signed=item.stale)
     used = _column("smds", "used_pct")
     status = _word("smds_connection", "status")
     return _matrix(
@@ -115,7 +115,7 @@ def task_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
         )
     }
     rows = {
-        title: {item.name.owner: _Entry(item, column.cell(item, frame.now)) for item in items}
+        title: {item.name.owner: _MatrixCell(item, column.cell(item, frame.now)) for item in items}
         for title, column in started.items()
     }
     here = {item.name.owner for item in items}
@@ -167,13 +167,13 @@ def _section(
 
     ``owner_in_name``: the owner is the group, and the name ends in the queue manager.
     """
-    rows: dict[str, dict[str, _Entry]] = {}
+    rows: dict[str, dict[str, _MatrixCell]] = {}
     for item in sorted((each for each in items if each.name.kind == kind), key=lambda each: natural_order(each.name)):
         name, owner = item.name.name, item.name.owner
         if owner_in_name:
             name, _, owner = name.rpartition("/")
         label = safe(f"{prefix} {name}".strip())
-        rows.setdefault(label, {})[owner] = _Entry(item, column.cell(item, now))
+        rows.setdefault(label, {})[owner] = _MatrixCell(item, column.cell(item, now))
     return MatrixSection(title, rows)
 
 
@@ -219,7 +219,7 @@ def _head(frame: Frame, band: Sequence[str], label: int, size: int) -> Line:
     return Line(tuple(spans))
 
 
-def _line(name: str, row: Mapping[str, _Entry], band: Sequence[str], label: int, size: int) -> Line:
+def _line(name: str, row: Mapping[str, _MatrixCell], band: Sequence[str], label: int, size: int) -> Line:
     worst = max(entry.item.health for entry in row.values())
     spans = [Span(fit(name, label), tone_of(worst) if worst >= Health.WARNING else Tone.STRONG)]
     parts: list[Part] = []
@@ -237,7 +237,7 @@ def _line(name: str, row: Mapping[str, _Entry], band: Sequence[str], label: int,
     return Line(tuple(spans), parts[0].key, parts=tuple(parts))
 
 
-def _cell(entry: _Entry, size: int) -> Iterable[Span]:
+def _cell(entry: _MatrixCell, size: int) -> Iterable[Span]:
     """The sign of what is ill or unknown, and the cell: its meter, or its text at the left."""
     health = entry.item.health
     sign = health.glyph if entry.signed and health >= Health.UNKNOWN else " "

@@ -14,7 +14,7 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import COMPARISON, FrameRequest, read_frame
-from mqvitals_agent.view.history.comparison import Comparison, differences
+from mqvitals_agent.view.history.comparison import MomentComparison, differences
 from mqvitals_agent.view.screens.comparison import comparison_lines, difference_words
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -75,7 +75,7 @@ def test_a_bigger_change_has_a_greater_size(before: int, after: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def compared(replayed: Callable[[str], Path]) -> tuple[Comparison, Comparison]:
+def compared(replayed: Callable[[str], Path]) -> tuple[MomentComparison, MomentComparison]:
     """The first and the last cycle of an incident: of the group, and of the pool that drains."""
     rules = load_rule_config(Settings())
     with StoreReader.open(replayed("incident")) as reader:
@@ -88,7 +88,7 @@ def compared(replayed: Callable[[str], Path]) -> tuple[Comparison, Comparison]:
     return group, pool
 
 
-def test_the_biggest_change_comes_first(compared: tuple[Comparison, Comparison]) -> None:
+def test_the_biggest_change_comes_first(compared: tuple[MomentComparison, MomentComparison]) -> None:
     """The queues that fill and the pool that drains are among the first; all that is shown differs."""
     group, pool = compared
     sizes = [each.size for each in group.differences]
@@ -100,7 +100,7 @@ def test_the_biggest_change_comes_first(compared: tuple[Comparison, Comparison])
 
 
 @pytest.mark.parametrize("width", [72, 80, 120, 200])
-def test_lines_fit(compared: tuple[Comparison, Comparison], width: int) -> None:
+def test_lines_fit(compared: tuple[MomentComparison, MomentComparison], width: int) -> None:
     """Every line fits, leads to its object, and names both moments at the top."""
     for comparison in compared:
         lines = comparison_lines(comparison, width)

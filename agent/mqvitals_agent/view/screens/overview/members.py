@@ -161,7 +161,7 @@ _PREFIX = {"buffer_pool": "BP", "page_set": "PS"}
 """Before the numbers of objects that have no other name."""
 
 
-class _Why(NamedTuple):
+class _WorstAlert(NamedTuple):
     """The worst alert of a queue manager: its rule and the words for its object; both empty without an alert."""
 
     rule: str = ""
@@ -178,14 +178,16 @@ class _Why(NamedTuple):
         return Span(fit(self.text if whole else self.rule, width), self.tone)
 
 
-def _why(frame: Frame, each: OwnerStatus) -> _Why:
+def _why(frame: Frame, each: OwnerStatus) -> _WorstAlert:
     about = (alert for alert in frame.status.alerts if each.name in (alert.key.object.owner, alert.scope.owner))
     worst_one = next(about, None)
     if worst_one is None:
-        return _Why()
+        return _WorstAlert()
     name = worst_one.key.object
     words = f"{_PREFIX.get(name.kind, '')}{safe(name.name)}" if name.name else name.kind.replace("_", " ")
-    return _Why(safe(worst_one.key.rule), words, Tone.STALE if each.stale else tone_of(health_of(worst_one.severity)))
+    return _WorstAlert(
+        safe(worst_one.key.rule), words, Tone.STALE if each.stale else tone_of(health_of(worst_one.severity))
+    )
 
 
 def taken_columns(by_need: Iterable[int], widths: Mapping[int, int], room: int) -> list[int]:
