@@ -26,7 +26,7 @@ def collector_of_the_tests() -> Iterator[None]:
     from mqvitals_agent.service import run
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "freeze_long_lived", lambda: None)
+        patch.setattr(run, "freeze_long_lived", lambda *_: None)
         patch.setattr(run, "fewer_collections", nullcontext)
         yield
 
