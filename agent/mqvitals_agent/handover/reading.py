@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from mqvitals_agent.alerting.action import Acknowledgement, Note
+from mqvitals_agent.alerting.action import Acknowledgement, Note, Silence
 from mqvitals_agent.alerting.labels import Labeller
-from mqvitals_agent.alerting.maintenance import NO_CALENDAR, SiteCalendar
-from mqvitals_agent.handover.causes import PossibleCauses
-from mqvitals_agent.handover.mutes import maintenance_mutes, silence_mutes
+from mqvitals_agent.alerting.maintenance import (
+    NO_CALENDAR,
+    MaintenanceWindow,
+    SiteCalendar,
+    ValueOf,
+    leads_to,
+    spans_of,
+)
 from mqvitals_agent.handover.quality import read_quality
-from mqvitals_agent.handover.report import EndedAlerts, Handover, OpenAlert
+from mqvitals_agent.handover.report import EndedAlerts, Handover, Mute, OpenAlert
 from mqvitals_agent.handover.trends import read_forecasts, read_store_forecasts, read_trends, read_ways
 from mqvitals_agent.store.rows.alerts.actions import Actions
 from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
@@ -24,13 +29,106 @@ from mqvitals_agent.view.alerts.dispositions import value_in
 from mqvitals_agent.view.alerts.maintenance import mutings
 from mqvitals_agent.view.alerts.words import AlertAdvice, began_ts, read_advice, worst_first
 from mqvitals_agent.view.history.changes import read_authors
+from mqvitals_config.sections.matcher import matchers_text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, overshadowed
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.ruleset.ruleset import RuleSet
+from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
+
+
+def silence_mutes(
+    silences: Sequence[Silence], alerts: Sequence[Alert], labeller: Labeller, span: TimeRange
+) -> Iterator[Mute]:
+    """The silences in force at some time of ``span``, the newest first."""
+    for silence in sorted(silences, key=lambda each: (-each.starts, -each.id)):
+        shown = TimeRange(max(silence.starts, span.since), min(silence.ends, span.until))
+        if shown.since < shown.until:
+            hid = [alert for alert in alerts if _fires_in(alert, shown) and silence.matches(labeller.labels_of(alert))]
+            words = f"silence {silence.id} by {silence.author}, {matchers_text(silence.matchers)}: {silence.reason}"
+            yield Mute(words, shown, tuple(worst_first(hid)))
+
+
+def maintenance_mutes(
+    calendar: SiteCalendar, alerts: Sequence[Alert], labeller: Labeller, span: TimeRange, value_of: ValueOf
+) -> Iterator[Mute]:
+    """The maintenance windows in ``span``, in the order in which they began. ``value_of`` is as of now."""
+    for each in spans_of(calendar.windows, span.since, span.until):
+        shown = TimeRange(max(each.span.start, span.since), min(each.span.end, span.until))
+        hid = [
+            alert for alert in alerts if _fires_in(alert, shown) and _is_meant(alert, each.windows, labeller, value_of)
+        ]
+        reasons = "; ".join(dict.fromkeys(window.reason for window in each.windows))
+        about = "; ".join(dict.fromkeys(window.about_text for window in each.windows))
+        yield Mute(f"maintenance '{each.name}', {about}: {reasons}", shown, tuple(worst_first(hid)))
+
+
+def _is_meant(alert: Alert, windows: Sequence[MaintenanceWindow], labeller: Labeller, value_of: ValueOf) -> bool:
+    """Whether a window is about an alert, or a queue manager to which it leads is down as planned."""
+    labels, groups = labeller.labels_of(alert), labeller.groups
+    if any(window.covers(alert.key.object, labels, groups) for window in windows):
+        return True
+    if not any(window.planned_down for window in windows):
+        return False
+    owners = leads_to(alert, _causes(alert), value_of)
+    return any(window.down_of(owners, groups) is not None for window in windows)
+
+
+def _causes(alert: Alert) -> tuple[AlertKey, ...]:
+    return () if alert.cause is None else (alert.cause,)
+
+
+def _fires_in(alert: Alert, span: TimeRange) -> bool:
+    return began_ts(alert) < span.until and (alert.ended is None or alert.ended > span.since)
+
+
+_EARLIER_MS: Final = 120_000
+"""An effect may be seen this long before its cause: they are polled at different times."""
+
+
+class PossibleCauses:
+    """Finds the alert from which others may have followed, among those that ``fired`` in a time."""
+
+    def __init__(self, rules: RuleSet, fired: Iterable[Alert], value_of: ValueOf) -> None:
+        self._causes: Mapping[str, frozenset[str]] = rules.causes
+        self._partner_causes: Mapping[str, frozenset[str]] = rules.partner_causes
+        self._value_of = value_of
+        self._of_object: dict[tuple[str, ObjectName], list[Alert]] = {}
+        self._of_owner: dict[tuple[str, str], list[Alert]] = {}
+        for alert in fired:
+            self._of_object.setdefault((alert.key.rule, alert.scope), []).append(alert)
+            self._of_owner.setdefault((alert.key.rule, alert.scope.owner), []).append(alert)
+
+    def of(self, alerts: Sequence[Alert]) -> AlertKey | None:
+        """The alert that fired at the beginning of each of ``alerts``, all of one rule and object, and can cause it by
+        its rule: of the same object, of its queue manager, or of the queue manager at the other end. None without one.
+        """
+        first = alerts[0]
+        near = dict.fromkeys((first.scope, ObjectName(first.scope.owner, "queue_manager")))
+        possible = [
+            self._of_object.get((rule, name), [])
+            for rule in sorted(self._causes.get(first.key.rule, ()))
+            for name in near
+        ]
+        if partner_causes := self._partner_causes.get(first.key.rule):
+            partners = leads_to(first, (), self._value_of)[1:]
+            possible += [self._of_owner.get((rule, name), []) for rule in sorted(partner_causes) for name in partners]
+        for found in possible:
+            for key in dict.fromkeys(each.key for each in found if each.key != first.key):
+                times = [each for each in found if each.key == key]
+                if all(any(_covers(each, one) for each in times) for one in alerts):
+                    return key
+        return None
+
+
+def _covers(cause: Alert, effect: Alert) -> bool:
+    """Whether a cause fired when its effect began."""
+    began = began_ts(effect)
+    return began_ts(cause) - _EARLIER_MS <= began and (cause.ended is None or cause.ended > began)
+
 
 _Made = TypeVar("_Made", Acknowledgement, Note)
 

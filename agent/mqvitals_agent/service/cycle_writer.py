@@ -12,9 +12,8 @@ from pathlib import Path
 from mqvitals_agent.connection.connection import Exchange, MqiCalls
 from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
 from mqvitals_agent.poll.collector import Collector
+from mqvitals_agent.service.agent_meters import ReceiverMeter, StoreMeter, disk_space
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
-from mqvitals_agent.service.receiver_meter import ReceiverMeter
-from mqvitals_agent.service.store_meter import StoreMeter, disk_space
 from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
 from mqvitals_agent.store.error import StoreError, StoreIncident, StoreState
 from mqvitals_agent.store.reader import StoreReader

@@ -23,12 +23,12 @@ from mqvitals_agent.notify.delivery import Notifier, make_receiver
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.service.agent_config import AgentConfig
 from mqvitals_agent.service.cycle_writer import StoredCycle
-from mqvitals_agent.service.maintenance_watch import MaintenanceWatch
 from mqvitals_agent.service.monitored_group import MonitoredGroup, write_smf
 from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.reload import REREAD_S, FileWatch, Refused, Rereading
 from mqvitals_agent.service.run_log import (
     INTERRUPTED,
+    MaintenanceWatch,
     RunTotals,
     config_words,
     late_words,

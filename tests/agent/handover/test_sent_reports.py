@@ -18,8 +18,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from mqvitals_agent.clock import VirtualClock
+from mqvitals_agent.notify.receivers.email import report_mail
 from mqvitals_agent.notify.receivers.http import HttpRequest
-from mqvitals_agent.notify.receivers.mail import report_mail
 from mqvitals_agent.notify.receivers.slack import MOST_TEXT, SlackReceiver
 from mqvitals_agent.notify.receivers.teams import MOST_BYTES, TeamsReceiver
 from mqvitals_agent.notify.receivers.webhook import SIGNATURE, WebhookReceiver, signature

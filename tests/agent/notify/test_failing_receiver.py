@@ -12,7 +12,7 @@ from mqvitals_agent.alerting.disposition import Stage
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.alerting.pipeline import Pipeline, PipelineState
 from mqvitals_agent.alerting.routing import Route
-from mqvitals_agent.service.receiver_meter import MEASURE_MS, ReceiverMeter, receiver_values
+from mqvitals_agent.service.agent_meters import MEASURE_MS, ReceiverMeter, receiver_values
 from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_config.receivers.http import WebhookSettings
 from mqvitals_config.sections.matcher import parse_matcher

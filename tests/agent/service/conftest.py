@@ -20,9 +20,9 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message, integer, string
 from mqvitals_agent.pcf.message import FilterValue, Parameter
 from mqvitals_agent.pcf.names import command_name
+from mqvitals_agent.service.agent_meters import DiskSpace
 from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.service import Service
-from mqvitals_agent.service.store_meter import DiskSpace
 from mqvitals_agent.simulator.answer import answer
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.settings import Settings

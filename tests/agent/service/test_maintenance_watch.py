@@ -12,7 +12,7 @@ import pytest
 from mqvitals_agent.alerting.calendar import TimeSpan
 from mqvitals_agent.alerting.maintenance import NO_CALENDAR, MaintenanceWindow, SiteCalendar
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.service.maintenance_watch import MaintenanceWatch
+from mqvitals_agent.service.run_log import MaintenanceWatch
 from mqvitals_agent.threads import run_in_loop
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 

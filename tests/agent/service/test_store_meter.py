@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.service.store_meter import DiskSpace, StoreMeter, slope
+from mqvitals_agent.service.agent_meters import DiskSpace, StoreMeter, slope
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, StoreSize
 from mqvitals_agent.store.writer import Store

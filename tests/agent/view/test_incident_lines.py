@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from mqvitals_agent.view.screens.object.state import MOST_EFFECTS, incident_lines
+from mqvitals_agent.view.screens.object.page import MOST_EFFECTS, incident_lines
 from mqvitals_agent.view.status import StatusData, status_of
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.snapshot import ObjectName

@@ -25,8 +25,7 @@ from mqvitals_agent.notify.message import NotificationMessage, message_of
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert, notification_of_one
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
 from mqvitals_agent.notify.receivers.attempt import PATIENCE_MS
-from mqvitals_agent.notify.receivers.email import EmailReceiver, own_name
-from mqvitals_agent.notify.receivers.mail import mail_of
+from mqvitals_agent.notify.receivers.email import EmailReceiver, mail_of, own_name
 from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.decoding.secret import Secret

@@ -1,25 +1,27 @@
-"""The metrics of the agent's own store: its size, its growth, and when it reaches its limit or fills the disk."""
+"""The metrics of what belongs to the agent: its store, with its growth and limits, and the receivers of alerts."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.error import StoreError, StoreState
 from mqvitals_agent.store.retention import Retention
+from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_agent.store.rows.tables import text
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
-from mqvitals_rules.vocabulary.agent import STORE_KIND
+from mqvitals_rules.vocabulary.agent import RECEIVER_KIND, STORE_KIND
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 MEASURE_MS: Final = 60_000
-"""How often it is measured, at most."""
-PROBE: Final = STORE_KIND.poll
+"""How often they are measured, at most; receivers also when one begins or ends to fail."""
+_STORE_PROBE: Final = STORE_KIND.poll
+_RECEIVER_PROBE: Final = RECEIVER_KIND.poll
 
 _HOUR_MS: Final = 3_600_000
 _WINDOW_MS: Final = 24 * _HOUR_MS
@@ -101,7 +103,7 @@ class StoreMeter:
                 readings[snapshot.owner] = self._reading(name, snapshot.ts, state or StoreState())
             elif snapshot.owner == self._former:
                 self._former = None
-                readings[snapshot.owner] = Reading(name, PROBE, snapshot.ts, {}, gone=True)
+                readings[snapshot.owner] = Reading(name, _STORE_PROBE, snapshot.ts, {}, gone=True)
         return tuple(
             replace(each, readings=(*each.readings, readings[each.owner])) if each.owner in readings else each
             for each in snapshots
@@ -141,7 +143,7 @@ class StoreMeter:
             measured = self.measure(name, now)
         except StoreError:
             # The file cannot be read.
-            return Reading(name, PROBE, now, reported)
+            return Reading(name, _STORE_PROBE, now, reported)
         return replace(measured, values={**measured.values, **reported})
 
     def _of_state(self, state: StoreState, now: int) -> dict[str, Reported]:
@@ -185,7 +187,7 @@ class StoreMeter:
             "limit_reached_s": reached,
             **_of_disk(disk, fill),
         }
-        return Reading(name, PROBE, now, values, interval)
+        return Reading(name, _STORE_PROBE, now, values, interval)
 
     @staticmethod
     def _note(points: deque[SizePoint], point: SizePoint) -> None:
@@ -272,3 +274,60 @@ def _of_disk(disk: DiskSpace | None, fill: Reported) -> dict[str, Reported]:
         "disk_filling": fill if isinstance(fill, Absence | str) else int(fill > 0),
         "disk_full_s": _until(disk.free, fill),
     }
+
+
+class ReceiverMeter:
+    """Adds readings of receivers to the snapshots of those to whom the store belongs. Use it in the thread of the store."""
+
+    def __init__(self) -> None:
+        self._known: set[ObjectName] = set()
+        self._states: tuple[object, ...] = ()
+        self._ts: int | None = None
+
+    def remember(self, name: ObjectName) -> None:
+        """The store knows this receiver from an earlier run."""
+        self._known.add(name)
+
+    def added(
+        self, snapshots: tuple[Snapshot, ...], owner: str | None, rows: Sequence[ReceiverRow]
+    ) -> tuple[Snapshot, ...]:
+        """The snapshots of a cycle, that of ``owner`` with readings of the receivers ``rows`` when those are due."""
+        return tuple(
+            replace(each, readings=(*each.readings, *readings))
+            if (readings := tuple(self._readings(each, owner, rows)))
+            else each
+            for each in snapshots
+        )
+
+    def _readings(self, snapshot: Snapshot, owner: str | None, rows: Sequence[ReceiverRow]) -> Iterable[Reading]:
+        now, present = snapshot.ts, frozenset(row.name for row in rows)
+        for name in sorted(self._known):
+            if name.owner == snapshot.owner and (name.owner != owner or name.name not in present):
+                self._known.discard(name)
+                yield Reading(name, _RECEIVER_PROBE, now, {}, gone=True)
+        if snapshot.owner != owner:
+            return
+        states = tuple((row.name, row.failing, row.error, row.refused > 0) for row in rows)
+        if states == self._states and self._ts is not None and 0 <= now - self._ts < MEASURE_MS:
+            return
+        self._states, self._ts = states, now
+        for row in rows:
+            name = ObjectName(snapshot.owner, RECEIVER_KIND.name, row.name)
+            self._known.add(name)
+            yield Reading(name, _RECEIVER_PROBE, now, receiver_values(row, now))
+
+
+def receiver_values(row: ReceiverRow, now: int) -> dict[str, Reported]:
+    """The metrics of a receiver at ``now`` (ms UTC)."""
+    return {
+        "failing_s": 0 if row.failing is None else _seconds(now - row.failing),
+        "accepted_ago_s": Absence.NOTHING_TO_TELL if row.accepted is None else _seconds(now - row.accepted),
+        "pending": row.waiting,
+        "oldest_pending_s": Absence.NOTHING_TO_TELL if row.oldest is None else _seconds(now - row.oldest),
+        "refused": row.refused,
+        "trouble": (row.error or row.refusal) or Absence.NOTHING_TO_TELL,
+    }
+
+
+def _seconds(ms: int) -> int:
+    return max(ms, 0) // 1000
