@@ -88,8 +88,7 @@ class MqiConnector:
         stopping = threading.Event()
         try:
             conversation = await thread.run(lambda: self._converse(stopping))
-        except BaseException as error:
-            # What MQ is still doing in the thread ends by itself, and is undone there.
+        except BaseException as error:  # also when cancelled: what MQ still does in the thread is undone there
             stopping.set()
             thread.end()
             if isinstance(error, asyncio.CancelledError):
@@ -108,7 +107,7 @@ class MqiConnector:
         link = self.binding.connect(self.route)
         try:
             conversation = Conversation(link, self.route, self._time, stopping.is_set, drain=self._drain)
-        except BaseException:
+        except BaseException:  # raised again; nobody else has the connection yet
             link.disconnect()
             raise
         if stopping.is_set():

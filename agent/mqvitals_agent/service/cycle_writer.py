@@ -169,7 +169,7 @@ class CycleWriter:
             last = max((each.cycle for each in progress), default=0)
             # An owner whose last snapshot is of an earlier cycle may have a date of a clock that was set back since.
             return last, max((each.ts for each in progress if each.cycle == last), default=-1)
-        except BaseException:
+        except BaseException:  # raised again; a store that is half open keeps its lock
             self.close()
             raise
 

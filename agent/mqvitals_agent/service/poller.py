@@ -316,7 +316,7 @@ class Poller:
         wait = min(self.answer_wait_ms, ON_DEMAND_WAIT_MS)
         try:
             exchange = await self._ask(connection, command.query, wait)
-        except BaseException:
+        except BaseException:  # raised again; who waits for the answer must not wait for ever
             command.resolve(self._on_demand.not_sent(command.query, _BROKEN))
             raise
         lost = self._lost(exchange)

@@ -175,8 +175,7 @@ class Service:
             ending.callback(self._worker.end)
             try:
                 last, last_ts = await self._worker.run(self._writer.open, begin)
-            except BaseException:
-                # Also when this task is cancelled meanwhile.
+            except BaseException:  # also when this task is cancelled meanwhile
                 await self._worker.run(self._writer.close)
                 raise
             self._cycle_clock.start(begin, self._steady_ms(), last, last_ts)

@@ -106,7 +106,7 @@ class ResilientStore:
             self._groups |= self._file.groups()
             self.older = ResilientReader(StoreReader.open(self.path))
             self._file.set_patience(BUSY_TIMEOUT_MS)
-        except BaseException:
+        except BaseException:  # raised again; a store that is half open keeps its lock
             self._file.close()
             raise
 
@@ -333,8 +333,7 @@ class ResilientStore:
                 done = self._attempt(
                     lambda file: file.write_together((first,), self._memory.write_to)  # noqa: B023 - called before the next round
                 )
-            except BaseException:
-                # A fault of the program: it must not come again with every cycle.
+            except BaseException:  # a fault of the program, raised again: it must not come with every cycle
                 self._waiting.forget_first()
                 raise
             if self._trouble is not None and self._trouble.kind is StoreErrorKind.REFUSED:

@@ -171,8 +171,7 @@ class Retention:
                         break
                 else:
                     self._work = None
-        except BaseException:
-            # What was deleted is there again: begin anew from what the store holds.
+        except BaseException:  # raised again; what was deleted is there: it begins anew with what the store holds
             self._work = None
             with suppress(StoreError):
                 self._load()

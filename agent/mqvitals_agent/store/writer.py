@@ -209,7 +209,7 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
-        except BaseException as error:
+        except BaseException as error:  # raised again, as a StoreError where the data are at fault
             self._undo()
             if isinstance(error, UnicodeEncodeError):
                 raise _unstorable(self.path, error) from error
@@ -303,7 +303,7 @@ class Store:
         try:
             with self.database.writing():
                 yield self._connection
-        except BaseException:
+        except BaseException:  # raised again; what is remembered of the file may be wrong now
             self._in_doubt = True
             raise
 

@@ -120,7 +120,7 @@ def run_warm(
     with WarmProcess(arguments, text=True, stdin=taken, stdout=pipe, stderr=pipe, env=env) as process:
         try:
             out, err = process.communicate(stdin, timeout=120)
-        except BaseException:
+        except BaseException:  # raised again; the process has no other owner
             process.kill()
             raise
     return subprocess.CompletedProcess(arguments, process.returncode, out, err)

@@ -24,7 +24,7 @@ def closed_on_error(connection: sqlite3.Connection) -> Iterator[sqlite3.Connecti
     """The connection, which is closed only when anything is raised."""
     try:
         yield connection
-    except BaseException:
+    except BaseException:  # raised again; nobody else has the connection yet
         connection.close()
         raise
 
@@ -36,7 +36,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # raised again; no transaction stays open, whatever ends its block
         roll_back(connection)
         raise
 

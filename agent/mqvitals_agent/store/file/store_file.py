@@ -44,7 +44,7 @@ class WriterLock:
         self._file = _locked(store)
         try:
             self._note = _open_note(self.path)
-        except BaseException:
+        except BaseException:  # raised again; the descriptor has no other owner
             os.close(self._file)
             raise
         self.file = facts = os.fstat(self._file)

@@ -98,7 +98,7 @@ class AlertMemory:
                 changed = set(self.alerts.changed)
                 if update_outbox is not None and visible:
                     update_outbox(visible)
-        except BaseException:
+        except BaseException:  # raised again; the memory is as it was before the transition
             self.alerts.load()
             raise
         self.alerts.keep_numbers()
