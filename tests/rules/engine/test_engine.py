@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mqvitals_config.settings import Settings
+from mqsamples.shipped import engine_rules
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Standing, Transition, Why, overshadowed
-from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.facts import Fact, Facts
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.ruleset.ruleset import RuleSet
@@ -29,37 +27,12 @@ POOL = ObjectName("QM01", "buffer_pool", "0")
 QUEUE = ObjectName("QM01", "queue", "ORDERS")
 
 
-RULES = frozenset(
-    {
-        *(f"BP-{number:02}" for number in range(1, 11)),
-        "CF-01",
-        "CF-02",
-        "CF-03",
-        "CF-04",
-        "Q-02",
-        "Q-03",
-        "AGENT-01",
-        "AGENT-02",
-        "AGENT-03",
-        "CHL-01",
-        "CHL-07",
-    }
-)
-
-
-@cache
-def shipped() -> RuleSet:
-    """Those of the shipped rules that the tests are about."""
-    every = load_rule_config(Settings()).rules
-    return replace(every, rules=tuple(rule for rule in every.rules if rule.id in RULES), compiled={})
-
-
 class Desk:
     """An engine with a memory, fed cycle by cycle."""
 
     def __init__(self, rules: RuleSet | None = None, *facts: Fact, alerts: tuple[Alert, ...] = ()) -> None:
         self.history = MemoryHistory()
-        self.rules = rules or shipped()
+        self.rules = rules or engine_rules()
         self.facts = Facts(KINDS, facts)
         self.engine = Engine(self.rules, self.facts, self.history, alerts=alerts)
         self.cycle = 0
@@ -229,7 +202,7 @@ def test_thresholds_hold_for_the_objects_they_name() -> None:
         Tuning("BP-03", ObjectPattern.parse("*/buffer_pool/*"), values={"synchronous_write_pct": 30}),
         Tuning("BP-03", ObjectPattern.parse("QM02/buffer_pool/?"), values={"synchronous_write_pct": 10}),
     )
-    desk = Desk(RuleSet(shipped().rules, KINDS, tuning))
+    desk = Desk(RuleSet(engine_rules().rules, KINDS, tuning))
     for owner in ("QM01", "QM02"):
         desk.poll(pool(desk, 25, ObjectName(owner, "buffer_pool", "4")))
     assert set(desk.firing()) == {"BP-03 QM01/buffer_pool/4"}
@@ -237,7 +210,7 @@ def test_thresholds_hold_for_the_objects_they_name() -> None:
 
 def test_a_threshold_without_a_pattern_holds_for_all() -> None:
     """Without objects an override counts everywhere."""
-    desk = Desk(RuleSet(shipped().rules, KINDS, (Tuning("BP-03", values={"synchronous_write_pct": 30}),)))
+    desk = Desk(RuleSet(engine_rules().rules, KINDS, (Tuning("BP-03", values={"synchronous_write_pct": 30}),)))
     desk.poll(pool(desk, 25))
     assert set(desk.firing()) == {"BP-03 QM01/buffer_pool/0"}
 
@@ -245,7 +218,7 @@ def test_a_threshold_without_a_pattern_holds_for_all() -> None:
 def test_a_disabled_rule_does_not_judge() -> None:
     """What is switched off neither fires nor counts as unknown."""
     needs_smf = {f"BP-{number:02}" for number in range(4, 11)}
-    desk = Desk(RuleSet(shipped().rules, KINDS, disabled=frozenset({"BP-03"}) | needs_smf))
+    desk = Desk(RuleSet(engine_rules().rules, KINDS, disabled=frozenset({"BP-03"}) | needs_smf))
     evaluation = desk.poll(desk.tell(POOL, worst_free_pct=Absence.NO_ANSWER, answered=False))
     assert {count.rule for count in evaluation.unknown} == {"BP-01", "BP-02"}
     desk.poll(pool(desk, 1))
@@ -272,7 +245,7 @@ def test_a_rule_no_longer_in_force_ends_its_alerts() -> None:
     """Alerts of a rule that was removed or switched off end with the owner's next snapshot, once, and with that reason."""
     desk = Desk()
     desk.poll(pool(desk, 3))
-    without = RuleSet(shipped().rules, KINDS, disabled=frozenset({"BP-03"}))
+    without = RuleSet(engine_rules().rules, KINDS, disabled=frozenset({"BP-03"}))
     later = Desk(without, alerts=desk.engine.open_alerts)
     elsewhere = later.poll(pool(later, 60, ObjectName("QM02", "buffer_pool", "0")))
     assert elsewhere.transitions == ()
@@ -312,7 +285,7 @@ def test_the_worst_stage_stands_for_its_family() -> None:
     desk = Desk()
     for free in (18, 18, 12, 12, 4):
         desk.poll(pool(desk, free))
-    shadows = overshadowed(desk.engine.open_alerts, shipped().ranks)
+    shadows = overshadowed(desk.engine.open_alerts, engine_rules().ranks)
     assert {(shadowed.rule, by.rule) for shadowed, by in shadows.items()} == {("BP-01", "BP-03"), ("BP-02", "BP-03")}
     # Of two alerts of one severity the rank decides, not the name of the rule.
     equal = [replace(alert, severity=Severity.WARNING) for alert in desk.engine.open_alerts]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cache
-
-from mqvitals_config.settings import Settings
+from mqsamples.shipped import engine_rules
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
-from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.facts import Facts
-from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -21,36 +16,12 @@ BEGIN = 1_763_640_000_000
 MINUTE = 60_000
 
 
-RULES = frozenset(
-    {
-        *(f"BP-{number:02}" for number in range(1, 11)),
-        "CF-01",
-        "CF-02",
-        "CF-03",
-        "CF-04",
-        "Q-02",
-        "Q-03",
-        "AGENT-01",
-        "AGENT-02",
-        "AGENT-03",
-        "CHL-07",
-    }
-)
-
-
-@cache
-def rules() -> RuleSet:
-    """Those of the shipped rules that the tests are about."""
-    every = load_rule_config(Settings()).rules
-    return replace(every, rules=tuple(rule for rule in every.rules if rule.id in RULES), compiled={})
-
-
 class Desk:
     """An engine with a memory; time is in minutes from the beginning."""
 
     def __init__(self) -> None:
         self.history = MemoryHistory()
-        self.engine = Engine(rules(), Facts(KINDS), self.history)
+        self.engine = Engine(engine_rules(), Facts(KINDS), self.history)
         self.cycle = 0
 
     def tell(self, minute: float, *readings: Reading) -> dict[str, Absence]:

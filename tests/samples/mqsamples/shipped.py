@@ -1,24 +1,48 @@
-"""The shipped packs, decoded and compiled once for all tests of a worker: every command prepares the rules anew."""
+"""The shipped packs, decoded and compiled once for all tests of a worker: every command prepares the rules anew; some of
+them, for tests of the engine.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
 
 from mqvitals_config.decoding.decoder import decode
 from mqvitals_config.decoding.problem import Problem
+from mqvitals_config.settings import Settings
 from mqvitals_rules import rule_state
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression.compiler import EvaluateTogether, compile_together
 from mqvitals_rules.expression.node import Condition
 from mqvitals_rules.ruleset import pack, ruleset
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.pack import decode_pack
 from mqvitals_rules.ruleset.rule import Rule
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.testing import cases
 from mqvitals_rules.vocabulary.metric import Absence, Kind
 from mqvitals_rules.vocabulary.tables import KINDS
+
+_ENGINE_RULES = frozenset(
+    {
+        *(f"BP-{number:02}" for number in range(1, 11)),
+        *("CF-01", "CF-02", "CF-03", "CF-04"),
+        *("Q-02", "Q-03"),
+        *("AGENT-01", "AGENT-02", "AGENT-03"),
+        *("CHL-01", "CHL-07"),
+    }
+)
+
+
+@cache
+def engine_rules() -> RuleSet:
+    """Those of the shipped rules that tests of the engine are about."""
+    every = load_rule_config(Settings()).rules
+    return replace(every, rules=tuple(rule for rule in every.rules if rule.id in _ENGINE_RULES), compiled={})
 
 
 def remember(patch: pytest.MonkeyPatch) -> None:

@@ -433,17 +433,23 @@ async def test_vanished_store(
         await until(pilot, lambda: not vanished() and table_of(app).row_count > 0)
 
 
-async def test_only_the_screen_on_top_wants_anything(
-    tmp_path: Path, incident: Path, judging: RuleConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When a queue manager falls silent while an object is open, the object is read anew and not the list below it."""
+@pytest.fixture
+def live_incident(tmp_path: Path, incident: Path) -> Path:
+    """The store of the incident as that of a running agent: it becomes stale."""
     store = tmp_path / "live.db"
     shutil.copy(incident, store)
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE meta SET value = 'live' WHERE key = 'mode'")
+    return store
+
+
+async def test_only_the_screen_on_top_wants_anything(
+    live_incident: Path, judging: RuleConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When a queue manager falls silent while an object is open, the object is read anew and not the list below it."""
     monkeypatch.setattr(frame_screen, "TICK_S", 0.03)
     moment = [NOW]
-    app = MqvitalsApp(store, judging, lambda: moment[0])
+    app = MqvitalsApp(live_incident, judging, lambda: moment[0])
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
         app.open_object(ObjectName("QM01", "buffer_pool", "3"))
@@ -493,16 +499,12 @@ async def test_names_are_not_markup(incident: Path, make: Callable[..., Mqvitals
 
 
 async def test_freshness_ticks(
-    tmp_path: Path, incident: Path, judging: RuleConfig, screen_text: Text, monkeypatch: pytest.MonkeyPatch
+    live_incident: Path, judging: RuleConfig, screen_text: Text, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ages grow with the clock although nothing new was stored, and a store that stands still is called stale."""
-    store = tmp_path / "live.db"
-    shutil.copy(incident, store)
-    with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute("UPDATE meta SET value = 'live' WHERE key = 'mode'")
     monkeypatch.setattr(frame_screen, "TICK_S", 0.03)
     moment = [NOW]
-    app = MqvitalsApp(store, judging, lambda: moment[0])
+    app = MqvitalsApp(live_incident, judging, lambda: moment[0])
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
         assert "(9 s ago)" in screen_text(app)

@@ -205,33 +205,33 @@ def structure_definitions(request: CommandRequest, group: GroupState, _member: M
 
 def shared_data_sets(request: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
     """One item a structure that offloads to shared message data sets and member."""
-    owner = request.text(mq.MQCACF_CF_SMDS)
-    for structure in _selected(request, group):
-        if structure.offload != "SMDS" or structure.kind == "ADMIN":
-            continue
-        for each in sorted(group.members):
-            if name_matches(each, owner):
-                yield (
-                    string(mq.MQCACF_CF_SMDS, each),
-                    string(mq.MQCA_CF_STRUC_NAME, structure.name),
-                    integer(mq.MQIA_CF_SMDS_BUFFERS, SMDS_BUFFERS),
-                    integer(mq.MQIACF_CF_SMDS_EXPAND, mq.MQDSE_DEFAULT),
-                )
+    for structure, owner in _owned_data_sets(request, group, mq.MQCACF_CF_SMDS):
+        yield (
+            string(mq.MQCACF_CF_SMDS, owner),
+            string(mq.MQCA_CF_STRUC_NAME, structure.name),
+            integer(mq.MQIA_CF_SMDS_BUFFERS, SMDS_BUFFERS),
+            integer(mq.MQIACF_CF_SMDS_EXPAND, mq.MQDSE_DEFAULT),
+        )
 
 
 def data_set_connections(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a shared message data set: how this queue manager is connected to it."""
-    owner = request.text(mq.MQCACF_CF_SMDSCONN)
+    for structure, owner in _owned_data_sets(request, group, mq.MQCACF_CF_SMDSCONN):
+        yield (
+            string(mq.MQCACF_CF_SMDSCONN, owner),
+            string(mq.MQCA_CF_STRUC_NAME, structure.name),
+            *_connection(structure, owner, group, member),
+        )
+
+
+def _owned_data_sets(
+    request: CommandRequest, group: GroupState, attribute: int
+) -> Iterator[tuple[StructureState, str]]:
+    """The shared message data sets asked for: of structures that offload to them, each with the member that owns it."""
+    owner = request.text(attribute)
     for structure in _selected(request, group):
-        if structure.offload != "SMDS" or structure.kind == "ADMIN":
-            continue
-        for each in sorted(group.members):
-            if name_matches(each, owner):
-                yield (
-                    string(mq.MQCACF_CF_SMDSCONN, each),
-                    string(mq.MQCA_CF_STRUC_NAME, structure.name),
-                    *_connection(structure, each, group, member),
-                )
+        if structure.offload == "SMDS" and structure.kind != "ADMIN":
+            yield from ((structure, each) for each in sorted(group.members) if name_matches(each, owner))
 
 
 def _connection(structure: StructureState, owner: str, group: GroupState, member: MemberState) -> ReplyItem:

@@ -1,4 +1,4 @@
-"""Notifications to render, secrets in files, and published schemas."""
+"""Notifications to render, secrets in files, an authority of certificates, and published schemas."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from jsonschema import validators
 
 from mqvitals_agent.notify.notification import Notification, NotifiedAlert
@@ -25,6 +26,12 @@ SCHEMAS = Path(__file__).with_name("schemas")
 def _validator(name: str) -> Any:
     schema = json.loads((SCHEMAS / f"{name}.json").read_text("utf-8"))
     return validators.validator_for(schema)(schema)
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    """Makes certificates; keys take time, so there is one for all tests."""
+    return trustme.CA()
 
 
 @pytest.fixture(scope="session")

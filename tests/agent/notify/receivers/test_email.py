@@ -283,11 +283,6 @@ async def test_a_mailbox_that_is_full_for_days(told: Told, group: Group) -> None
         assert (await receiver.send(replace(group(told()), number=9))).status is AGAIN
 
 
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
 @pytest.fixture
 def server_tls(authority: trustme.CA) -> ssl.SSLContext:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

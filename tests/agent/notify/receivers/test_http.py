@@ -243,12 +243,6 @@ class Trust:
     names: list[str]
 
 
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    """Makes certificates; keys take time, so there is one for all tests."""
-    return trustme.CA()
-
-
 @pytest.fixture
 async def trust(authority: trustme.CA, tmp_path: Path) -> AsyncIterator[Trust]:
     """A server that only takes clients with a certificate of the authority."""

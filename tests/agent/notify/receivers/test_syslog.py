@@ -258,11 +258,6 @@ async def test_nobody_listens(told: Told, group: Group, transport: str) -> None:
     assert outcome.text.endswith(":1 cannot be found: its name is not known")
 
 
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
 @pytest.fixture
 def server_tls(authority: trustme.CA) -> ssl.SSLContext:
     """TLS for 127.0.0.1, for clients with a certificate of the authority."""
