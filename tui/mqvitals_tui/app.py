@@ -41,7 +41,7 @@ from mqvitals_tui.screens.moment_form import MomentForm
 from mqvitals_tui.tabs import TABS_BY_ID, next_sibling
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
 from mqvitals_tui.time_machine import Player, Travelled, Way, one_step, played, refusal, to_moment, to_now
-from mqvitals_tui.widgets.changed_cells import narrowed
+from mqvitals_tui.widgets.changed_cells import compacted
 from mqvitals_tui.widgets.painting import SymbolFilter, attribute_css
 from mqvitals_tui.zones import ZoneSwitch, zone_choices
 
@@ -107,8 +107,8 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         return [*super().get_line_filters(), *([self._symbol_filter] if self._symbol_filter.enabled else [])]
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Write to the terminal only the cells that are to be repainted."""
-        super()._display(screen, narrowed(renderable))
+        """Write to the terminal only the cells that are to be repainted, and the colours that change."""
+        super()._display(screen, compacted(renderable))
 
     def _post(self, message: Message) -> None:
         """Called from the feed's thread; messages after the end are dropped."""

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from rich.ansi import AnsiDecoder
 from rich.cells import cell_len
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
-from textual._compositor import ChopsUpdate
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.geometry import Region
 from textual.strip import Strip
 
-from mqvitals_tui.widgets.changed_cells import NarrowUpdate, changed_cells
+from mqvitals_tui.widgets.changed_cells import (
+    CompactUpdate,
+    SgrState,
+    changed_cells,
+    sgr_between,
+    sgr_state,
+    with_fewer_styles,
+)
 
 STYLES = (Style(), Style(bold=True), Style(color="red"), Style(bgcolor="blue"))
 WIDTH = 24
@@ -69,7 +78,7 @@ def test_an_update_writes_the_cells_that_it_is_about(
     whole = Strip.join([first, second])
     shown: dict[int, str] = {}
     x = 0
-    for line, column, text in MOVED.findall(NarrowUpdate(update).render_segments(console)):
+    for line, column, text in MOVED.findall(CompactUpdate(update).render_segments(console)):
         if line:
             assert line == "1"
             x = int(column) - 1
@@ -83,3 +92,74 @@ def test_an_update_writes_the_cells_that_it_is_about(
             wanted[x] = character
             x += cell_len(character)
     assert shown == wanted
+
+
+LOOKS = ("", "0", "1", "2", "3", "4", "7", "9", "22", "24", "29", "31", "97", "38;5;1", "38;2;1;0;49", "39")
+GROUNDS = ("44", "107", "48;5;1", "48;2;1;0;49", "49")
+codes = st.one_of(st.sampled_from(LOOKS), st.sampled_from(GROUNDS))
+styles = st.lists(codes, max_size=4).map(lambda found: f"\x1b[{';'.join(found)}m")
+moves = st.sampled_from(["\x1b[3;14H", "\n", "\r", "\x1b[2K", "\x1b[?25l"])
+outputs = st.lists(st.one_of(styles, moves, st.sampled_from(["a", "12 %", "▕█▏", "漢"])), max_size=30).map("".join)
+MOVE = re.compile(r"(\x1b\[[0-9;?]*[A-Za-ln-z]|[\r\n])")
+
+
+def on_terminal(output: str) -> tuple[list[tuple[str, Style | None]], Style]:
+    """What a terminal shows, as another program reads it: each character with its style, and moves; and the style at the
+    end."""
+    decoder = AnsiDecoder()
+    told: list[tuple[str, Style | None]] = []
+    for place, piece in enumerate(MOVE.split(output)):
+        if place % 2:
+            told.append((piece, None))
+            continue
+        found = decoder.decode_line(piece)
+        shown = [Style()] * len(found.plain)
+        for span in found.spans:
+            shown[span.start : span.end] = [Style.parse(str(span.style))] * (span.end - span.start)
+        told += [(character, bare(style)) for character, style in zip(found.plain, shown, strict=True)]
+    return told, bare(decoder.style)
+
+
+def bare(style: Style) -> Style:
+    """A style without what it only says that it is not."""
+    said = str(style).replace("on default", "").replace("default", "")
+    return Style.parse(re.sub(r"not \w+", "", said))
+
+
+@given(outputs)
+@example("\x1b[1;2;3;4;7;9ma\x1b[22mb\x1b[23mc\x1b[24md\x1b[27me\x1b[29mf")
+def test_with_fewer_styles_a_terminal_shows_the_same(output: str) -> None:
+    """Every character with the same attributes and colours, every move in its place, and nothing is left set at the end."""
+    told, _ = on_terminal(output)
+    less = with_fewer_styles(output)
+    assert on_terminal(less) == (told, Style())
+    assert with_fewer_styles(less) == less
+
+
+@given(styles, styles)
+def test_the_way_from_one_style_to_another(before: str, more: str) -> None:
+    """It leads there and back, and is never longer than setting everything anew."""
+    first = sgr_state(SgrState(), before[2:-1])
+    second = sgr_state(first, more[2:-1])
+    ways(first, second)
+    ways(second, first)
+
+
+def ways(first: SgrState, second: SgrState) -> None:
+    anew = sgr_between(SgrState(), second)
+    way = sgr_between(first, second)
+    assert on_terminal(sgr_between(SgrState(), first) + way + "x")[0] == on_terminal(anew + "x")[0]
+    assert (way == "") is (first == second)
+    assert len(way) <= len("\x1b[0;m") + len(anew)
+
+
+@given(texts, texts)
+def test_a_whole_screen_is_painted_as_the_toolkit_does(
+    above: list[tuple[str, Style]], below: list[tuple[str, Style]]
+) -> None:
+    """With its lines where they were, in fewer bytes."""
+    update = LayoutUpdate([[strip(above)], [strip(below)]], Region(0, 0, WIDTH, 2))
+    console = Console(force_terminal=True, color_system="truecolor", legacy_windows=False)
+    theirs, ours = update.render_segments(console), CompactUpdate(update).render_segments(console)
+    assert on_terminal(ours) == on_terminal(theirs)
+    assert len(ours) <= len(theirs)

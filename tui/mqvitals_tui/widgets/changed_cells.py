@@ -1,15 +1,19 @@
-"""Repaints only the cells of a widget that changed: over a slow line every other byte delays what matters."""
+"""Repaints only the cells of a widget that changed, and sets only the colours that change: over a slow line every other byte
+delays what matters."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import zip_longest
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.control import Control
 from rich.style import Style
-from textual._compositor import ChopsUpdate, CompositorUpdate
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -93,10 +97,93 @@ class ShownLines:
             widget.refresh(*regions)
 
 
-class NarrowUpdate(CompositorUpdate):
-    """An update of some cells that writes these alone: the toolkit's begins at the left edge of their widget."""
+class SgrState(NamedTuple):
+    """How a terminal paints text: parameters of its attributes in order, of its colour and of its ground, empty where its
+    own."""
 
-    def __init__(self, update: ChopsUpdate) -> None:
+    attributes: tuple[str, ...] = ()
+    colour: str = ""
+    ground: str = ""
+
+
+_PLAIN: Final = SgrState()
+_TOKEN: Final = re.compile(r"\x1b\[([0-9;]*)m|\x1b\[[0-9;?]*[A-Za-ln-z]|[\r\n]+|([^\x1b\r\n]+|\x1b)")
+_COLOUR: Final = re.compile("[39][0-8]")
+_GROUND: Final = re.compile("4[0-8]|10[0-7]")
+_ENDS: Final = {"22": "12", "23": "3", "24": "4", "25": "56", "27": "7", "28": "8", "29": "9"}
+"""The parameters that end attributes, and which."""
+_LONG: Final = {"5": 3, "2": 5}
+"""How many parameters a colour of a palette has, and a true one."""
+
+
+@lru_cache(1024)
+def sgr_state(before: SgrState, parameters: str) -> SgrState:
+    """What a terminal in the state ``before`` paints like after a sequence with these parameters (``1;38;5;7``)."""
+    attributes, colour, ground = before
+    codes = parameters.split(";")
+    place = 0
+    while place < len(codes):
+        code, length = codes[place], 1
+        if code in ("38", "48"):
+            length = _LONG.get(codes[place + 1] if place + 1 < len(codes) else "", 1)
+        whole = ";".join(codes[place : place + length])
+        if code in ("", "0"):
+            attributes, colour, ground = _PLAIN
+        elif code == "39":
+            colour = ""
+        elif code == "49":
+            ground = ""
+        elif code in _ENDS:
+            attributes = tuple(each for each in attributes if each not in _ENDS[code] and (code, each) != ("24", "21"))
+        elif _COLOUR.fullmatch(code):
+            colour = whole
+        elif _GROUND.fullmatch(code):
+            ground = whole
+        elif code not in attributes:
+            attributes = (*attributes, code)
+        place += length
+    return SgrState(attributes, colour, ground)
+
+
+@lru_cache(4096)
+def sgr_between(before: SgrState, after: SgrState) -> str:
+    """The shortest sequence that leads from one state to another; empty where they are the same."""
+    if before == after:
+        return ""
+    anew = ";".join(("0", *after.attributes, *filter(None, after[1:])))
+    if after.attributes[: len(before.attributes)] != before.attributes:
+        return f"\x1b[{anew}m"
+    changed = list(after.attributes[len(before.attributes) :])
+    changed += [after.colour or "39"] if after.colour != before.colour else []
+    changed += [after.ground or "49"] if after.ground != before.ground else []
+    return f"\x1b[{min(anew, ';'.join(changed), key=len)}m"
+
+
+def with_fewer_styles(output: str) -> str:
+    """Output of the toolkit, which sets and resets all colours of each text, without what changes nothing.
+
+    It begins and ends without any style, and paints the same.
+    """
+    written: list[str] = []
+    now = wanted = _PLAIN
+    for found in _TOKEN.finditer(output):
+        if found[1] is not None:
+            wanted = sgr_state(wanted, found[1])
+            continue
+        if found[2] is not None:
+            written.append(sgr_between(now, wanted))
+            now = wanted
+        # Moves paint nothing.
+        written.append(found[0])
+    written.append(sgr_between(now, _PLAIN))
+    return "".join(written)
+
+
+class CompactUpdate(CompositorUpdate):
+    """An update that sets only the colours that change; one of some cells writes these alone, where the toolkit's begins at
+    the left edge of their widget."""
+
+    def __init__(self, update: ChopsUpdate | LayoutUpdate) -> None:
         self._update = update
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -105,6 +192,8 @@ class NarrowUpdate(CompositorUpdate):
 
     def render_segments(self, console: Console) -> str:
         """The sequences for a terminal."""
+        if isinstance(self._update, LayoutUpdate):
+            return with_fewer_styles(self._update.render_segments(console))
         written: list[str] = []
         for y, first, last in self._update.spans:
             for end, (x, strip) in zip(self._update.chop_ends[y], self._update.chops[y].items(), strict=False):
@@ -113,9 +202,9 @@ class NarrowUpdate(CompositorUpdate):
                 skipped = max(first - x, 0)
                 written.append(Control.move_to(x + skipped, y).segment.text)
                 written.append(strip.crop(skipped, min(end, last) - x).simplify().render(console))
-        return "".join(written)
+        return with_fewer_styles("".join(written))
 
 
-def narrowed(renderable: RenderableType | None) -> RenderableType | None:
-    """What the toolkit wants to show, an update of some cells without the cells beside them."""
-    return NarrowUpdate(renderable) if type(renderable) is ChopsUpdate else renderable
+def compacted(renderable: RenderableType | None) -> RenderableType | None:
+    """What the toolkit wants to show, an update in fewer bytes."""
+    return CompactUpdate(renderable) if isinstance(renderable, ChopsUpdate | LayoutUpdate) else renderable
