@@ -19,7 +19,7 @@ from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
-from mqvitals_agent.store.rows.samples.moment import CurrentRows, MomentQuery
+from mqvitals_agent.store.rows.samples.moment import CurrentRows, Looked, MomentQuery
 from mqvitals_agent.store.rows.samples.objects import read_owners_as_of, read_times
 from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.history import HOUR_MS
@@ -29,10 +29,14 @@ _NOTHING: Final[Mapping[str, CurrentValue]] = {}
 
 
 class KindThen(NamedTuple):
-    """What is read once of the objects of a kind: (number, name, first seen, gone) of each, and rows of current state."""
+    """What is read once of the objects of a kind: (number, name, first seen, gone) of each, and rows of current state.
+
+    ``looked`` has what was found in history as of the last moment.
+    """
 
     objects: Sequence[tuple[int, ObjectName, int, int]]
     rows: CurrentRows
+    looked: Looked
 
 
 KeptKinds = dict[tuple[str, str, frozenset[str] | None], KindThen]
@@ -257,6 +261,7 @@ class MomentReader(StoreReader):
                     query.rows(
                         connection, "object_id IN (SELECT id FROM object WHERE owner = ? AND kind = ?)", (owner, kind)
                     ),
+                    {},
                 )
             there = {
                 number: name
@@ -265,7 +270,7 @@ class MomentReader(StoreReader):
                 and (names is None or name in names)
                 and (numbers is None or number in numbers)
             }
-            values = query.of(connection, owner, self._last_of(owner), known.rows.only(there))
+            values = query.of(connection, owner, self._last_of(owner), known.rows.only(there), known.looked)
             return {name: values.get(number, _NOTHING) for number, name in there.items()}
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:  # noqa: ARG002 - as of a store

@@ -18,6 +18,7 @@ from mqvitals_agent.store.reading.objects import ObjectQueries
 from mqvitals_agent.store.rows.samples.history import (
     LAST,
 )
+from mqvitals_agent.store.rows.samples.objects import read_last_cycles
 from mqvitals_agent.store.rows.samples.steps import TimeStep, end_of_cycle, step_back, step_on
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -38,6 +39,7 @@ class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
         super().__init__(path, connection, kinds, limit_s)
         self._kept_until = 0
         self._kept_kinds: KeptKinds = {}
+        self._kept_mark: Mapping[str, tuple[int, int]] = {}
 
     @classmethod
     def open(cls, path: Path | str, *, kinds: Mapping[str, Kind] = KINDS, limit_s: float = 30.0) -> StoreReader:
@@ -52,13 +54,21 @@ class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
     def as_of(self, at: int) -> StoreReader:
         """A view of the store as of ``at`` (ms UTC), with the same methods; it uses the connection of this reader.
 
-        What was read for a moment serves later calls for others, until ``forget_moments`` or a moment after that reading.
+        What was read for a moment serves later calls for others, until ``forget_moments``, a moment after that reading, or
+        other snapshots before it.
         """
         from mqvitals_agent.store.moment_reader import MomentReader
 
-        if self._kept_until < at:
+        mark = self._mark_of(self._kept_until)
+        if self._kept_until < at or mark != self._kept_mark:
             self._kept_until, self._kept_kinds = self.last_ts() or 0, {}
+            self._kept_mark = self._mark_of(self._kept_until)
         return MomentReader(self, at, self._kept_kinds)
+
+    def _mark_of(self, until: int) -> Mapping[str, tuple[int, int]]:
+        """What is another where snapshots by ``until`` (ms UTC) are others than before, as after a clock was set back."""
+        with self._query() as connection:
+            return read_last_cycles(connection, until)
 
     def forget_moments(self) -> None:
         """Release what was read for past moments."""

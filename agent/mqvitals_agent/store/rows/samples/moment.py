@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.result import CurrentValue
@@ -36,7 +36,7 @@ LOOKBACK_MS: Final = 6 * 3_600_000
 _READ_WHOLE: Final = 2
 """Snapshots that are read for all objects before the rest is looked for one by one."""
 _FEW: Final = 64
-"""So many objects are looked for one by one at once."""
+"""So many objects are looked for one by one at once, and a snapshot that had no more of those looked for leads no further."""
 _LOOKED_THROUGH: Final = 40
 """Snapshots that are looked through for one in which the objects were polled."""
 _MOST_SEEKS: Final = 3_000
@@ -47,6 +47,18 @@ _RECORDS: Final = 3
 """The newest records of an object that are read: several probes may have ended at different times."""
 
 Rows = Mapping[int, Sequence[CurrentRow]]
+
+
+class LookedBack(NamedTuple):
+    """The newest rows of history as of a moment (ms UTC) by number, and the objects of which there was none."""
+
+    at: int
+    rows: Mapping[int, HistoryRow]
+    missing: frozenset[int]
+
+
+Looked = dict[tuple[str, tuple[str, ...]], LookedBack]
+"""By condition and metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +109,20 @@ class MomentQuery:
         self._answered = self._answer_condition()
 
     def of(
-        self, connection: sqlite3.Connection, owner: str, last: int, rows: CurrentRows
+        self, connection: sqlite3.Connection, owner: str, last: int, rows: CurrentRows, looked: Looked | None = None
     ) -> Mapping[int, Mapping[str, CurrentValue]]:
         """By object number, what was known of the objects of ``owner`` with these ``rows`` of current state.
 
-        ``last`` is the newest snapshot of the owner then, ms UTC. Raises sqlite3.Error, TypeError, ValueError.
+        ``last`` is the newest snapshot of the owner then, ms UTC. ``looked`` has what was found as of other moments, and is
+        added to. Raises sqlite3.Error, TypeError, ValueError.
         """
         polled = rows.polled
-        asked = self._look_back(connection, owner, polled, "s.polled", self._numbers)
+        asked = self._look_back(connection, owner, polled, "s.polled", self._numbers, looked)
         silent = [number for number, sample in asked.items() if not sample.answered]
         answered = dict(asked)
         for number in silent:
             del answered[number]
-        answered |= self._look_back(connection, owner, silent, f"s.polled AND {self._answered}", self._numbers)
+        answered |= self._look_back(connection, owner, silent, f"s.polled AND {self._answered}", self._numbers, looked)
         facts = MomentFacts(
             self.kind,
             self.at,
@@ -118,7 +131,7 @@ class MomentQuery:
             {name: place for place, name in enumerate(self._cells)},
             {name: place for place, name in enumerate(self._numbers)},
             self._undone(connection, owner, polled),
-            self._others(connection, owner, rows, answered),
+            self._others(connection, owner, rows, answered, looked),
         )
         records = self._records(connection, rows.recorded, last)
         return {
@@ -198,32 +211,87 @@ class MomentQuery:
         numbers: Collection[int],
         condition: str,
         metrics: Sequence[str],
+        looked: Looked | None = None,
     ) -> dict[int, HistoryRow]:
         """The newest row of each object that fulfils ``condition`` (a text of ours).
 
-        Most objects are in the newest snapshots, which are read for all of them. The others are found one by one; where
-        these are very many, as in an outage, the newest snapshot of a few of them is that of all.
+        Most objects are in the newest snapshots, which are read for all of them. What was found as of another moment holds
+        where nothing was polled between them. Where many are left, as in an outage or of a slower probe, the newest snapshot
+        of a few of them is that of most. The others are found one by one. ``looked`` takes what was found.
         """
         found: dict[int, HistoryRow] = {}
         rest = set(numbers) if self._columns else set()
-        for ts in self._newest_snapshots(connection, owner) if len(rest) > _FEW else ():
+        newest = self._newest_snapshots(connection, owner) if len(rest) > _FEW else []
+        for ts in newest:
             if not rest:
                 break
             found.update(self._samples_at(connection, ts, rest, condition, metrics))
             rest.difference_update(found)
-        while len(rest) > _MOST_SEEKS:
+        key = condition, tuple(metrics)
+        before = None if looked is None or not rest else looked.get(key)
+        if before is not None and self._holds(connection, owner, before.at, newest):
+            # What is deleted since is not there any more.
+            first = max(self._first_snapshot(connection, owner), self.at - LOOKBACK_MS)
+            found.update(
+                (number, row)
+                for number in rest
+                if (row := before.rows.get(number)) is not None and first <= row.ts <= self.at
+            )
+            rest.difference_update(found)
+        else:
+            before = None
+        led_to = len(rest)
+        while len(rest) > _MOST_SEEKS or (len(rest) > _FEW and led_to > _FEW):
             some = sorted(rest)[:: max(len(rest) // _LEADERS, 1)]
             led = {each: self._newest_ts(connection, owner, each, condition) for each in some}
-            newest = max((ts for ts in led.values() if ts is not None), default=None)
-            if newest is None:
-                return found
-            found.update(self._samples_at(connection, newest, rest, condition, metrics))
-            rest.difference_update(found, (each for each, ts in led.items() if ts is None or ts == newest))
+            last = max((ts for ts in led.values() if ts is not None), default=None)
+            if last is None:
+                rest.difference_update(some)
+                led_to = 0
+                continue
+            there = dict(self._samples_at(connection, last, rest, condition, metrics))
+            for number in self._polled_after(connection, owner, last, there, condition):
+                del there[number]
+            found.update(there)
+            led_to = len(there)
+            rest.difference_update(there, (each for each, ts in led.items() if ts is None))
         for number in rest:
-            last = self._newest_ts(connection, owner, number, condition)
-            if last is not None:
-                found.update(self._samples_at(connection, last, (number,), condition, metrics))
+            until = self.at
+            if before is not None and number in before.missing:
+                until = min(until, before.at - LOOKBACK_MS)
+            one = self._newest_ts(connection, owner, number, condition, until)
+            if one is not None:
+                found.update(self._samples_at(connection, one, (number,), condition, metrics))
+        if looked is not None and numbers:
+            looked[key] = LookedBack(self.at, found, frozenset(each for each in numbers if each not in found))
         return found
+
+    def _holds(self, connection: sqlite3.Connection, owner: str, at: int, newest: Sequence[int]) -> bool:
+        """Whether rows that were the newest as of ``at`` are those of this moment, as far as they are from before it.
+
+        ``newest`` are the newest snapshots by then, which are looked through already.
+        """
+        if at >= self.at or (newest and newest[-1] <= at):
+            return True
+        row = connection.execute(
+            "SELECT 1 FROM snapshot WHERE owner = ? AND ts > ? AND ts < ? LIMIT 1",
+            (owner, at, newest[-1] if newest else self.at + 1),
+        ).fetchone()
+        return row is None
+
+    def _polled_after(
+        self, connection: sqlite3.Connection, owner: str, ts: int, numbers: Collection[int], condition: str
+    ) -> list[int]:
+        """Those of the objects of which there is a later row than ``ts`` that fulfils ``condition``."""
+        if not numbers:
+            return []
+        rows = connection.execute(
+            f"SELECT DISTINCT s.object_id FROM snapshot AS t CROSS JOIN {self.tables.history} AS s WHERE t.owner = ?"
+            " AND t.ts > ? AND t.ts <= ? AND s.ts = t.ts AND s.object_id BETWEEN ? AND ?"
+            f" AND s.source = {POLL} AND {condition}",
+            (owner, ts, self.at, min(numbers), max(numbers)),
+        )
+        return [number for (number,) in rows if number in numbers]
 
     def leaders(self, connection: sqlite3.Connection, owner: str, metric: str, count: int) -> frozenset[int]:
         """The numbers of objects of ``owner`` among which are the ``count`` with the greatest numbers above 0 in a metric.
@@ -254,11 +322,19 @@ class MomentQuery:
         )
         return [moment(ts) for (ts,) in rows]
 
-    def _newest_ts(self, connection: sqlite3.Connection, owner: str, number: int, condition: str) -> int | None:
+    def _first_snapshot(self, connection: sqlite3.Connection, owner: str) -> int:
+        row = connection.execute(
+            "SELECT min(ts) FROM snapshot WHERE owner = ? AND ts >= ?", (owner, FIRST_MOMENT)
+        ).fetchone()
+        return self.at if row[0] is None else moment(row[0])
+
+    def _newest_ts(
+        self, connection: sqlite3.Connection, owner: str, number: int, condition: str, until: int | None = None
+    ) -> int | None:
         row = connection.execute(
             f"SELECT t.ts FROM snapshot AS t CROSS JOIN {self.tables.history} AS s WHERE t.owner = ? AND t.ts BETWEEN ? AND ?"
             f" AND s.ts = t.ts AND s.object_id = ? AND s.source = {POLL} AND {condition} ORDER BY t.ts DESC LIMIT 1",
-            (owner, max(self.at - LOOKBACK_MS, FIRST_MOMENT), self.at, number),
+            (owner, max(self.at - LOOKBACK_MS, FIRST_MOMENT), self.at if until is None else until, number),
         ).fetchone()
         return None if row is None else moment(row[0])
 
@@ -272,12 +348,11 @@ class MomentQuery:
         source: int = POLL,
     ) -> Iterator[tuple[int, HistoryRow]]:
         columns = "".join(f', s."{name}"' for name in metrics)
-        # For one object its row alone is read.
-        only, parameters = (" AND s.object_id = ?", (ts, source, *numbers)) if len(numbers) == 1 else ("", (ts, source))
+        # The objects of an owner have numbers close together: several owners may have been asked at once.
         rows = connection.execute(
             f"SELECT s.object_id, s.interval_ms, {self._answered}{columns} FROM {self.tables.history} AS s"
-            f" WHERE s.ts = ? AND s.source = ?{only} AND {condition}",
-            parameters,
+            f" WHERE s.ts = ? AND s.object_id BETWEEN ? AND ? AND s.source = ? AND {condition}",
+            (ts, min(numbers), max(numbers), source),
         ).fetchall()
         self._check(rows, 3, metrics)
         return (
@@ -287,11 +362,16 @@ class MomentQuery:
         )
 
     def _others(
-        self, connection: sqlite3.Connection, owner: str, rows: CurrentRows, answered: Mapping[int, HistoryRow]
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        rows: CurrentRows,
+        answered: Mapping[int, HistoryRow],
+        looked: Looked | None,
     ) -> dict[tuple[int, str], tuple[int, Value]]:
         """Number and metric -> when it was reported last and its value, of metrics of other probes than the poll."""
         recorded = RECORDED.get(self.kind.name, {})
-        looked = {
+        places = {
             probe: [
                 (name, place)
                 for place, name in enumerate(self._numbers)
@@ -299,19 +379,32 @@ class MomentQuery:
             ]
             for probe, told in rows.told.items()
         }
-        wanted: dict[str, set[int]] = {}
-        for number, of_object in rows.polled.items() if any(looked.values()) else ():
+        wanted: dict[str, dict[str, set[int]]] = {}
+        for number, of_object in rows.polled.items() if any(places.values()) else ():
             sample = answered.get(number)
             for row in of_object:
                 if row.changed > self.at and row.probe != self.kind.poll:
-                    for name, place in looked[row.probe]:
+                    for name, place in places[row.probe]:
                         if sample is None or sample.cells[place] is None:
-                            wanted.setdefault(name, set()).add(number)
-        return {
-            (number, metric): (sample.ts, sample.cells[0])
-            for metric, of in wanted.items()
-            for number, sample in self._look_back(connection, owner, of, f's."{metric}" IS NOT NULL', (metric,)).items()
-        }
+                            wanted.setdefault(row.probe, {}).setdefault(name, set()).add(number)
+        found: dict[tuple[int, str], tuple[int, Value]] = {}
+        for of_probe in wanted.values():
+            # One answer of a probe has most of its metrics.
+            names = tuple(of_probe)
+            listed = "".join(f', s."{name}"' for name in names)
+            together = f"coalesce(NULL, NULL{listed}) IS NOT NULL"
+            numbers = set().union(*of_probe.values())
+            samples = self._look_back(connection, owner, numbers, together, names, looked)
+            for place, name in enumerate(names):
+                rest = {each for each in of_probe[name] if each in samples and samples[each].cells[place] is None}
+                alone = self._look_back(connection, owner, rest, f's."{name}" IS NOT NULL', (name,), looked)
+                found |= {(each, name): (sample.ts, sample.cells[0]) for each, sample in alone.items()}
+                found |= {
+                    (each, name): (samples[each].ts, samples[each].cells[place])
+                    for each in of_probe[name] - rest
+                    if each in samples
+                }
+        return found
 
     # -- changes -----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -42,6 +42,10 @@ def saying_why(kind: str, wanted: Collection[str]) -> frozenset[str]:
     return frozenset({"depth", "monq"}) if kind == "queue" and _OLDEST in wanted else frozenset()
 
 
+_WantedAbsence = tuple[str, int | None, Absence]
+"""A metric, the place of its cell in rows of current state, and why it is absent."""
+
+
 class CurrentRow(NamedTuple):
     """A row of current state: its probe, when it changed last (ms UTC), why metrics are absent, its cells."""
 
@@ -77,10 +81,24 @@ class MomentFacts:
     samples: Mapping[str, int]
     undone: Mapping[tuple[int, str], Value] = field(default_factory=dict)
     others: Mapping[tuple[int, str], tuple[int, Value]] = field(default_factory=dict)
+    _recorded: dict[str, frozenset[str]] = field(default_factory=dict)
+    _absences: dict[int, tuple[Mapping[str, Absence], Sequence[_WantedAbsence]]] = field(default_factory=dict)
 
     def recorded(self, probe: str) -> frozenset[str]:
         """The metrics of a definition that a probe reports."""
-        return RECORDED.get(self.kind.name, {}).get(probe, frozenset())
+        found = self._recorded.get(probe)
+        if found is None:
+            found = self._recorded[probe] = RECORDED.get(self.kind.name, {}).get(probe, frozenset())
+        return found
+
+    def absences(self, absent: Mapping[str, Absence]) -> Sequence[_WantedAbsence]:
+        """Those of a row's absences that are asked for: thousands of rows share one mapping of them."""
+        found = self._absences.get(id(absent))
+        if found is None:
+            wanted = tuple((name, self.cells.get(name), why) for name, why in absent.items() if name in self.wanted)
+            # It is held, so that no other one takes its place.
+            found = self._absences[id(absent)] = absent, wanted
+        return found[1]
 
 
 class ObjectThen(Mapping[str, CurrentValue]):
@@ -109,57 +127,77 @@ class ObjectThen(Mapping[str, CurrentValue]):
         self._records = records
 
     def __getitem__(self, metric: str) -> CurrentValue:
-        found = self._records.get(metric)
-        for row in self._rows:
-            now = self._now(row, metric)
-            if now is not None:
-                found = newer(found, self._then(row, metric, now))
+        found: CurrentValue | None = self.get(metric)
         if found is None:
             raise KeyError(metric)
         return found
 
-    def __iter__(self) -> Iterator[str]:
-        names = dict.fromkeys(self._records)
+    # Lists ask for some metrics of ten thousand objects: what Mapping makes of __getitem__ and __iter__ takes twice as long.
+
+    def get(self, metric: str, default: Any = None) -> Any:
+        """What was known of a metric, else ``default``."""
+        place = self._facts.cells.get(metric)
+        wanted = metric in self._facts.wanted
+        found = self._records.get(metric) if self._records else None
         for row in self._rows:
-            names |= dict.fromkeys(self._names(row))
-        return iter(names)
+            now = None if place is None else row.cells[place]
+            if now is None:
+                now = row.absent.get(metric) if wanted else None
+                if now is None:
+                    continue
+            then = self._then(row, metric, now)
+            found = then if found is None else newer(found, then)
+        return default if found is None else found
+
+    def __contains__(self, metric: object) -> bool:
+        return isinstance(metric, str) and self.get(metric) is not None
+
+    def items(self) -> ItemsView[str, CurrentValue]:
+        """Each metric with what was known of it."""
+        found = dict(self._records)
+        for row in self._rows:
+            for metric, now in self._names(row):
+                then = self._then(row, metric, now)
+                found[metric] = newer(found[metric], then) if metric in found else then
+        return found.items()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict(self.items()))
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self.items())
 
-    def _names(self, row: CurrentRow) -> Iterator[str]:
-        yield from (name for name in row.absent if name in self._facts.wanted)
-        yield from (name for name, place in self._facts.cells.items() if row.cells[place] is not None)
-
-    def _now(self, row: CurrentRow, metric: str) -> Reported | None:
-        """What the row has today; None: it is not about this metric."""
-        place = self._facts.cells.get(metric)
-        value = None if place is None else row.cells[place]
-        if value is not None:
-            found: Value = value
-            return found
-        return row.absent.get(metric) if metric in self._facts.wanted else None
+    def _names(self, row: CurrentRow) -> Iterator[tuple[str, Reported]]:
+        """The metrics that a row is about, and what it has today."""
+        cells = row.cells
+        for name, place, why in self._facts.absences(row.absent):
+            value = None if place is None else cells[place]
+            yield name, why if value is None else value
+        for name, place in self._facts.cells.items():
+            if cells[place] is not None and name not in row.absent:
+                yield name, cells[place]
 
     def _then(self, row: CurrentRow, metric: str, now: Reported) -> CurrentValue:
         answered, asked = self._answered, self._asked
         ts = self._facts.last if answered is None else answered.ts
-        value: Reported = now
+        value = now
         if row.changed > self._facts.at:
             ts, value = self._before(row, metric, now, ts)
-        silent = asked is not None and not asked.answered
-        return CurrentValue(
-            value, ts, row.probe, ts if asked is None else asked.ts, Absence.NO_ANSWER if silent else None
-        )
+        if asked is None:
+            return CurrentValue(value, ts, row.probe, ts, None)
+        return CurrentValue(value, ts, row.probe, asked.ts, None if asked.answered else Absence.NO_ANSWER)
 
     def _before(self, row: CurrentRow, metric: str, now: Reported, ts: int) -> tuple[int, Reported]:
         """When a metric of a row that has changed since was reported (ms UTC), and its value then."""
-        facts = self._facts
-        if metric in facts.recorded(row.probe) and not isinstance(now, Absence):
-            return ts, facts.undone.get((self._number, metric), now)
-        value = self._sampled(metric)
-        if value is not None:
-            return ts, value
-        other = facts.others.get((self._number, metric))
+        facts, answered = self._facts, self._answered
+        if metric in facts.recorded(row.probe) and now.__class__ is not Absence:
+            return ts, facts.undone.get((self._number, metric), now) if facts.undone else now
+        if answered is not None:
+            place = facts.samples.get(metric)
+            value: Value | None = None if place is None else answered.cells[place]
+            if value is not None:
+                return ts, value
+        other = facts.others.get((self._number, metric)) if facts.others else None
         if other is not None:
             return other
         told = self._reason(metric) if row.probe == facts.kind.poll else None

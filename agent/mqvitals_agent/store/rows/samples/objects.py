@@ -157,6 +157,16 @@ def read_instances(connection: sqlite3.Connection, number: int, name: ObjectName
     )
 
 
+def read_last_cycles(connection: sqlite3.Connection, until: int) -> dict[str, tuple[int, int]]:
+    """By owner, when the newest snapshot by ``until`` was taken (ms UTC), and the number of its cycle."""
+    rows = connection.execute(
+        "SELECT s.owner, s.ts, s.cycle FROM owner AS o CROSS JOIN snapshot AS s ON s.owner = o.name AND s.ts ="
+        " (SELECT max(ts) FROM snapshot WHERE owner = o.name AND ts BETWEEN ? AND ?)",
+        (FIRST, until),
+    )
+    return {text(owner): (moment(ts), integer(cycle)) for owner, ts, cycle in rows}
+
+
 def read_snapshot_times(connection: sqlite3.Connection, owner: str, newest: int) -> list[int]:
     """When the ``newest`` snapshots of an owner were taken, oldest first."""
     rows = connection.execute(

@@ -1,0 +1,137 @@
+"""What was read as of one moment serves others: a reader that goes through time tells what a fresh one does."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqsamples.examples import COSTLY
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.store.rows.samples import moment as moment_rows
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.snapshot import ObjectName, Reading, Source
+from mqvitals_rules.vocabulary.metric import Absence
+
+QUEUES = 6
+OWNERS = "QM01", "QM02"
+
+TOLD = "status", "status", "status", "both", "both", "silent", "nothing", "gone", "record"
+"""What there is about an object in a cycle."""
+
+METRICS = st.sampled_from([None, ("depth",), ("max_depth", "usage"), ("depth", "puts", "max_depth", "description")])
+
+
+def cycles_of(draw: random.Random, fewest: int, most: int) -> list[list[str]]:
+    """Cycles in which anything may be told of each object."""
+    return [[draw.choice(TOLD) for _ in range(QUEUES)] for _ in range(draw.randint(fewest, most))]
+
+
+MANY = {"_FEW": 1, "_MOST_SEEKS": 4, "_LEADERS": 1, "LOOKBACK_MS": 65_000}
+"""As if six objects were thousands, and a minute were hours."""
+
+FEW = MANY | {"_FEW": QUEUES, "_MOST_SEEKS": QUEUES}
+"""As if they were few, which are looked for one by one."""
+
+
+@contextmanager
+def these(sizes: Mapping[str, int]) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in sizes.items():
+            patch.setattr(moment_rows, name, size)
+        yield
+
+
+def write(store: Store, make: Any, cycle: int, kinds: Sequence[str], ts: int | None = None) -> None:
+    """A cycle of both queue managers, the second one's the other way round; ``ts`` where it is not the usual one."""
+    ts = make.ts(cycle) if ts is None else ts
+    for owner, told in zip(OWNERS, (kinds, kinds[::-1]), strict=True):
+        readings: list[Reading] = []
+        for at, kind in enumerate(told):
+            name = f"Q{at}"
+            if kind in ("status", "both"):
+                readings.append(make.status(cycle, name, owner, depth=cycle * 10 + at, puts=at))
+            if kind in ("definition", "both"):
+                limit = Absence.NOT_RETURNED if (cycle + at) % 5 == 0 else 100 + cycle
+                definition = make.definition(
+                    cycle, name, owner, max_depth=limit, usage=at % 2, description=f"{cycle // 3}"
+                )
+                readings.append(definition)
+            if kind == "silent":
+                readings.append(make.silence(cycle, name, owner))
+            if kind == "gone":
+                readings.append(make.gone(cycle, name, owner))
+            if kind == "record":
+                values = {"puts": cycle}
+                readings.append(Reading(make.queue(name, owner), "SMF", ts - 15_000, values, 10_000, source=Source.SMF))
+        polled = [replace(each, ts=ts) if each.source is Source.POLL else each for each in readings]
+        store.write(replace(make.snapshot(cycle, *polled, owner=owner), ts=ts), make.verdict())
+
+
+def told_at(
+    reader: StoreReader, at: int, metrics: Sequence[str] | None
+) -> dict[ObjectName, Mapping[str, CurrentValue]]:
+    """All that a reader tells of a moment, by whichever way it is asked."""
+    then = reader.as_of(at)
+    found: dict[ObjectName, Mapping[str, CurrentValue]] = {}
+    for owner in OWNERS:
+        for name, values in then.current_by_kind(owner, "queue", metrics).items():
+            found[name] = dict(values.items())
+            assert {metric: values[metric] for metric in values} == found[name]
+            assert {metric: values.get(metric) for metric in KNOWN if metric in values} == found[name]
+    return found
+
+
+KNOWN = "depth", "puts", "usage", "max_depth", "description"
+
+
+@COSTLY
+@given(seed=st.integers(0, 1 << 32), metrics=METRICS)
+def test_the_way_to_a_moment_makes_no_difference(
+    seed: int, metrics: Sequence[str] | None, make: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Back, on and by leaps: objects that came and went, slower probes, silence and records are as a fresh reader has them."""
+    draw = random.Random(seed)
+    path = tmp_path_factory.mktemp("kept") / "store.db"
+    cycles = cycles_of(draw, 6, 14)
+    with Store.open(path, kinds=make.kinds) as store:
+        for number, kinds in enumerate(cycles, start=1):
+            write(store, make, number, kinds)
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        for _ in range(12):
+            at = draw.randint(make.ts(0), make.ts(len(cycles)) + 50_000)
+            with these(MANY):
+                told = told_at(reader, at, metrics)
+            with StoreReader.open(path, kinds=make.kinds) as fresh, these(FEW):
+                assert told == told_at(fresh, at, metrics), at
+
+
+@COSTLY
+@given(seed=st.integers(0, 1 << 32))
+def test_a_clock_that_was_set_back_makes_what_was_kept_worthless(
+    seed: int, make: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What lay ahead of it is deleted, and other cycles are at these times: they are told, not those from before."""
+    draw = random.Random(seed)
+    path = tmp_path_factory.mktemp("kept") / "store.db"
+    cycles, again = cycles_of(draw, 6, 14), cycles_of(draw, 1, 8)
+    moments = [draw.randint(make.ts(0), make.ts(len(cycles))) for _ in range(4)]
+    with Store.open(path, kinds=make.kinds) as store:
+        for number, kinds in enumerate(cycles, start=1):
+            write(store, make, number, kinds)
+        with StoreReader.open(path, kinds=make.kinds) as reader, these(MANY):
+            for at in moments:
+                told_at(reader, at, None)
+            corrected = make.ts(len(cycles)) - 1_000 * draw.randint(1, 60)
+            for later, kinds in enumerate(again):
+                write(store, make, len(cycles) + 1 + later, kinds, corrected + 10_000 * later)
+            for at in moments:
+                with StoreReader.open(path, kinds=make.kinds) as fresh:
+                    assert told_at(reader, at, None) == told_at(fresh, at, None), at
