@@ -54,7 +54,7 @@ TIME = (
         "equals_sign",
         "app.compare",
         "compare",
-        "Compare with another moment: now, the mark, the same time yesterday or last week, an hour before",
+        "Compare with another moment: the mark, the same time yesterday, now, an hour before, the same time last week",
     ),
 )
 """Keys that lead through the past, on every screen over the store."""

@@ -21,13 +21,15 @@ POOL = ObjectName("QM01", "buffer_pool", "3")
 
 
 def test_which_moments_are_offered() -> None:
-    """In the past now comes first; live the mark, where one was made elsewhere, else the same time yesterday."""
+    """The mark, where one was made elsewhere, then the day before the moment, as on the page of an object; in the past now
+    is next."""
     day = 24 * HOUR
     live = others(None, NOW, None)
     assert [each.ts for each in live] == [NOW - day, NOW - HOUR, NOW - 7 * day]
     assert others(None, NOW, NOW - 5)[0] == ("the mark", NOW - 5)
-    assert others(NOW - HOUR, NOW, NOW - HOUR)[0] == ("now", LAST_MOMENT)
-    assert [each.ts for each in others(NOW - HOUR, NOW, NOW - 5)][:3] == [LAST_MOMENT, NOW - 5, NOW - HOUR - day]
+    then = NOW - HOUR
+    assert [each.ts for each in others(then, NOW, then)] == [then - day, LAST_MOMENT, then - HOUR, then - 7 * day]
+    assert [each.ts for each in others(then, NOW, NOW - 5)][:3] == [NOW - 5, then - day, LAST_MOMENT]
 
 
 def _compared(app: Any) -> Callable[[], bool]:
@@ -39,18 +41,26 @@ def _compared(app: Any) -> Callable[[], bool]:
 
 
 async def test_the_past_is_compared_with_now(lives: Lives, until: Until) -> None:
-    """``=`` in the past compares it with now: what is different comes first, and Enter opens it as of then."""
+    """``=`` in the past compares with the day before it, with both times as titles, again ``=`` with now: what is different
+    comes first, and Enter opens it as of then."""
     app = lives("incident").app()
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app._screen_context.news.newest is not None)
         for _ in range(12):
             await pilot.press("left_square_bracket")
         await until(pilot, lambda: app._screen_context.news.at is not None)
+        at = app._screen_context.news.at
+        await pilot.press("equals_sign")
+        await until(pilot, _compared(app))
+        found = app.screen.frame.comparison
+        assert found.now - found.then >= 24 * HOUR - 60_000
+        assert found.now == at
         await pilot.press("equals_sign")
         await until(pilot, _compared(app))
         found = app.screen.frame.comparison
         assert found.name is None
-        assert found.then < found.now
+        assert found.then == at < found.now
+        assert " now " in next(each.text for each in app.screen.lines.lines if "difference" in each.text)
         assert found.differences
         assert "compared with now" in app.screen.query_one("#trail").text
         lines = app.screen.lines.lines

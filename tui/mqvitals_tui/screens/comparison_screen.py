@@ -32,14 +32,14 @@ class Other(NamedTuple):
 def others(at: int | None, now: int, mark: int | None) -> tuple[Other, ...]:
     """The moments that one at ``at`` (None: ``now``) is compared with, the likeliest first; all are ms UTC.
 
-    From the past that is now; else the ``mark``, where there is one.
+    First the ``mark``, where there is one, then the day before the moment, with which the page of an object compares
+    too; from the past then now.
     """
     here = now if at is None else at
-    found = [] if at is None else [Other("now", LAST_MOMENT)]
-    if mark is not None and mark != here:
-        found.append(Other("the mark", mark))
+    found = [] if mark is None or mark == here else [Other("the mark", mark)]
     found += [
         Other("the same time yesterday", here - _DAY_MS),
+        *([] if at is None else [Other("now", LAST_MOMENT)]),
         Other("an hour before", here - HOUR_MS),
         Other("the same time last week", here - 7 * _DAY_MS),
     ]
@@ -90,8 +90,9 @@ class ComparisonScreen(LinesScreen):
 
     def paint(self, read: LoadedFrame, width: int) -> None:
         """The differences."""
-        found = read.frame.comparison
-        self.lines.show(() if found is None else comparison_lines(found, max(width - 1, 20)))
+        found, request = read.frame.comparison, read.frame.request
+        is_now = request.at is None or request.against == LAST_MOMENT
+        self.lines.show(() if found is None else comparison_lines(found, max(width - 1, 20), is_now=is_now))
 
     def action_compare_next(self) -> None:
         """Compare with the next choice."""

@@ -32,12 +32,13 @@ _METRIC: Final = 20
 """The most cells of the name of a metric."""
 
 
-def comparison_lines(comparison: MomentComparison, width: int) -> Sequence[Line]:
-    """The lines in ``width`` cells; those of differences lead to their objects."""
-    return tuple(_lines(comparison, width))
+def comparison_lines(comparison: MomentComparison, width: int, *, is_now: bool = True) -> Sequence[Line]:
+    """The lines in ``width`` cells; those of differences lead to their objects. ``is_now``: the later moment is now; else
+    both have their times as titles."""
+    return tuple(_lines(comparison, width, is_now=is_now))
 
 
-def _lines(comparison: MomentComparison, width: int) -> Iterator[Line]:
+def _lines(comparison: MomentComparison, width: int, *, is_now: bool) -> Iterator[Line]:
     then, now = comparison.then, comparison.now
     about = "the group" if comparison.name is None else object_words(comparison.name)
     distance = age(abs(now - then))
@@ -53,7 +54,9 @@ def _lines(comparison: MomentComparison, width: int) -> Iterator[Line]:
         return
     words = max(cells(difference_words(each)) for each in comparison.differences)
     left = max(width - 2 * _FIGURE - max(words, len("difference")) - 3 * len(_GAP), _LEAST)
-    yield line(f"{fit('', left)}{_GAP}{'then':>{_FIGURE}}{_GAP}{'now':>{_FIGURE}}{_GAP}difference", Tone.FAINT)
+    titles = ("then", "now") if is_now else (f"{moment(ts)[5:16]}" for ts in (then, now))
+    head = "".join(f"{_GAP}{title:>{_FIGURE}}" for title in titles)
+    yield line(f"{fit('', left)}{head}{_GAP}difference", Tone.FAINT)
     for each in comparison.differences:
         yield _line(each, left, single=comparison.name is not None)
     more = comparison.total - len(comparison.differences)

@@ -107,6 +107,10 @@ def test_lines_fit(compared: tuple[MomentComparison, MomentComparison], width: i
         assert all(cells(each.text) <= width for each in lines)
         assert "2026-11-20 12:00:0" in lines[0].text
         assert [each.key for each in lines if each.key] == [str(each.name) for each in comparison.differences]
+        titles = lines[1].text if lines[1].text.endswith("difference") else lines[2].text
+        assert titles.split() == ["then", "now", "difference"]
+        past = comparison_lines(comparison, width, is_now=False)
+        assert any(each.text.split()[::2] == ["11-20", "11-20", "difference"] for each in past[:3])
 
 
 def test_a_moment_before_the_store_begins(replayed: Callable[[str], Path]) -> None:
