@@ -34,19 +34,21 @@ from mqvitals_agent.view.lists.tasks import task_lines
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.screens.matrix import storage_matrix, structure_matrix, task_matrix
+from mqvitals_agent.view.screens.object.brief import brief_lines
 from mqvitals_agent.view.screens.overview.page import overview_lines
 from mqvitals_agent.view.screens.unknown import unknown_lines
 from mqvitals_tui.keys import ACTIONS, BEFORE, COMMON, SEEN, SILENCES, TIME, UNITS, WHO, key
 
 
 class TabState(NamedTuple):
-    """What a person has chosen on a tab: its filter, and the item of its table under the cursor; and how many ``rows``
-    of a text are in sight.
+    """What a person has chosen on a tab: its filter, the item of its table under the cursor, and the ``key`` of the
+    object under the cursor of its text; and how many ``rows`` of a text are in sight.
     """
 
     filter: str = ""
     item: Item | None = None
     rows: int = 0
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,17 @@ def _tasks(frame: Frame, width: int, state: TabState) -> Sequence[Line]:
     return () if state.item is None else task_lines(state.item, frame.tasks, frame.now, width)
 
 
+def _with_brief(matrix: Sequence[Line], frame: Frame, width: int, state: TabState) -> Sequence[Line]:
+    """The matrix, and in the rows that it leaves the object of the cell under the cursor."""
+    item = next((each for each in (*frame.items, *frame.tasks) if each.key == state.key), None)
+    return matrix if item is None else (*matrix, *brief_lines(frame, item, width, state.rows - len(matrix)))
+
+
+def _brief(frame: Frame, width: int, state: TabState) -> Sequence[Line]:
+    """The object under the cursor of the table."""
+    return () if state.item is None else brief_lines(frame, state.item, width, state.rows)
+
+
 def _journal(frame: Frame, width: int, text: str, *, grouped: bool) -> Sequence[Line]:
     return journal_lines(frame.journal, frame.now, width, text, grouped=grouped, most=MOST_ENTRIES)
 
@@ -113,14 +126,16 @@ TABS = (
     Tab("letters", "3", "Dead letters", "Dead letters", FrameRequest(LIST, "dead_letter")),
     Tab(
         *("storage_matrix", "4", "Storage", "Pools", FrameRequest(LIST, STORAGE)),
-        lines=lambda frame, width, state: storage_matrix(frame, width, state.filter),
+        lines=lambda frame, width, state: _with_brief(storage_matrix(frame, width, state.filter), frame, width, state),
         across=True,
         matrix=True,
     ),
     Tab("storage", "4", "Storage, list", "Storage", FrameRequest(LIST, STORAGE)),
     Tab(
         *("structure_matrix", "5", "Coupling facility", "CF", FrameRequest(LIST, STRUCTURES)),
-        lines=lambda frame, width, state: structure_matrix(frame, width, state.filter),
+        lines=lambda frame, width, state: _with_brief(
+            structure_matrix(frame, width, state.filter), frame, width, state
+        ),
         across=True,
         matrix=True,
     ),
@@ -128,7 +143,7 @@ TABS = (
     Tab("data_sets", "5", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds")),
     Tab(
         *("task_matrix", "6", "Channel initiator", "Chinit", FrameRequest(LIST, "channel_initiator")),
-        lines=lambda frame, width, state: task_matrix(frame, width, state.filter),
+        lines=lambda frame, width, state: _with_brief(task_matrix(frame, width, state.filter), frame, width, state),
         across=True,
         matrix=True,
     ),
@@ -138,7 +153,7 @@ TABS = (
         below=True,
         part="tasks",
     ),
-    Tab("logs", "7", "Logs", "Logs", FrameRequest(LIST, "log"), own_keys=(UNITS,)),
+    Tab("logs", "7", "Logs", "Logs", FrameRequest(LIST, "log"), lines=_brief, below=True, own_keys=(UNITS,)),
     Tab(
         *("alerts", "8", "Alerts", "Alerts", FrameRequest(ALERTS)),
         lines=lambda frame, width, state: alert_lines(frame, width, state.filter),

@@ -27,6 +27,7 @@ from mqvitals_agent.view.lists.items import read_items, read_store
 from mqvitals_agent.view.lists.key_figures import RATE_OF_CHANNELS, OverviewHistory, read_overview_history
 from mqvitals_agent.view.lists.leaders import LeaderBoard, read_leaders
 from mqvitals_agent.view.lists.tasks import read_tasks, with_tasks
+from mqvitals_agent.view.object.card import Pasts, read_pasts
 from mqvitals_agent.view.object.detail import ChartedMetric, ObjectDetail, read_object_detail
 from mqvitals_agent.view.object.unknown_verdicts import UnknownVerdicts, read_unknown_verdicts
 from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_status_data, status_of
@@ -155,6 +156,8 @@ class Frame:
     leaders: tuple[LeaderBoard, ...] = ()
     journal: tuple[JournalEntry, ...] = ()
     before: Before = field(default_factory=Before)
+    pasts: Pasts = field(default_factory=dict)
+    """Of lists of a few objects their last hour, for the one under the cursor."""
 
     @property
     def handled(self) -> Handlings:
@@ -239,6 +242,7 @@ def _with_before(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Setti
 
 def _with_list(reader: StoreReader, frame: Frame, rules: RuleConfig, _: Settings) -> Frame:
     items = read_items(reader, frame.status, frame.request.kind, rules.rules)
+    frame = replace(frame, pasts=read_pasts(reader, items, frame.now))
     if frame.request.kind != "channel_initiator":
         return replace(frame, items=items)
     tasks = read_tasks(reader, frame.status, [item.name.owner for item in items])

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.text.styled import Line
+from mqvitals_agent.store.rows.journal import JournalEntry
+from mqvitals_agent.text.styled import Line, is_heading
 from mqvitals_agent.text.terminal import ELLIPSIS, cells
 from mqvitals_agent.view.alerts.words import object_key
 from mqvitals_agent.view.frame import ALERTS, OVERVIEW, Frame, FrameRequest, read_frame
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.screens.overview.page import overview_lines
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.journal import EntryKind
 from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner
 
@@ -83,6 +87,28 @@ def test_without_a_size_nothing_is_filled(lives: Lives) -> None:
     """Where it is not known how many rows are in sight, there are the essentials."""
     frame = frame_of(lives("incident"))
     assert len(overview_lines(frame, 119)) < len(overview_lines(frame, 119, 57))
+
+
+def test_the_journal_takes_the_rows_that_panels_leave(lives: Lives) -> None:
+    """Where all panels are whole and rows are free, more of the last minutes is shown, and no leader gives way."""
+    life = lives("quiet")
+    frame = frame_of(life)
+    states = [
+        JournalEntry(life.now - 1000 * n, EntryKind.STATE, ObjectName("QM01", "channel", f"C{n}"), "status", 3, 5)
+        for n in range(60)
+    ]
+    frame = replace(frame, journal=tuple(reversed(states)))
+
+    def recent(height: int) -> int:
+        return sum(" QM01 C" in each.text for each in overview_lines(frame, 199, height))
+
+    layers = (frame.leaders[at : at + 3] for at in range(0, len(frame.leaders), 3))
+    whole = sum(1 + max(len(board.leaders) for board in layer) for layer in layers)
+    least = next(height for height in range(20, 90) if recent(height) > 8)
+    shown = overview_lines(frame, 199, least)
+    titles = [place for place, each in enumerate(shown) if is_heading(each) and each.text.startswith("The last 15")]
+    assert len(shown) - titles[0] - 1 - recent(least) >= whole
+    assert [recent(least + more) for more in range(5)] == [9, 10, 11, 12, 13]
 
 
 def test_panels_open_what_they_show(lives: Lives) -> None:

@@ -215,7 +215,11 @@ class MainScreen(ActingScreen):
             table.styles.height = min(len(table.items) + 1, most) if table.items else "1fr"
         if tab.lines is not None:
             item = next((item for item in table.items if item.key == table.cursor_key), None) if tab.below else None
-            lines.show(tab.lines(frame, room, TabState(self.filter_text, item, lines.size.height)))
+            state = TabState(self.filter_text, item, lines.size.height, lines.cursor_key)
+            lines.show(tab.lines(frame, room, state))
+            if tab.matrix and lines.cursor_key != state.key:
+                # Now the cursor has its place.
+                lines.show(tab.lines(frame, room, state._replace(key=lines.cursor_key)))
 
     def _paint_table(self, table: VirtualTable, frame: Frame, width: int) -> None:
         shown = spaced(COLUMNS[self._tab.columns], width)
@@ -266,8 +270,8 @@ class MainScreen(ActingScreen):
             super().open_key(key)
 
     def on_cursor_view_highlighted(self, message: CursorView.Highlighted) -> None:
-        """The cursor of a table is on another item: show its text below."""
-        if self._tab.below and isinstance(message.view, VirtualTable):
+        """The cursor of a table or a matrix is on another object: show its text below."""
+        if self._tab.matrix or (self._tab.below and isinstance(message.view, VirtualTable)):
             self.repaint()
 
     def on_cursor_view_resized(self, _: CursorView.Resized) -> None:

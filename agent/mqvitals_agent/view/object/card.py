@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.store.result import CurrentValue, Series
 from mqvitals_agent.view.figures.trend import Points, charted_points
-from mqvitals_agent.view.figures.values import RATE, Values
+from mqvitals_agent.view.figures.values import MAIN_METRIC, RATE, Values
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.thresholds import Threshold, low_end_is_bad
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType
@@ -18,6 +18,7 @@ from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.view.figures.table import Item
 
 MOST = 8
 """The figures of a card: they must leave room for what to do on the smallest terminal."""
@@ -275,3 +276,28 @@ def shown_threshold(each: CardFigure) -> Threshold | None:
 def _number(each: CardFigure) -> float | None:
     value = each.latest.value
     return None if isinstance(value, Absence | str) or not math.isfinite(value) else value
+
+
+Pasts = Mapping[ObjectName, Mapping[str, Points]]
+"""The last hour by object and metric; of a counter a second."""
+
+_KINDS: Final = frozenset({"buffer_pool", "page_set", "cf_structure", "smds", "log", "channel_initiator"})
+"""Kinds whose past is read with their list: of each there are few."""
+_MOST_READ: Final = 60
+
+
+def read_pasts(reader: StoreReader, items: Sequence[Item], now: int) -> Pasts:
+    """The last hour until ``now`` (ms UTC) of the main figures of objects of which there are few, the first of
+    ``items``. Raises StoreError.
+    """
+    pasts: dict[ObjectName, dict[str, Points]] = {}
+    for item in [each for each in items if each.name.kind in _KINDS][:_MOST_READ]:
+        kind = item.name.kind
+        counter = RATE.get(kind, "")
+        wanted = [each for each in (MAIN_METRIC[kind], counter) if each in item.values]
+        series = reader.trends(item.name, wanted, now - _HOUR_MS, now)
+        pasts[item.name] = {
+            name: _rates(each, metric_of(kind, name)) if name == counter else each.points
+            for name, each in series.items()
+        }
+    return pasts

@@ -44,33 +44,35 @@ class _Columns(NamedTuple):
     yesterday: int
 
 
-def _columns_of(card: Sequence[CardFigure], words: Mapping[str, str], width: int) -> _Columns:
-    values = (cells(_words(each)) for each in card if not isinstance(each.latest.value, Absence))
-    return _columns(width, max(map(cells, words.values())), max(values, default=0))
+def _columns_of(card: Sequence[CardFigure], words: Mapping[str, str], width: int, *, compared: bool) -> _Columns:
+    values = (cells(value_words(each)) for each in card if not isinstance(each.latest.value, Absence))
+    return _columns(width, max(map(cells, words.values())), max(values, default=0), compared=compared)
 
 
-def _columns(width: int, names: int, values: int) -> _Columns:
+def _columns(width: int, names: int, values: int, *, compared: bool) -> _Columns:
     """What fits into ``width`` cells beside names and values of so many cells: yesterday goes first, then the past."""
     name, value = min(max(names, 8), 20), min(max(values, 12), 20 if width >= _ROOMY else 12)
     left = width - _GAP - name - 1 - value - 1 - _AGE
     threshold = 12 if left >= 12 + _GAP else 0
     left -= threshold + _GAP if threshold else 0
-    yesterday = 12 if left >= 12 + 2 * _GAP + _LEAST_PAST else 0
+    yesterday = 12 if compared and left >= 12 + 2 * _GAP + _LEAST_PAST else 0
     left -= yesterday + _GAP if yesterday else 0
     past = min(left - _GAP, _MOST_PAST) if left >= _LEAST_PAST + _GAP else 0
     return _Columns(name, value, _AGE, past, threshold, yesterday)
 
 
-def card_lines(card: Sequence[CardFigure], now: int, width: int, *, stale: bool = False) -> Iterator[Line]:
-    """A line with the titles of the columns and one a figure, in at most ``width`` cells; each knows its metric.
+def card_lines(
+    card: Sequence[CardFigure], now: int, width: int, *, stale: bool = False, compared: bool = True
+) -> Iterator[Line]:
+    """A line a figure, in at most ``width`` cells; each knows its metric.
 
-    ``stale``: nothing new comes.
+    ``stale``: nothing new comes. ``compared``: there is a column of yesterday's values.
     """
     if not card:
         yield line("  none of its figures is known", Tone.ABSENT)
         return
     words = _names(card)
-    columns = _columns_of(card, words, width)
+    columns = _columns_of(card, words, width, compared=compared)
     past, _ = _past_of(card, now)
     for each in card:
         spans = _row(each, words[each.metric.name], columns, (past, now), width, stale=stale)
@@ -93,11 +95,11 @@ def _past_of(card: Sequence[CardFigure], now: int) -> tuple[TimeRange, str]:
     return TimeRange(until - ms, until), words
 
 
-def card_titles(card: Sequence[CardFigure], now: int, width: int) -> str:
+def card_titles(card: Sequence[CardFigure], now: int, width: int, *, compared: bool = True) -> str:
     """The titles of the columns, to stand above the rows in a line that begins with other words."""
     if not card:
         return ""
-    columns = _columns_of(card, _names(card), width)
+    columns = _columns_of(card, _names(card), width, compared=compared)
     titles = [
         (columns.value, "now", True),
         (columns.age, "age", True),
@@ -129,12 +131,12 @@ def _row(
     beyond = crossed(each)
     tone = Tone.STALE if stale else Tone.STRONG if beyond is None else tone_of(health_of(beyond.severity))
     yield Span(" ")
-    yield Span(fit(_words(each), columns.value, right=True), tone)
+    yield Span(fit(value_words(each), columns.value, right=True), tone)
     yield Span(" ")
     yield Span(fit(old, columns.age, right=True), Tone.STALE if stale else Tone.FAINT)
     if columns.past:
         yield Span("  ")
-        yield from _past(each, past, columns.past, stale=stale)
+        yield from past_spans(each, past, columns.past, stale=stale)
     if columns.threshold:
         bound = shown_threshold(each)
         yield Span("  ")
@@ -145,7 +147,8 @@ def _row(
         yield Span(fit(_number_words(each.yesterday, each), columns.yesterday, right=True), Tone.FAINT)
 
 
-def _words(each: CardFigure) -> str:
+def value_words(each: CardFigure) -> str:
+    """The value with its unit, of a flow the rate."""
     if each.counted:
         return _number_words(each.rate, each) or figure(each.latest.value, each.metric)
     return figure(each.latest.value, each.metric)
@@ -166,7 +169,7 @@ def _bound_words(bound: Threshold, each: CardFigure) -> str:
     return f"{sign} {words}{glyph}"
 
 
-def _past(each: CardFigure, past: TimeRange, width: int, *, stale: bool) -> Iterator[Span]:
+def past_spans(each: CardFigure, past: TimeRange, width: int, *, stale: bool) -> Iterator[Span]:
     """The worst value of each stretch of the past, in the tone that its threshold gives it."""
     numbers = [value for _, value in each.points if value is not None and math.isfinite(value)]
     if each.metric.type is MetricType.STATE or not numbers:

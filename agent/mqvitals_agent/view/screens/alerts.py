@@ -70,17 +70,13 @@ def entry_texts(
         if key not in stages and not one_line:
             effects.setdefault(stands, []).append(key.rule)
     rows = [
-        _AlertRow(
-            health_of(shown_severity(alert)),
-            (marks or {}).get(alert, NO_MARK) if marks is not None else "",
-            duration_words(alert, silent.get(alert.key.object.owner, now)),
-            _when(alert, now),
-            _rule_cell(alert, numbers or {}, widest),
-            " ".join(
-                (object_words(alert.key.object), *_notes(alert, covered, stages, effects.get(alert.key, ()), silent))
-            ),
-            safe(short_summary(alert)),
-            alert.ended is None,
+        _alert_row(
+            alert,
+            now,
+            _notes(alert, covered, stages, effects.get(alert.key, ()), silent),
+            mark=(marks or {}).get(alert, NO_MARK) if marks is not None else "",
+            rule=_rule_cell(alert, numbers or {}, widest),
+            until=silent.get(alert.key.object.owner, now),
         )
         for alert in alerts
     ]
@@ -108,6 +104,22 @@ class _AlertRow(NamedTuple):
     words: str
     summary: str
     is_open: bool
+
+
+def _alert_row(alert: Alert, now: int, notes: Sequence[str], *, mark: str, rule: str, until: int) -> _AlertRow:
+    """Notes about what is stand beside the object; how it went follows the words of an ended alert, so that these have the
+    room."""
+    is_open = alert.ended is None
+    return _AlertRow(
+        health_of(shown_severity(alert)),
+        mark,
+        duration_words(alert, until),
+        _when(alert, now),
+        rule,
+        " ".join((object_words(alert.key.object), *(notes if is_open else ()))),
+        " ".join((safe(short_summary(alert)), *(() if is_open else notes))),
+        is_open,
+    )
 
 
 class _AlertColumns(NamedTuple):

@@ -207,7 +207,8 @@ def test_what_no_longer_holds_says_so() -> None:
         assert printed(alert_list_lines([standing], 1795176590000, 80))[1] == f"    {words}"
         assert alert_json(standing)["summary"] == words
         ended = replace(standing, ended=1795176590000)
-        assert printed(alert_list_lines([ended], 1795176590000, 80))[-1].strip() == "4 % free"
+        worst = f" ({ended.worst_value} at worst)" if ended.worst_value else ""
+        assert printed(alert_list_lines([ended], 1795176590000, 80))[-1].strip() == f"4 % free{worst}"
         assert alert_json(ended)["summary"] == "4 % free"
 
 
@@ -227,6 +228,15 @@ def test_an_ended_alert_shows_its_worst() -> None:
     text = " ".join(" ".join(printed(alert_list_lines([ended], 1795176590000, 80))).split())
     assert "(1 % at worst, 34 % at its end)" in text
     assert set(full_json(ended)) == {*alert_json(ended), "worst_value", "value_now"}
+
+
+def test_words_have_the_room_beside_the_objects() -> None:
+    """On a wide screen the words of ended alerts begin behind the longest object, and how they went follows them."""
+    ended = replace(
+        alert(), state=AlertState.RESOLVED, ended=1795176590000, value_now="34 %", worst_value="1 %", worst_number=1.0
+    )
+    (first,) = printed(alert_list_lines([ended], 1795176590000, 200))
+    assert first.endswith("QM01 buffer pool 3  4 % free (1 % at worst, 34 % at its end)")
 
 
 def test_what_is_silent_keeps_its_age() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.text.figure import age, counted, number
@@ -133,18 +133,36 @@ _OWNER: Final = 6
 
 def panel_rows(frame: Frame, width: int, rows: int) -> list[Line]:
     """Panels in ``width`` cells and at most ``rows`` rows, in order of need; none where there is no room for one."""
-    boards = frame.leaders
-    beside = next(count for least, count in _COLUMNS if width >= least)
-    layers = min(-(-len(boards) // beside), rows // LEAST_ROWS)
-    if layers < 1:
+    layers = _layers(frame, width)
+    fitting = layers[: max(rows, 0) // LEAST_ROWS]
+    if not fitting:
         return []
+    beside = _beside(width)
     size = (width - PANEL_GAP * (beside - 1)) // beside
     shown: list[Line] = []
-    for layer in range(layers):
-        height = (rows - len(shown)) // (layers - layer)
-        group = boards[layer * beside : (layer + 1) * beside]
+    for place, group in enumerate(fitting):
+        height = min((rows - len(shown)) // (len(fitting) - place), _height(group))
         shown += beside_each_other([_panel(frame, board, size, height) for board in group])
     return shown
+
+
+def _rows_of_panels(frame: Frame, width: int) -> int:
+    """The rows that the panels fill where there are enough."""
+    return sum(map(_height, _layers(frame, width)))
+
+
+def _layers(frame: Frame, width: int) -> list[tuple[LeaderBoard, ...]]:
+    """The panels that stand beside each other, those of need first."""
+    beside = _beside(width)
+    return [frame.leaders[at : at + beside] for at in range(0, len(frame.leaders), beside)]
+
+
+def _beside(width: int) -> int:
+    return next(count for least, count in _COLUMNS if width >= least)
+
+
+def _height(group: Sequence[LeaderBoard]) -> int:
+    return 1 + max(len(board.leaders) for board in group)
 
 
 def _panel(frame: Frame, board: LeaderBoard, width: int, height: int) -> Panel:
@@ -185,7 +203,7 @@ def _figure(frame: Frame, leader: Leader) -> str:
 
 
 _RECENT_ROWS, _LEAST_PANEL = 8, 2
-"""The most lines of the last minutes, and the rows that must be more than free for them."""
+"""The lines of the last minutes beside panels that would fill more, and the rows that must be more than free for them."""
 
 
 def overview_lines(frame: Frame, width: int, rows: int = 0) -> tuple[Line, ...]:
@@ -209,7 +227,9 @@ def overview_lines(frame: Frame, width: int, rows: int = 0) -> tuple[Line, ...]:
     left = rows - len(above) - len(unseen)
     shown = [*above, *alert_part(view, (frame.advice, *frame.further), width, left), *unseen]
     left = rows - len(shown)
-    recent = recent_lines(frame.journal, frame.now, width, min(_RECENT_ROWS, left - 1)) if left > _LEAST_PANEL else ()
+    # The journal has some rows, and those that the panels leave.
+    most = max(_RECENT_ROWS, left - 1 - _rows_of_panels(frame, width))
+    recent = recent_lines(frame.journal, frame.now, width, min(most, left - 1)) if left > _LEAST_PANEL else ()
     return (*shown, *recent, *panel_rows(frame, width, left - len(recent)))
 
 
