@@ -50,7 +50,8 @@ EVERY_S = 1.0
 """The interval of checks of the store, s."""
 
 COSTLY_S = 0.03
-"""The CPU of a frame, s, from which a cycle is read once, when all of it is there, instead of with each of its snapshots."""
+"""A frame that takes at least this CPU time, s, is read once a cycle, when all of it is there, not with each snapshot.
+"""
 
 _MOST_WAITS = 3
 """The most checks for which a costly frame is put off while more comes."""

@@ -145,7 +145,7 @@ def run_app(app: App[Any], forced: ForcedExit | None = None) -> int:
 
 @contextmanager
 def as_utf8(stream: TextIO | None) -> Iterator[None]:
-    """Within, a stream that Textual paints on takes any symbol: which ones are painted has been chosen."""
+    """A block in which a stream that Textual paints on takes any symbol: which ones are painted is chosen elsewhere."""
     if not isinstance(stream, io.TextIOWrapper):
         yield
         return

@@ -117,7 +117,7 @@ def to_alert(number: int) -> Way:
 
 
 def played(ms: int) -> Way:
-    """So much later, ms; where the store ends it is now."""
+    """Go on by so many ms; where the store ends it is now."""
 
     def way(reader: StoreReader, at: int | None) -> Arrival:
         if at is None:

@@ -40,7 +40,7 @@ class KindThen(NamedTuple):
 
 
 KeptKinds = dict[tuple[str, str, frozenset[str] | None], KindThen]
-"""By owner, kind and metrics: None for all."""
+"""What was read, by owner, kind and metrics (None: all metrics)."""
 
 
 class MomentReader(StoreReader):
@@ -147,11 +147,13 @@ class MomentReader(StoreReader):
         return [integer(ts) for (ts,) in reversed(rows)]
 
     def snapshot_span(self, owner: str, since: int, until: int) -> list[int]:
-        """When the snapshots of an owner from ``since`` to ``until``, or then, were taken, oldest first."""
+        """When the snapshots of an owner were taken from ``since`` on, ``until`` or the moment at the latest, oldest
+        first.
+        """
         return super().snapshot_span(owner, since, self._until(until))
 
     def severity_spans(self, since: int, until: int) -> tuple[SeveritySpan, ...]:
-        """How severe the alerts were that fired from ``since`` to ``until``, or then."""
+        """The severities over time of the alerts that fired from ``since`` on, ``until`` or the moment at the latest."""
         return super().severity_spans(since, self._until(until))
 
     def polled_cells(self, since: int, until: int, step_ms: int) -> Mapping[str, frozenset[int]]:
@@ -184,7 +186,7 @@ class MomentReader(StoreReader):
             yield poll
 
     def polls_near(self, kind: str, metrics: Sequence[str], moments: Sequence[int]) -> Iterator[Poll]:
-        """As of a store, until then."""
+        """The polls of all objects in the first snapshots at or after each moment, until then."""
         return (poll for poll in super().polls_near(kind, metrics, moments) if poll.ts <= self.at)
 
     def rate_sums(self, kind: str, metric: str, begun: Sequence[int], step_ms: int, **selection: Any) -> Any:
@@ -195,7 +197,7 @@ class MomentReader(StoreReader):
     def polls_at(
         self, names: Collection[ObjectName], metrics: Sequence[str], moments: Sequence[int]
     ) -> tuple[Poll, ...]:
-        """As of a store, until then."""
+        """The polls of some objects at some moments, until then."""
         return super().polls_at(names, metrics, [each for each in moments if each <= self.at])
 
     def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
@@ -296,7 +298,7 @@ class MomentReader(StoreReader):
         return tuple(each for each in found if name in (each.alert.key.object, each.alert.scope))
 
     def alerts_within(self, since: int, until: int) -> tuple[StoredAlert, ...]:
-        """The alerts of operational rules that fired at some time from ``since`` to ``until``, or then."""
+        """The operational alerts that fired from ``since`` on, ``until`` or the moment at the latest."""
         return tuple(
             each
             for each in self.alerts(include_ended=True, review=False)

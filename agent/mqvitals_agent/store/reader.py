@@ -85,6 +85,6 @@ class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
             return step_on(connection, at, step) if on else step_back(connection, at, step)
 
     def end_of_cycle(self, ts: int) -> int:
-        """When the cycle was over in which a snapshot was taken at ``ts``, ms UTC."""
+        """When the cycle ended that has a snapshot taken at ``ts``; both are ms UTC."""
         with self._query() as connection:
             return end_of_cycle(connection, ts)

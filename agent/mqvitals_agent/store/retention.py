@@ -340,7 +340,7 @@ class Retention:
         )
 
     def _journal(self, bound: int) -> Iterator[int]:
-        """Entries of the journal from before ``bound``, and the oldest of too many."""
+        """Entries of the journal from before ``bound``; of too many also the oldest."""
         yield from self._in_pieces(
             "DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE ts < ?1 ORDER BY ts LIMIT ?2)", bound
         )

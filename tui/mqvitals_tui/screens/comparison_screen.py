@@ -30,7 +30,7 @@ class Other(NamedTuple):
 
 
 def others(at: int | None, now: int, mark: int | None) -> tuple[Other, ...]:
-    """The moments that one at ``at`` (None: ``now``) is compared with, the likeliest first; all are ms UTC.
+    """The moments to compare the one at ``at`` (None: ``now``) with, the likeliest first; all are ms UTC.
 
     First the ``mark``, where there is one, then the day before the moment, with which the page of an object compares
     too; from the past then now.

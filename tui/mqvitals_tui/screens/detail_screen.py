@@ -254,12 +254,12 @@ class DetailScreen(ActingScreen):
         self._ask()
 
     def action_zoom(self) -> None:
-        """The charts from the least to the greatest value, or with their whole scale again."""
+        """Zoom the charts to the least and the greatest value, or show their whole scale again."""
         self._zoomed = not self._zoomed
         self.repaint()
 
     def action_cursor(self, step: int) -> None:
-        """The cursor of the charts a cell later or earlier; past the end it goes."""
+        """Move the cursor of the charts a cell later or earlier; past the end it disappears."""
         detail = self._detail
         if detail is not None:
             self._ago_ms = moved_cursor(detail, self._state, max(self.size.width - 1, 20), step)
@@ -283,7 +283,7 @@ class DetailScreen(ActingScreen):
         self.post_message(self.FrameRequested(self.request))
 
     def action_part(self, step: int) -> None:
-        """To the next section of the page, or to the one before."""
+        """Go to the next section of the page, or to the one before."""
         self.query_one("#lines", LinesView).go_to_part(step)
 
     async def action_explain(self) -> None:
@@ -316,7 +316,7 @@ class DetailScreen(ActingScreen):
         self.app.push_screen(ChoiceScreen(figures), charted)
 
     def action_add_chart(self) -> None:
-        """Chart what is under the cursor beside what is charted; what is there already goes."""
+        """Add what is under the cursor to the charts, or remove it where it is charted already."""
         wanted, detail = self._chartable_under(), self._detail
         if wanted is None or detail is None:
             self.notify("Put the cursor on a figure, or on an object that belongs to this one", markup=False)

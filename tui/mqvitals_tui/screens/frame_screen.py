@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 TICK_S = 1.0
 AGES_MS = 5_000
-"""The header's ages are those of this second, the others are painted again this often: on a full screen many tick."""
+"""How often the ages of a screen are painted again: there may be many. Those of the header are painted each second."""
 
 LEAST = (40, 10)
 """A terminal with fewer columns or lines shows only that it is too small, and the counts of alerts."""
@@ -153,27 +153,27 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     def frame(self) -> Frame | None:
         """The last frame that was read for the current request, as of the moment where one is."""
         read = self._read
-        return None if read is None or not self._is_mine(read) or not self._is_of_now(read) else read.frame
+        return None if read is None or not self._is_mine(read) or not self._agrees_with_header(read) else read.frame
 
     def _is_mine(self, read: LoadedFrame) -> bool:
         """Whether this screen requested the frame; the moment of a frame is the feed's."""
         return read.frame.request._replace(at=None) == self.request
 
-    def _is_of_now(self, read: LoadedFrame) -> bool:
-        """Whether it is as of the same moment as the newest frame, which the header shows."""
+    def _agrees_with_header(self, read: LoadedFrame) -> bool:
+        """Whether a frame is as of the same moment as the newest one, which the header shows."""
         return read.frame.request.at == self.context.news.at
 
     @property
     def held_words(self) -> str:
-        """What stands in place of the body where that is of another moment than the header; empty: it is not."""
+        """The words in place of a body that is of another moment than the header; empty: both are of the same."""
         read, at = self._read, self.context.news.at
-        if read is None or self._is_of_now(read):
+        if read is None or self._agrees_with_header(read):
             return ""
         return "reading what is now" if at is None else f"reading {moment(at)} {zone_name(at)}"
 
     @property
     def older_words(self) -> str:
-        """As of when what is shown is, where the store has been read since; empty: it is the newest."""
+        """The words about what is shown where the store has been read since: of when it is; empty: it is the newest."""
         frame, newest = self.frame, self.context.news.newest
         if frame is None or newest is None or frame.data.past or frame.seq.ts >= newest.seq.ts:
             return ""
@@ -182,7 +182,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     def recall(self) -> None:
         """Show what was read last for the request until it is read again."""
         read = self.context.kept.of(self.request, self.context.news.newest)
-        if read is not None and self._is_of_now(read):
+        if read is not None and self._agrees_with_header(read):
             self._read, self._stale = read, read.frame.status.stale
 
     def on_mount(self) -> None:

@@ -19,7 +19,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 _GAP = 8
-"""Cells between two changes that are rather painted too: to move the cursor and set its colours takes as much."""
+"""So few unchanged cells between two changes are painted too: to move the cursor and set its colours takes as much."""
 
 
 def changed_cells(before: Strip, after: Strip) -> list[tuple[int, int]]:

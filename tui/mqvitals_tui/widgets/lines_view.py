@@ -118,7 +118,7 @@ class LinesView(CursorView, can_focus=True):
     def _part_at(self, row: int) -> Part | None:
         """The part of a line in the place of the cursor, or the closest one.
 
-        Where none was chosen yet: of a line that begins with what it is about the first part.
+        Where none was chosen yet it is the first part, on a line that begins with what it is about.
         """
         line = self._lines[row]
         if not line.parts:
@@ -196,8 +196,10 @@ class LinesView(CursorView, can_focus=True):
         return strip
 
     def _with_part(self, under: Strip, plain: Strip, part: Part, width: int) -> Strip:
-        """The line with its chosen part: of a matrix that alone is on the cursor's ground, and keeps its colours; a cell
-        of a strip, which is small, is inverted in the line ``under`` the cursor.
+        """The line with its chosen part.
+
+        In a matrix that part alone is on the ground of the cursor, and keeps its colours. In a strip, whose cells are
+        small, it is inverted in the line ``under`` the cursor.
         """
         begin, end = min(part.begin, width), min(part.end, width)
         if not part.at:

@@ -51,8 +51,8 @@ class AlertQueries(QueryBase):
         return tuple(each for each in found if review is None or (each.alert.kind_of_rule != OPERATIONAL) is review)
 
     def alerts_about(self, name: ObjectName) -> tuple[StoredAlert, ...]:
-        """The alerts of an object, in the order they arose: of itself, or as the object to which they belong; also those
-        that have ended, or wait for their hold.
+        """The alerts about an object, and those with it as their scope, in the order they arose; ended and pending ones
+        too.
         """
         where = "(owner = ? AND kind = ? AND name = ?) OR (scope_owner = ? AND scope_kind = ? AND scope_name = ?)"
         with self._query() as connection:
@@ -67,7 +67,7 @@ class AlertQueries(QueryBase):
             return tuple(read_alerts(connection, where, (OPERATIONAL, until, since)))
 
     def severity_spans(self, since: int, until: int) -> tuple[SeveritySpan, ...]:
-        """How severe the alerts of operational rules were that fired from ``since`` to ``until`` (ms UTC), by alert."""
+        """The severities over time of the operational alerts that fired from ``since`` to ``until`` (ms UTC), by alert."""
         with self._query() as connection:
             return tuple(read_severity_spans(connection, OPERATIONAL, since, until))
 

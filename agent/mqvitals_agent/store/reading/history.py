@@ -60,7 +60,8 @@ class HistoryQueries(QueryBase):
                 source: history.several(connection, name, tuple(known), source, first=first, last=last)
                 for source in history.sources(connection, name)
             }
-            # What only records hold has nothing in thousands of polls, where there is a record.
+            # A metric of records alone has no value in any poll: where there is a record, thousands of polls are not
+            # read.
             polled = [
                 metric
                 for metric, each in known.items()

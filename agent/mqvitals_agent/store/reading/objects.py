@@ -83,7 +83,7 @@ class ObjectQueries(QueryBase):
     def current_of(
         self, owner: str, kind: str, names: Collection[ObjectName], metrics: Collection[str]
     ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
-        """``current`` of those of these objects of one owner and kind that exist. Raises UnknownNameError."""
+        """``current`` of these objects of one owner and kind, as far as they exist. Raises UnknownNameError."""
         found = self.current_by_kind(owner, kind, metrics)
         return {name: values for name, values in found.items() if name in names}
 
@@ -96,10 +96,11 @@ class ObjectQueries(QueryBase):
         *,
         doubtful: bool = False,
     ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
-        """``current_by_kind`` of the objects that name another: of ``naming``, a metric and a value as it stands in a name.
+        """``current_by_kind`` of the objects that name a certain other one, and possibly of more.
 
-        There may be further ones among them. With ``doubtful`` all are there of which it is not known what they name, and
-        where there are others, one of these. Raises UnknownNameError.
+        ``naming`` is the metric that names it, and the name as text. With ``doubtful`` the result also has every object
+        of which it is not known what it names, and one of those that name another, where there are any. Raises
+        UnknownNameError.
         """
         metric, value = naming
         self._metric(kind, metric)

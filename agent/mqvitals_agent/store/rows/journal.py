@@ -28,7 +28,7 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported, Value
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 MOST_ENTRIES: Final = 200_000
-"""More rows of the journal than that are not kept, however young."""
+"""The most rows of the journal that are kept, however young they are."""
 
 FIRST_SEEN, GONE, BACK = "first seen", "gone", "back"
 """What an entry of kind ``OBJECT`` has in place of a metric."""
@@ -84,10 +84,11 @@ class JournalEntry(NamedTuple):
 def followed_change(
     name: ObjectName, command: str, metric: str, old: Reported | None, new: Reported, ts: int, before: int
 ) -> JournalEntry | None:
-    """The entry for a followed metric that ``command`` told as ``new`` at ``ts``, ``before`` as ``old``; None: it is none.
+    """The entry for a followed metric that ``command`` reported as ``old`` at ``before`` and as ``new`` at ``ts``, if
+    it is one.
 
-    What is absent on either side is none. Handles count only where the first one comes or the last one goes; a start is
-    another one only where no other time zone explains it.
+    A value that is absent on either side makes none. Handles count only where the first one comes or the last one goes;
+    a start counts only where another time zone does not explain it.
     """
     kind = FOLLOWED.get(name.kind, {}).get(command, {}).get(metric)
     if kind is None or old is None or isinstance(old, Absence) or isinstance(new, Absence) or old == new:
@@ -179,7 +180,7 @@ def _accepting(query: JournalQuery) -> Callable[[JournalEntry], bool]:
 def _of_objects(
     connection: sqlite3.Connection, select: str, time: str, query: JournalQuery, *, also: str = "1"
 ) -> Iterator[Sequence[Any]]:
-    """The rows of a query, those of the newest ``time`` first; of the wanted objects or owners where few are wanted."""
+    """The rows of a query, the newest ``time`` first; where few objects or owners are wanted, only theirs."""
     where, parameters = f"{also} AND {time} BETWEEN ? AND ?", (max(query.since, 1), min(query.until, LAST_MOMENT))
     if query.objects is not None:
         names = sorted(set(query.objects))
@@ -314,8 +315,9 @@ def _alert_of(connection: sqlite3.Connection, about: str) -> tuple[int, ObjectNa
 
 
 def matters(code: str) -> bool:
-    """Whether a message belongs into the journal: its type letter asks for action or tells an error, or it is an event
-    that is not told by a change of a definition."""
+    """Whether a message belongs in the journal: its type letter asks for action or tells an error, or it is an event
+    that is not told by a change of a definition.
+    """
     if code.startswith("event:"):
         return ":".join(code.split(":")[:2]) not in CHANGE_IDS
     return code not in FREQUENT and (code[-1:] in "EADS" or code in _TELLING) and not code.startswith("$HAS")

@@ -26,7 +26,7 @@ RuleOf = Callable[[Alert], "CompiledRule | None"]
 
 
 def with_past_words(reader: StoreReader, alerts: Iterable[Alert], at: int, rule_of: RuleOf) -> tuple[Alert, ...]:
-    """The alerts with summaries that state the figures of ``at`` (ms UTC), which ``reader`` is as of.
+    """The alerts with summaries that state the figures of ``at`` (ms UTC); ``reader`` is as of that moment.
 
     A summary that was said by then stays. One that was said later is said again with the figures of then, where the
     condition held then. Else the later words are marked, behind the figure of then where that is known. Raises

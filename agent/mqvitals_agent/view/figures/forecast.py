@@ -40,10 +40,10 @@ _LEAST_RATIO = 10.0
 """How many times its own uncertainty a slope must be: noise does not reach it by chance, however few the values."""
 
 _NEWEST, _OLDER = 120, 120
-"""The values that are looked at: the newest ones all, of those before every so manieth."""
+"""How many values are looked at: the newest ones, and of those before as many, evenly spread."""
 
 _SLOWER = 1.5
-"""A rise that is late by this factor, measured by its longest wait, has come to rest."""
+"""A rise has come to rest when its next value is later than the longest wait so far, times this."""
 
 _WIDER = 2
 """The factor from one basis to the next: the shortest that shows a line is taken, so that an hour of calm before does

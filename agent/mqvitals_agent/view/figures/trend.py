@@ -145,7 +145,7 @@ def _is_covered(view: Trend) -> bool:
 
 
 def longest_joined(view: Trend) -> float | None:
-    """The longest distance of points that are joined: any where gaps have points of their own."""
+    """The longest distance of two points that are joined; there is no limit where gaps have points of their own."""
     return math.inf if _is_covered(view) else None
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
 
 BEFORE_MS: Final = 15 * 60_000
-"""So long before an alert began is looked at."""
+"""The time before the beginning of an alert that is looked at."""
 
 LATER_MS: Final = 20 * 60_000
 """What was seen so long after an alert began may have been there before: definitions are asked for rarely."""
@@ -56,10 +56,12 @@ _LEAST_SCORE: Final = 4.0
 _FARTHEST: Final = 1_000.0
 """A figure that is farther from its usual range is told as that far."""
 _MOST_OF_FIGURES, _SOFT, _FURTHER = 40.0, 20.0, 0.8
-"""Figures stand below the changes of the same object: their scores come near to the first of these the farther they are,
-measured by the second; each further figure of an object has this part of the one before."""
+"""How figures are scored, so that they stand below the changes of the same object. A score comes near to the first
+number with the distance, measured by the second; each further figure of an object has the third as its part of the one
+before.
+"""
 _NORMAL: Final = 1.4826
-"""By which a median deviation becomes a standard deviation."""
+"""The factor from a median deviation to a standard deviation."""
 _SHARE: Final = 0.05
 """A deviation of less than this share of the usual value is none."""
 _LEAST: Final[Mapping[str, float]] = {
@@ -86,7 +88,7 @@ _WEIGHT: Final[Mapping[EntryKind, float]] = {
     EntryKind.AGENT: 25.0,
     EntryKind.LOG: 15.0,
 }
-"""What an entry of the journal weighs; alerts are none of these: they follow from what is looked for."""
+"""The weight of an entry of the journal, by kind. Alerts have none: they follow from what is looked for."""
 
 _OWN, _RELATED, _MANAGER = 1.0, 0.85, 0.7
 """By how near the object is: the alert's own, one that it rests on, its queue manager."""
@@ -162,8 +164,8 @@ def departure_of(within: Points, before: Points, days: Sequence[float], unit: st
 def distance(value: float, usual: Sequence[float], unit: str = "") -> float:
     """How many standard deviations a value is from the median of what is usual, at most ``_FARTHEST``.
 
-    The deviation is at least a share of the usual value, and what is one of its unit: a figure that never moved does not
-    count for much when it moves a little.
+    The deviation counts as at least ``_SHARE`` of the usual value and the least deviation of the unit: a figure that
+    never moved does not count for much when it moves a little.
     """
     middle = median(usual)
     spread = _NORMAL * median(abs(each - middle) for each in usual)

@@ -37,7 +37,7 @@ MOST_DIFFERENCES: Final = 500
 """The biggest differences, which are shown."""
 
 _OTHER_STATE: Final = 3.0
-"""The size of a change of state, of an object that comes or goes: as of a number that grows to twenty times."""
+"""The size of a change of state, and of an object that comes or goes: that of a number that grows twentyfold."""
 
 _STATE_SIZES: Final[Mapping[tuple[str, str], float]] = {
     ("queue_manager", "reachable"): 12.0,
@@ -46,7 +46,7 @@ _STATE_SIZES: Final[Mapping[tuple[str, str], float]] = {
     ("channel", "status"): 4.0,
     ("channel", "substate"): 1.0,
 }
-"""The same of states on which much depends, and of one that changes with every message."""
+"""The size of a change of states on which much depends, and of one that changes with every message."""
 
 _COME_OR_GONE: Final = 1.0
 """The size of a figure that is absent at one of the moments."""
@@ -150,7 +150,7 @@ def _size(kind: str, metric: Metric, then: CurrentValue | None, now: CurrentValu
 
 
 def _any(values: Values | None) -> CurrentValue | None:
-    """Something that says when an object was there."""
+    """Any value of an object: its time says when the object was there."""
     return None if values is None else next(iter(values.values()), None)
 
 

@@ -97,8 +97,9 @@ def folded(states: States, width: int) -> list[Health | None]:
 
 
 def heat_parts(heat: Heat, states: States, key: str, x: int, now: int) -> tuple[Part, ...]:
-    """The ways of a strip of ``states`` that begins in the cell ``x`` of a line about ``key``: each cell leads to the end
-    of its time, ``now`` (ms UTC) at the latest; a hole leads nowhere.
+    """The parts of a strip of ``states`` that begins in the cell ``x`` of a line about ``key``.
+
+    Each leads to the end of the time of its cell, ``now`` (ms UTC) at the latest; a hole leads nowhere.
     """
     return tuple(
         Part(x + place, x + place + 1, key, min(heat.moment(place, len(states)), now), state.name)

@@ -37,7 +37,7 @@ FLAP_MS: Final = 10 * 60_000
 """Entries about the same that follow each other within this time belong to one flap."""
 
 LEAST_FLAPS: Final = 4
-"""So many of them are folded into one line."""
+"""So many of them at least are folded into one line."""
 
 RECENT_MS: Final = 15 * 60_000
 """The last minutes of the overview."""
@@ -50,7 +50,7 @@ IN_OTHER_SECTIONS: Final = frozenset({EntryKind.DEFINITION, EntryKind.MESSAGE})
 
 _SECTION_ENTRIES: Final = 12
 _CROWD: Final = 3
-"""More objects to which the same happens at once are one line of the overview."""
+"""When the same happens to more objects at once, they are one line of the overview."""
 _WHEN, _KIND, _WITH_KIND = 8, 10, 60
 """Cells of a time of day and of the widest kind, and the width from which lines say their kind."""
 
@@ -164,7 +164,7 @@ def _handles(value: Value | None) -> str:
 
 
 def _both(entry: JournalEntry) -> tuple[str, str]:
-    """Old and new value; of a list that has changed in parts only these."""
+    """Old and new value; of a list only the parts that have changed."""
     if isinstance(entry.old, str) and isinstance(entry.new, str) and ", " in entry.old + entry.new:
         old, new = ([part.strip() for part in value.split(",")] for value in (entry.old, entry.new))
         left, come = ([each for each in one if each not in other] for one, other in ((old, new), (new, old)))
@@ -307,7 +307,8 @@ def journal_lines(
 ) -> tuple[Line, ...]:
     """The journal's screen: entries (oldest first) that match ``text``, the newest first, or ``grouped`` by object.
 
-    ``most``: so many entries were read at most; where there are as many, older ones are not shown.
+    ``most`` is how many entries were read at most (0: all): where there are as many, the title says that they are the
+    newest.
     """
     found = fold(matching_entries(entries, text))
     zone = zone_name(now)

@@ -195,8 +195,10 @@ class _Reads:
         return RelatedObjects(words, text=rest) if rest else None
 
     def other_end(self, partner: str) -> RelatedObjects | None:
-        """The channels of the same name at its partners, those that lead here and that to which it leads: both ends of
-        a channel have one name."""
+        """The channels at the other end: both ends of a channel have one name.
+
+        They are the channels of its name at its partners, those that lead here and the one to which it leads.
+        """
         found: dict[ObjectName, Values] = {}
         for owner in self._owners:
             name = ObjectName(owner, "channel", self._name.name)

@@ -236,7 +236,7 @@ def _figure_of(
     counted = CardFigure(metric, latest).counted
     points = _rates(past, metric) if counted else past.points
     if latest.probe != KINDS[kind].poll:
-        # A slower command: the polls between its answers do not say that there was none.
+        # A slower command: a poll between two of its answers is no gap.
         points = tuple(point for point in points if point[1] is not None)
     earlier = [value for _, value in (_rates(before, metric) if counted else before.points) if value is not None]
     rate = None

@@ -189,7 +189,7 @@ def past_spans(each: CardFigure, past: TimeRange, width: int, *, stale: bool) ->
 def _tone_of(each: CardFigure, value: float | None, *, stale: bool) -> Tone:
     if stale:
         return Tone.STALE
-    # What a counter is told as is no increase, with which its thresholds are compared.
+    # A counter is shown as a rate; its thresholds are compared with the increase of an interval.
     reached = [] if value is None or each.counted else [one for one in at_work(each) if one.reached_by(value)]
     worst = max(reached, key=lambda one: one.severity, default=None)
     return Tone.CALM if worst is None else tone_of(health_of(worst.severity))

@@ -180,10 +180,10 @@ def read_alerts(connection: sqlite3.Connection, where: str, parameters: tuple[An
 def read_alerts_as_of(
     connection: sqlite3.Connection, at: int, *, ended: bool, number: int | None = None
 ) -> list[StoredAlert]:
-    """The alerts that had been stored by ``at`` (ms UTC) as they were then; those that had ended only with ``ended``.
+    """The alerts stored by ``at`` (ms UTC), as they were then; ended ones only with ``ended``.
 
-    With ``number`` only that one. Of an alert that has changed since, state, severity and reason are those of its last
-    transition by then; its words and figures are not kept: those that it has are of ``updated``. Raises sqlite3.Error.
+    With ``number`` only that one. An alert that has changed since has the state, severity and reason of its last
+    transition by then. Its words and figures of then are not kept: it has those of ``updated``. Raises sqlite3.Error.
     """
     where, parameters = "since <= ?", [at]
     if not ended:
@@ -251,8 +251,7 @@ class SeveritySpan(NamedTuple):
 def read_severity_spans(
     connection: sqlite3.Connection, kind_of_rule: str, since: int, until: int
 ) -> Iterator[SeveritySpan]:
-    """How severe the alerts were that fired at some time from ``since`` to ``until`` (ms UTC), by alert, oldest first.
-
+    """The severities over time of the alerts that fired from ``since`` to ``until`` (ms UTC), by alert, oldest first.
     Raises sqlite3.Error.
     """
     within = "SELECT id, owner FROM alert WHERE kind_of_rule = ?1 AND started <= ?3 AND"

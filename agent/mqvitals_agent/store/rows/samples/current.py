@@ -118,9 +118,10 @@ class CurrentQuery:
     def naming(
         self, connection: sqlite3.Connection, owner: str, metric: str, value: str, *, doubtful: bool
     ) -> list[tuple[int, str]]:
-        """Number and name of the existing objects of an owner of which a row has ``value`` in ``metric``, by name.
+        """The number and name of each existing object of an owner whose ``metric`` is ``value``, by name.
 
-        With ``doubtful`` also those of which a row leaves open what they name, and one of the others. Raises sqlite3.Error.
+        With ``doubtful`` also each object of which a row leaves open what it names, and one of the others. Raises
+        sqlite3.Error.
         """
         cell = f'c."{metric}"' if metric in self._metrics else "NULL"
         mentioned = f"instr(c.absent, '\"{metric}\"')"

@@ -193,7 +193,9 @@ class CurrentWriter:
                     self._entries.append(entry)
 
     def _is_told(self, entry: JournalEntry) -> bool:
-        """Whether an entry is routine, and one like it was noted shortly before; else it is the one that is noted."""
+        """Whether an entry is routine and one like it was noted shortly before. If not, this one is remembered as
+        noted.
+        """
         if not is_routine(entry):
             return False
         key = entry.name, entry.metric
@@ -204,7 +206,7 @@ class CurrentWriter:
         return False
 
     def _first_sight(self, reading: Reading) -> None:
-        """Note that an object was not there before; the first of an owner's kind say nothing."""
+        """Note an object that is new. The first objects of a kind that an owner reports are not."""
         name = reading.object
         self._defined_now.add((name.owner, name.kind))
         if (name.owner, name.kind) not in self._defined or reading.source is not _POLL:
@@ -344,8 +346,11 @@ class CurrentWriter:
 
 
 def together(entries: Sequence[JournalEntry]) -> Iterator[JournalEntry]:
-    """The entries of a snapshot as they are kept: of a queue manager that is gone nothing else is told as gone, and of
-    very many objects of a kind that come or go only their number."""
+    """The entries of a snapshot as they are kept.
+
+    Where a queue manager is gone, nothing else is told as gone. Of very many objects of a kind that come or go only the
+    number is kept.
+    """
     left = any(each.metric == GONE and each.name.kind == QUEUE_MANAGER_KIND.name for each in entries)
     counts = Counter((each.name.kind, each.metric) for each in entries if each.kind is EntryKind.OBJECT)
     told: set[tuple[str, str]] = set()

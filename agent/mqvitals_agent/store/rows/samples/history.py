@@ -71,9 +71,10 @@ _COUNTS: Types = frozenset((int, type(None)))
 
 
 def _checked_columns(rows: Sequence[Sequence[Any]], fixed: int, types: Sequence[Types]) -> Sequence[Sequence[Any]]:
-    """Rows of a time, ``fixed`` - 1 whole numbers or none, and a value for each of ``types``, as columns of checked cells.
+    """Turn rows into columns of checked cells.
 
-    A column of thousands is checked by the handful of types in it. Raises as ``moment`` and ``checked_values`` do.
+    A row has a time, ``fixed`` - 1 whole numbers or None, and a value for each of ``types``. A column of thousands is
+    checked by the handful of types in it. Raises as ``moment`` and ``checked_values`` do.
     """
     if not rows:
         return [()] * (fixed + len(types))

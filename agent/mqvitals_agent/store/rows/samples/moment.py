@@ -31,7 +31,7 @@ from mqvitals_rules.vocabulary.changes import RECORDED
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported, Value
 
 LOOKBACK_MS: Final = 6 * 3_600_000
-"""What was not reported in so long before a moment has no value then."""
+"""A metric has no value at a moment when it was last reported longer than this before."""
 
 _READ_WHOLE: Final = 2
 """Snapshots that are read for all objects before the rest is looked for one by one."""
@@ -40,9 +40,9 @@ _FEW: Final = 64
 _LOOKED_THROUGH: Final = 40
 """Snapshots that are looked through for one in which the objects were polled."""
 _MOST_SEEKS: Final = 3_000
-"""More objects than these are not looked for one by one."""
+"""The most objects that are looked for one by one."""
 _LEADERS: Final = 8
-"""Objects that lead to the newest snapshot of so many."""
+"""Where more are missing, so many of them are looked for; the newest snapshot of these is read for all."""
 _RECORDS: Final = 3
 """The newest records of an object that are read: several probes may have ended at different times."""
 
@@ -65,8 +65,8 @@ Looked = dict[tuple[str, tuple[str, ...]], LookedBack]
 class CurrentRows:
     """Rows of current state: those of polls by number, those of records by number and source.
 
-    ``told`` are the metrics that any row of a probe other than the poll is about. Read once they serve every moment
-    before: what has changed after it says when.
+    ``told`` are the metrics that the rows of other probes than the poll hold. Rows that were read once serve every
+    earlier moment: one that has changed since says when.
     """
 
     polled: Rows
@@ -294,10 +294,11 @@ class MomentQuery:
         return [number for (number,) in rows if number in numbers]
 
     def leaders(self, connection: sqlite3.Connection, owner: str, metric: str, count: int) -> frozenset[int]:
-        """The numbers of objects of ``owner`` among which are the ``count`` with the greatest numbers above 0 in a metric.
+        """The numbers of some objects of ``owner``, among them the ``count`` with the greatest values above 0 of a
+        metric.
 
-        Those of the newest two snapshots in which the kind was polled: an object of a slower probe is in the second one.
-        Raises sqlite3.Error.
+        They are looked for in the newest two snapshots in which the kind was polled: an object of a slower probe is in
+        the second one. Raises sqlite3.Error.
         """
         found: set[int] = set()
         looked = 0

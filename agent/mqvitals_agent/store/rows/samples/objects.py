@@ -16,7 +16,7 @@ from mqvitals_rules.snapshot import Instance, ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
 _WILD = compile_pattern(r"[*?\[]")
-"""What makes a pattern of a name."""
+"""The characters that make a name a pattern."""
 
 
 def read_owners(connection: sqlite3.Connection) -> tuple[Owner, ...]:

@@ -46,7 +46,7 @@ def step_on(connection: sqlite3.Connection, at: int, step: TimeStep) -> int | No
 
 
 def end_of_cycle(connection: sqlite3.Connection, ts: int) -> int:
-    """When the last snapshot of the cycle was taken in which one was at ``ts`` (ms UTC). Raises sqlite3.Error."""
+    """When the last snapshot was taken of the cycle that has one at ``ts``; both are ms UTC. Raises sqlite3.Error."""
     end = _snapshot(connection, "max", ts, ts + _CYCLE_MS - 1)
     return ts if end is None else end
 
