@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from mqvitals_rules.snapshot import ObjectName, Reading, fresh_until
+from mqvitals_rules.snapshot import PATIENCE_MS, ObjectName, Reading, fresh_until
 from mqvitals_rules.vocabulary.metric import NO_YES, Absence, Reported, Value
 from mqvitals_rules.vocabulary.storage import PURPOSES
 
@@ -15,10 +15,6 @@ STALE_AFTER = 3
 _NEVER = 1 << 62
 
 _NO_METRICS: frozenset[str] = frozenset()
-
-PATIENCE_MS = 75 * 60_000
-"""For so long after its end a record is at most awaiting the next one, however short its interval was: the first interval
-after a start is short, and the usual 30 minutes of the next one end that much later. Its values do not count meanwhile."""
 
 LOST = frozenset({Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
 """A metric of polls that is absent for these reasons is absent to a rule, whatever an older record has."""

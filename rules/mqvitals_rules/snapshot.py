@@ -4,7 +4,7 @@ from readings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache
@@ -89,6 +89,26 @@ def fresh_until(ts: int, interval_ms: int | None, probe: str = "") -> int:
     """Until when (ms UTC) a record of the ``interval_ms`` before ``ts`` is fresh. Of unknown length: for good."""
     intervals = MEASURED_INTERVALS if probe in MEASURED else FRESH_INTERVALS
     return ts + round(intervals * interval_ms) if interval_ms else _FOR_GOOD
+
+
+PATIENCE_MS: Final = 75 * 60_000
+"""For so long after its end a record is at most awaiting the next one, however short its interval was: the first interval
+after a start is short, and the usual 30 minutes of the next one end that much later."""
+
+
+NEWEST_RECORDS: Final = 3
+"""So many of the newest records of an object are looked at: several probes may have ended at different times."""
+
+
+def overdue_after(ts: int, interval_ms: int | None, recent_ms: Collection[int | None], probe: str = "") -> int:
+    """Until when (ms UTC) nothing is wrong where no record follows the one of the ``interval_ms`` before ``ts``.
+
+    ``recent_ms`` are the intervals of the newest records of its object, its own among them. The longest counts, as one in
+    which the queue manager started or ended is short. One alone may be such a short one.
+    """
+    longest = max((each for each in recent_ms if each), default=0)
+    fresh = fresh_until(ts, interval_ms and max(interval_ms, longest), probe)
+    return fresh if len(recent_ms) > 1 else max(fresh, ts + PATIENCE_MS)
 
 
 @dataclass(frozen=True, slots=True)

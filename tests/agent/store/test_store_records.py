@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.history import Point
-from mqvitals_rules.snapshot import Reading, Source
+from mqvitals_rules.snapshot import PATIENCE_MS, Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 HALF_HOUR = 1_800_000
+CYCLE_MS = 10_000
 Record = Callable[..., Reading]
 
 
@@ -124,6 +126,34 @@ def test_a_record_goes_stale_by_its_own_interval(path: Path, make: Any, record: 
         with StoreReader.open(path, kinds=make.kinds) as reader:
             assert reader.current(make.queue())["puts"].unanswered is why
             assert reader.current(make.queue())["depth"].unanswered is None
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_short_interval_is_no_reason_to_be_stale(path: Path, make: Any, record: Record, before: bool) -> None:
+    """The first interval after a start is short: the next record is awaited as long as after a whole interval."""
+    start, last = (ms // CYCLE_MS for ms in (2 * HALF_HOUR, 2 * HALF_HOUR + PATIENCE_MS))
+    short = replace(record(2, puts=1), interval_ms=60_000)
+    tell(path, make, [*([record(1, puts=9)] if before else []), short, make.status(start, depth=1)], first=start)
+    for cycle, why in ((last, None), (last + 1, Absence.STALE)):
+        tell(path, make, [make.status(cycle, depth=2)], first=cycle)
+        with StoreReader.open(path, kinds=make.kinds) as reader:
+            assert reader.current(make.queue())["puts"].unanswered is why
+            then = reader.as_of(make.ts(cycle))
+            assert then.current(make.queue())["puts"].unanswered is why
+
+
+@pytest.mark.parametrize("minutes", [1, 5])
+def test_short_intervals_of_a_site_count(path: Path, make: Any, record: Record, minutes: int) -> None:
+    """Where several records in a row are of a short interval, the next one is overdue after two and a half of it."""
+    start, length = 2 * HALF_HOUR, minutes * 60_000
+    records = [replace(record(2, puts=1), interval_ms=length, ts=make.start + start + at * length) for at in (0, 1)]
+    ends = (start + length) // CYCLE_MS
+    tell(path, make, [*records, make.status(ends, depth=1)], first=ends)
+    last = ends + length * 5 // 2 // CYCLE_MS
+    for cycle, why in ((last, None), (last + 1, Absence.STALE)):
+        tell(path, make, [make.status(cycle, depth=2)], first=cycle)
+        with StoreReader.open(path, kinds=make.kinds) as reader:
+            assert reader.current(make.queue())["puts"].unanswered is why
 
 
 def test_a_record_from_before_does_not_bring_an_object_back(path: Path, make: Any, record: Record) -> None:

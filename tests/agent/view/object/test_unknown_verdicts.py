@@ -19,9 +19,9 @@ from mqvitals_agent.view.screens.unknown import UNKNOWN_KEY, unknown_hint, unkno
 from mqvitals_agent.view.status import TO_DO, StatusData, status_of, troubling, without_answer
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
-from mqvitals_rules.latest_state import PATIENCE_MS, LatestState
+from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.ruleset.config import RuleConfig
-from mqvitals_rules.snapshot import FRESH_INTERVALS, ObjectName, Reading, Source
+from mqvitals_rules.snapshot import FRESH_INTERVALS, PATIENCE_MS, ObjectName, Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence
 
 MINUTE = 60_000

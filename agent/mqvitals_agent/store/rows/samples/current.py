@@ -21,7 +21,7 @@ from mqvitals_agent.store.rows.tables import (
     types_of,
 )
 from mqvitals_rules.latest_state import NAMES_NONE
-from mqvitals_rules.snapshot import ObjectName, Reading, Source, fresh_until
+from mqvitals_rules.snapshot import NEWEST_RECORDS, ObjectName, Reading, Source, fresh_until, overdue_after
 from mqvitals_rules.vocabulary.metric import Absence
 
 _FEW = 8
@@ -53,8 +53,8 @@ class CurrentQuery:
         """By object number, what is known of the objects that fulfil ``where`` (a text of ours). Raises sqlite3.Error.
 
         A value of any probe comes before an absence of another: a command cannot report what only SMF holds. Of several
-        the newest counts. A value of a record is marked as unanswered once it is no longer fresh at the last snapshot of
-        its owner.
+        the newest counts. A value of a record is marked as unanswered once the next record is overdue at the last snapshot
+        of its owner.
         """
         found: dict[int, dict[str, CurrentValue]] = {}
         if not self._exists:
@@ -81,6 +81,8 @@ class CurrentQuery:
         )
         # Thousands of objects share a handful of these.
         reasons: dict[str | None, Mapping[str, Absence]] = {None: {}}
+        # Records of a queue manager end together.
+        late: dict[tuple[int, str, int | None, int | None, int | None], bool] = {}
         for number, probe, ts, asked, unanswered, absent, source, interval, newest, *cells in rows:
             text(probe), moment_or_none(ts), moment(asked)
             known = found.get(number)
@@ -94,11 +96,10 @@ class CurrentQuery:
                 # Its sample is kept for long: a record without one is older than that.
                 kept = interval is not None
                 interval = None if interval == _UNKNOWN else interval
-                if (
-                    ts is not None
-                    and newest is not None
-                    and (not kept or integer(newest) > fresh_until(ts, interval, probe))
-                ):
+                key = source, probe, ts, interval, newest
+                if kept and key not in late:
+                    late[key] = self._is_late(connection, number, *key)
+                if ts is not None and newest is not None and (not kept or late[key]):
                     why = Absence.STALE
             missing = reasons.get(absent)
             if missing is None:
@@ -114,6 +115,28 @@ class CurrentQuery:
                 if value is not None:
                     known[metric] = CurrentValue(value, ts, probe, asked, why, origin, interval)
         return found
+
+    def _is_late(
+        self,
+        connection: sqlite3.Connection,
+        number: int,
+        source: int,
+        probe: str,
+        ts: int | None,
+        interval: int | None,
+        newest: int | None,
+    ) -> bool:
+        """Whether at ``newest`` a record of an object should have followed the one that ended at ``ts``, both ms UTC."""
+        if ts is None or newest is None or integer(newest) <= fresh_until(ts, interval, probe):
+            return False
+        rows = connection.execute(
+            f"SELECT h.interval_ms FROM record AS r JOIN {self._history} AS h"  # noqa: S608 - the vocabulary's
+            " ON h.ts = r.ts AND h.object_id = r.object_id AND h.source = r.source"
+            " WHERE r.object_id = ? AND r.source = ? ORDER BY r.ts DESC LIMIT ?",
+            (number, source, NEWEST_RECORDS),
+        )
+        recent = [integer_or_none(each) for (each,) in rows]
+        return integer(newest) > overdue_after(ts, interval, recent, probe)
 
     def naming(
         self, connection: sqlite3.Connection, owner: str, metric: str, value: str, *, doubtful: bool

@@ -26,7 +26,7 @@ from mqvitals_agent.store.rows.samples.moment_values import (
     saying_why,
 )
 from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment, text, types_of
-from mqvitals_rules.snapshot import Source, fresh_until
+from mqvitals_rules.snapshot import NEWEST_RECORDS, Source, overdue_after
 from mqvitals_rules.vocabulary.changes import RECORDED
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported, Value
 
@@ -43,8 +43,6 @@ _MOST_SEEKS: Final = 3_000
 """The most objects that are looked for one by one."""
 _LEADERS: Final = 8
 """Where more are missing, so many of them are looked for; the newest snapshot of these is read for all."""
-_RECORDS: Final = 3
-"""The newest records of an object that are read: several probes may have ended at different times."""
 
 Rows = Mapping[int, Sequence[CurrentRow]]
 
@@ -457,7 +455,8 @@ class MomentQuery:
         if sample is None or value is None:
             why = now if isinstance(now, Absence) and now in LASTING else Absence.NOT_KEPT
             return CurrentValue(why, None, row.probe, self.at, None)
-        stale = last > fresh_until(sample.ts, sample.interval_ms, row.probe)
+        recent = [each.interval_ms for each in samples]
+        stale = last > overdue_after(sample.ts, sample.interval_ms, recent, row.probe)
         unanswered = Absence.STALE if stale else None
         return CurrentValue(value, sample.ts, row.probe, sample.ts, unanswered, Source(source), sample.interval_ms)
 
@@ -465,7 +464,7 @@ class MomentQuery:
         """The newest records of an object, newest first."""
         ends = connection.execute(
             "SELECT ts FROM record WHERE object_id = ? AND source = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT ?",
-            (number, source, FIRST_MOMENT, self.at, _RECORDS),
+            (number, source, FIRST_MOMENT, self.at, NEWEST_RECORDS),
         ).fetchall()
         for (ts,) in ends:
             for _, sample in self._samples_at(connection, moment(ts), (number,), "1", self._numbers, source):
