@@ -67,8 +67,14 @@ def lengthen(connection: sqlite3.Connection, times: int) -> None:
     earlier = [count * TEMPLATE_S * 1000 for count in range(times - 1, 0, -1)]
     cycles = TEMPLATE_S // INTERVAL_S
     connection.execute("BEGIN")
+    (first,) = connection.execute("SELECT coalesce(min(ts), 0) FROM snapshot").fetchone()
     for tables in tables_of(KINDS).values():
         _repeat(connection, tables.history, earlier, "ts, object_id, source")
+        # What has not changed since it was first told would not have changed for so long.
+        connection.execute(
+            f"UPDATE {tables.current} SET changed = changed - ? WHERE changed < ?",
+            (earlier[0] if earlier else 0, first + INTERVAL_S * 1000),
+        )
     _repeat(connection, "record", earlier, "object_id, source, ts")
     _repeat(connection, "snapshot", earlier, "owner, ts")
     connection.execute("UPDATE owner SET last_cycle = last_cycle + ?", (len(earlier) * cycles,))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
@@ -20,27 +22,38 @@ from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, Store
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.moment import CurrentRows, Looked, MomentQuery
-from mqvitals_agent.store.rows.samples.objects import read_owners_as_of, read_times
+from mqvitals_agent.store.rows.samples.moment_links import Link, LinksThen, link_then
+from mqvitals_agent.store.rows.samples.objects import ObjectTimes, read_owners_as_of, read_times
 from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.snapshot import Instance, ObjectName, Snapshot, Source
+
+_FEW_OF: Final = 10
+"""Of a part of the objects of a kind as small as this only their own rows are read."""
 
 _NOTHING: Final[Mapping[str, CurrentValue]] = {}
 
 
 class KindThen(NamedTuple):
-    """What is read once of the objects of a kind: (number, name, first seen, gone) of each, and rows of current state.
+    """Rows of current state of the objects of a kind, and what was found of them in history as of the last moment."""
 
-    ``looked`` has what was found in history as of the last moment.
-    """
-
-    objects: Sequence[tuple[int, ObjectName, int, int]]
     rows: CurrentRows
     looked: Looked
 
 
-KeptKinds = dict[tuple[str, str, frozenset[str] | None], KindThen]
-"""What was read, by owner, kind and metrics (None: all metrics)."""
+class KeptMoments:
+    """What was read for one moment, and serves all others before the time when it was read.
+
+    ``objects``: by owner and kind, (name, first seen, gone) by number, in the order of names. ``kinds``: by owner, kind and
+    metrics (None: all metrics). ``links``: by owner, kind and metric.
+    """
+
+    __slots__ = ("kinds", "links", "objects")
+
+    def __init__(self) -> None:
+        self.objects: dict[tuple[str, str], Mapping[int, ObjectTimes]] = {}
+        self.kinds: dict[tuple[str, str, frozenset[str] | None], KindThen] = {}
+        self.links: dict[tuple[str, str, str], LinksThen] = {}
 
 
 class MomentReader(StoreReader):
@@ -50,7 +63,7 @@ class MomentReader(StoreReader):
     (instances of channels, counts of unknown verdicts, the state of receivers) is empty.
     """
 
-    def __init__(self, reader: StoreReader, at: int, kept: KeptKinds) -> None:
+    def __init__(self, reader: StoreReader, at: int, kept: KeptMoments) -> None:
         """For ``StoreReader.as_of``; ``kept`` is what was read at a later moment than ``at``, and is added to."""
         super().__init__(reader.path, reader._connection, reader._kinds, reader._limit_s)
         self.at = at
@@ -62,7 +75,7 @@ class MomentReader(StoreReader):
 
     def as_of(self, at: int) -> StoreReader:
         """A view of the same store as of another moment."""
-        return MomentReader(self, at, {})
+        return MomentReader(self, at, KeptMoments())
 
     def meta(self) -> StoreMeta:
         """The store's own facts, with the moment."""
@@ -236,11 +249,38 @@ class MomentReader(StoreReader):
         naming: tuple[str, str],
         metrics: Collection[str] | None = None,
         *,
-        doubtful: bool = False,  # noqa: ARG002 - as of a store
+        doubtful: bool = False,
     ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
-        """All objects of a kind of an owner that were there: what each named is known when it is looked at."""
-        self._metric(kind, naming[0])
-        return self._values(owner, kind, metrics)
+        """``current_by_kind`` of the objects that named another one then, and of few others; ``doubtful`` as of a store."""
+        metric, value = naming
+        self._metric(kind, metric)
+        poll = self._kind(kind).poll
+        with self._query() as connection:
+            objects = self._objects(connection, owner, kind)
+            links = self._kept.links.get((owner, kind, metric))
+            if links is None:
+                rows = self._rows_of(connection, self._moment(kind, (metric,)), owner, kind)
+                recorded = {number for number, _ in rows.recorded}
+                links = self._kept.links[owner, kind, metric] = LinksThen(objects, rows.polled, recorded, metric, poll)
+        unsettled = links.unsettled(self.at)
+        then: dict[int, Link] = {}
+        if unsettled:
+            known = self._values(owner, kind, (metric,), numbers=unsettled)
+            number_of = {objects[number].name: number for number in unsettled}
+            then = {number_of[name]: link_then(values.get(metric), poll) for name, values in known.items()}
+        there = {number for number, each in objects.items() if each.first <= self.at < each.gone}
+        return self._values(owner, kind, metrics, numbers=links.naming(value, then, there, doubtful=doubtful))
+
+    def _objects(self, connection: sqlite3.Connection, owner: str, kind: str) -> Mapping[int, ObjectTimes]:
+        found = self._kept.objects.get((owner, kind))
+        if found is None:
+            found = self._kept.objects[owner, kind] = read_times(connection, owner, kind)
+        return found
+
+    def _rows_of(self, connection: sqlite3.Connection, query: MomentQuery, owner: str, kind: str) -> CurrentRows:
+        return query.rows(
+            connection, "object_id IN (SELECT id FROM object WHERE owner = ? AND kind = ?)", (owner, kind)
+        )
 
     def _values(
         self,
@@ -256,23 +296,26 @@ class MomentReader(StoreReader):
         key = owner, kind, None if metrics is None else frozenset(metrics)
         with self._query() as connection:
             query = self._moment(kind, metrics)
-            known = self._kept.get(key)
-            if known is None:
-                known = self._kept[key] = KindThen(
-                    read_times(connection, owner, kind),
-                    query.rows(
-                        connection, "object_id IN (SELECT id FROM object WHERE owner = ? AND kind = ?)", (owner, kind)
-                    ),
-                    {},
-                )
+            objects = self._objects(connection, owner, kind)
             there = {
-                number: name
-                for number, name, first, gone in known.objects
-                if first <= self.at < gone
-                and (names is None or name in names)
+                number: each.name
+                for number, each in objects.items()
+                if each.first <= self.at < each.gone
+                and (names is None or each.name in names)
                 and (numbers is None or number in numbers)
             }
-            values = query.of(connection, owner, self._last_of(owner), known.rows.only(there), known.looked)
+            known = self._kept.kinds.get(key)
+            if known is None and len(there) * _FEW_OF <= len(objects):
+                # Most of what the kind has is not asked for.
+                some = query.rows(
+                    connection, "object_id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(there)),)
+                )
+                values = query.of(connection, owner, self._last_of(owner), some)
+            else:
+                if known is None:
+                    known = self._kept.kinds[key] = KindThen(self._rows_of(connection, query, owner, kind), {})
+                rows = known.rows if len(there) == len(objects) else known.rows.only(there)
+                values = query.of(connection, owner, self._last_of(owner), rows, known.looked)
             return {name: values.get(number, _NOTHING) for number, name in there.items()}
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:  # noqa: ARG002 - as of a store

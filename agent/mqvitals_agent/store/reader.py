@@ -24,7 +24,7 @@ from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.moment_reader import KeptKinds
+    from mqvitals_agent.store.moment_reader import KeptMoments
 
 
 class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
@@ -38,7 +38,7 @@ class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
         """For ``open``."""
         super().__init__(path, connection, kinds, limit_s)
         self._kept_until = 0
-        self._kept_kinds: KeptKinds = {}
+        self._kept_moments: KeptMoments | None = None
         self._kept_mark: Mapping[str, tuple[int, int]] = {}
 
     @classmethod
@@ -57,13 +57,13 @@ class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
         What was read for a moment serves later calls for others, until ``forget_moments``, a moment after that reading, or
         other snapshots before it.
         """
-        from mqvitals_agent.store.moment_reader import MomentReader
+        from mqvitals_agent.store.moment_reader import KeptMoments, MomentReader
 
         mark = self._mark_of(self._kept_until)
-        if self._kept_until < at or mark != self._kept_mark:
-            self._kept_until, self._kept_kinds = self.last_ts() or 0, {}
+        if self._kept_moments is None or self._kept_until < at or mark != self._kept_mark:
+            self._kept_until, self._kept_moments = self.last_ts() or 0, KeptMoments()
             self._kept_mark = self._mark_of(self._kept_until)
-        return MomentReader(self, at, self._kept_kinds)
+        return MomentReader(self, at, self._kept_moments)
 
     def _mark_of(self, until: int) -> Mapping[str, tuple[int, int]]:
         """What is another where snapshots by ``until`` (ms UTC) are others than before, as after a clock was set back."""
@@ -72,7 +72,7 @@ class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
 
     def forget_moments(self) -> None:
         """Release what was read for past moments."""
-        self._kept_until, self._kept_kinds = 0, {}
+        self._kept_until, self._kept_moments = 0, None
 
     def step(self, at: int | None, step: TimeStep, *, on: bool) -> int | None:
         """The moment (ms UTC) one step before ``at``, or with ``on`` after it; ``at`` None: before the newest cycle.

@@ -16,6 +16,7 @@ from mqsamples.examples import COSTLY
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.samples import moment as moment_rows
+from mqvitals_agent.store.rows.samples.moment_links import link_then
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence
@@ -135,3 +136,38 @@ def test_a_clock_that_was_set_back_makes_what_was_kept_worthless(
             for at in moments:
                 with StoreReader.open(path, kinds=make.kinds) as fresh:
                     assert told_at(reader, at, None) == told_at(fresh, at, None), at
+
+
+@COSTLY
+@given(
+    seed=st.integers(0, 1 << 32),
+    naming=st.sampled_from(
+        [("usage", "1"), ("usage", "7"), ("description", "2"), ("max_depth", "104"), ("depth", "33")]
+    ),
+    doubtful=st.booleans(),
+)
+def test_objects_that_named_another_are_those_of_all_objects(
+    seed: int, naming: tuple[str, str], doubtful: bool, make: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Those of which the value is that, and where asked for those that leave it open and one of the others, with their values."""
+    draw = random.Random(seed)
+    path = tmp_path_factory.mktemp("kept") / "store.db"
+    cycles = cycles_of(draw, 3, 14)
+    with Store.open(path, kinds=make.kinds) as store:
+        for number, kinds in enumerate(cycles, start=1):
+            write(store, make, number, kinds)
+    metric, value = naming
+    with StoreReader.open(path, kinds=make.kinds) as reader, these(MANY):
+        for _ in range(8):
+            then = reader.as_of(draw.randint(make.ts(0), make.ts(len(cycles)) + 50_000))
+            every = then.current_by_kind("QM01", "queue", ("depth", metric))
+            links = {name: link_then(values.get(metric), "STATUS") for name, values in every.items()}
+            named = {name for name, link in links.items() if link.word == value}
+            perhaps = {name for name, link in links.items() if link.open and doubtful} | named
+            found = then.current_naming("QM01", "queue", naming, ("depth", metric), doubtful=doubtful)
+            assert perhaps <= set(found)
+            assert len(found) - len(perhaps) == (doubtful and len(every) > len(perhaps))
+            assert {name: dict(each.items()) for name, each in found.items()} == {
+                name: dict(every[name].items()) for name in found
+            }
+            assert list(found) == sorted(found)

@@ -7,6 +7,7 @@ import sqlite3
 from difflib import get_close_matches
 from fnmatch import translate
 from re import compile as compile_pattern
+from typing import NamedTuple
 
 from mqvitals_agent.store.file.integrity import valid_time
 from mqvitals_agent.store.result import CurrentValue, Owner, StoredObject, UnknownRow
@@ -113,19 +114,24 @@ def read_objects(connection: sqlite3.Connection, pattern: str, *, gone: bool) ->
     return tuple(found)
 
 
-def read_times(connection: sqlite3.Connection, owner: str, kind: str) -> list[tuple[int, ObjectName, int, int]]:
-    """(number, name, first seen, gone) of all objects of a kind of an owner, sorted by name; times are ms UTC.
+class ObjectTimes(NamedTuple):
+    """An object, when it was seen first and when it was found gone, ms UTC; while it exists that is after all moments."""
 
-    Of those that still exist "gone" is after the last moment of the calendar.
-    """
+    name: ObjectName
+    first: int
+    gone: int
+
+
+def read_times(connection: sqlite3.Connection, owner: str, kind: str) -> dict[int, ObjectTimes]:
+    """All objects of a kind of an owner by number, in the order of their names."""
     rows = connection.execute(
         "SELECT id, name, first_ts, coalesce(gone_ts, ?) FROM object WHERE owner = ? AND kind = ? ORDER BY name",
         (LAST + 1, owner, kind),
     )
-    return [
-        (number, ObjectName(owner, kind, text(name)), integer(first), integer(gone))
+    return {
+        number: ObjectTimes(ObjectName(owner, kind, text(name)), integer(first), integer(gone))
         for number, name, first, gone in rows
-    ]
+    }
 
 
 def read_closest(connection: sqlite3.Connection, wanted: str) -> tuple[str, ...]:
