@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import UnknownRow
+from mqvitals_agent.store.rows.alerts import alert_rows
 from mqvitals_agent.store.writer import Store
-from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Transition, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.vocabulary.metric import Absence
 
 PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED
@@ -146,3 +151,92 @@ def test_unknown_counts_after_a_cycle_that_was_not_stored(path: Path, make: Any)
         store.write(make.snapshot(4), make.verdict(unknown=second))
         store.write(make.snapshot(5), make.verdict())
         assert reader.unknown_counts() == ()
+
+
+FIGURES = ("", "62 %", "61 %")
+changes = st.fixed_dictionaries(
+    {
+        "name": st.sampled_from(["A.IN", "B.IN"]),
+        "state": st.sampled_from([PENDING, FIRING, FIRING, RESOLVED]),
+        "severity": st.sampled_from(Severity),
+        # The clock may be set back, and then come to the same moment again.
+        "cycle": st.integers(1, 6),
+        "polls": st.integers(0, 3),
+        "figure": st.sampled_from(FIGURES),
+        "cause": st.booleans(),
+    }
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.lists(changes, max_size=3), max_size=8))
+def test_what_is_read_again_is_what_is_stored(steps: list[list[dict[str, Any]]], make: Any) -> None:
+    """Whatever became of the alerts since the last look: those that fire, and all that are open or have ended."""
+    with (
+        TemporaryDirectory() as folder,
+        Store.open(Path(folder) / "x.db", kinds=make.kinds) as store,
+        StoreReader.open(store.path, kinds=make.kinds) as reader,
+    ):
+        open_ones: dict[str, Alert] = {}
+        count = 0
+        for step in steps:
+            for each in step:
+                count += 1
+                before = open_ones.pop(each["name"], None)
+                alert = _changed(each, count, make)
+                if alert.state is not RESOLVED:
+                    open_ones[each["name"]] = alert
+                elif before is None:
+                    continue
+                store.write(make.snapshot(count), make.verdict(Transition(alert, before, alert.why)))
+            with StoreReader.open(store.path, kinds=make.kinds) as fresh:
+                firing = reader.alerts()
+                assert firing == fresh.alerts() == store.alerts.firing() == reader.alerts()
+                assert len(firing) == sum(each.state is FIRING for each in open_ones.values())
+                assert all(open_ones[each.alert.scope.name] == each.alert for each in firing)
+                for ended, pending in product((False, True), repeat=2):
+                    wanted = fresh.alerts(include_ended=ended, include_pending=pending)
+                    assert reader.alerts(include_ended=ended, include_pending=pending) == wanted
+                    assert [each.id for each in wanted] == sorted(each.id for each in wanted)
+
+
+def _changed(each: dict[str, Any], count: int, make: Any) -> Alert:
+    """An alert after a change; two evaluations of one moment differ in what they count."""
+    state: AlertState = each["state"]
+    alert: Alert = make.alert(each["cycle"], state, each["severity"], name=each["name"], started=1, true_polls=count)
+    return replace(
+        alert,
+        ended=make.ts(each["cycle"]) if state is RESOLVED else None,
+        good_polls=each["polls"],
+        value_now=each["figure"],
+        cause=AlertKey("Q-01", make.queue("C.IN")) if each["cause"] else None,
+    )
+
+
+def test_alerts_that_do_not_change_are_not_decoded_again(
+    path: Path, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many alerts only those that changed since the last look."""
+    decoded: list[int] = []
+    read = alert_rows.read_alerts
+
+    def noted(*arguments: Any) -> Any:
+        for each in read(*arguments):
+            decoded.append(each.id)
+            yield each
+
+    monkeypatch.setattr(alert_rows, "read_alerts", noted)
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
+        alerts = [make.alert(1, FIRING, name=f"Q{number}", started=1) for number in range(20)]
+        store.write(make.snapshot(1), make.verdict(*(Transition(each, None, each.why) for each in alerts)))
+        assert len(reader.alerts()) == len(decoded) == 20
+        decoded.clear()
+        changed = replace(alerts[3], updated=make.ts(2), good_polls=0)
+        ended = replace(alerts[5], updated=make.ts(2), state=RESOLVED, ended=make.ts(2))
+        news = ((changed, alerts[3]), (ended, alerts[5]))
+        store.write(make.snapshot(2), make.verdict(*(Transition(*each, Why.CLEARED) for each in news)))
+        found = reader.alerts()
+        assert decoded == [4]
+        assert [each.alert for each in found] == [
+            changed if each is alerts[3] else each for each in alerts if each is not alerts[5]
+        ]

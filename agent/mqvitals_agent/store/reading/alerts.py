@@ -45,9 +45,13 @@ class AlertQueries(QueryBase):
 
         ``review``: True only advice, False only operational alerts, None both.
         """
-        states = ["firing", *(["resolved"] if include_ended else []), *(["pending"] if include_pending else [])]
+        states = (*(("resolved",) if include_ended else ()), *(("pending",) if include_pending else ()))
         with self._query() as connection:
-            found = tuple(read_alerts(connection, f"state IN ({', '.join('?' * len(states))})", tuple(states)))
+            found = self._firing.read(connection)
+            if states:
+                others = read_alerts(connection, f"state IN ({', '.join('?' * len(states))})", states)
+                # One that changed its state between the two queries is among both.
+                found = tuple(sorted({each.id: each for each in (*found, *others)}.values()))
         return tuple(each for each in found if review is None or (each.alert.kind_of_rule != OPERATIONAL) is review)
 
     def alerts_about(self, name: ObjectName) -> tuple[StoredAlert, ...]:

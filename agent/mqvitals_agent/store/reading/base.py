@@ -25,6 +25,7 @@ from mqvitals_agent.store.result import LIVE, Owner, StoreMeta
 from mqvitals_agent.store.rows.alerts.actions import (
     NO_ACTIONS,
 )
+from mqvitals_agent.store.rows.alerts.alert_rows import FiringAlerts
 from mqvitals_agent.store.rows.samples.current import CurrentQuery
 from mqvitals_agent.store.rows.samples.history import (
     HistoryQuery,
@@ -61,6 +62,7 @@ class QueryBase:
         self._limit_s = limit_s
         self._tables = tables_of(kinds)
         self._actions = NO_ACTIONS
+        self._firing = FiringAlerts()
         self._schema = -1
         self._columns: dict[str, frozenset[str]] = {}
         with self._query():

@@ -102,7 +102,7 @@ class AlertRepository:
     def firing(self) -> tuple[StoredAlert, ...]:
         """The firing alerts, in the order they arose. Raises StoreError."""
         with self._database.reading() as connection:
-            return tuple(read_alerts(connection, "state = 'firing'"))
+            return self._firing.read(connection)
 
     def ending(self) -> tuple[StoredAlert, ...]:
         """The alerts that have ended, and whose end receivers may still have to be told. Raises StoreError."""
@@ -111,6 +111,8 @@ class AlertRepository:
 
     def load(self) -> None:
         """Read the numbers of the open alerts. Raises sqlite3.Error."""
+        # After a rollback another alert may get the number of one that was never stored.
+        self._firing = FiringAlerts()
         self._open = {stored.alert.key: stored.id for stored in read_alerts(self._connection, "state <> 'resolved'")}
         (last,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM alert").fetchone()
         self._next = max(self._least, integer(last) + 1)
@@ -175,6 +177,39 @@ def read_alerts(connection: sqlite3.Connection, where: str, parameters: tuple[An
     """The alerts that fulfil ``where`` (a text of ours), in the order they arose. Raises sqlite3.Error."""
     for row in connection.execute(f"{_SELECT} WHERE ({where}) AND {_POSSIBLE} ORDER BY id", parameters):
         yield StoredAlert(integer(row[0]), _alert(row[1:]))
+
+
+_CHANGES = (
+    *("updated", "severity", "cause", "identity", "value_now", "length(summary)"),
+    *("true_polls", "good_polls", "unknown_polls", "recent_polls", "good_since"),
+)
+"""What of a firing alert can differ while its number is the same: each evaluation has its time, and where two have the same,
+since a clock was set back, they differ in what they count or say."""
+
+
+class FiringAlerts:
+    """The firing alerts, of which only those are decoded again that have changed: thousands of pieces of advice stay for
+    days as they are.
+
+    Of one store, for one thread.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[tuple[Any, ...], StoredAlert]] = {}
+
+    def read(self, connection: sqlite3.Connection) -> tuple[StoredAlert, ...]:
+        """All of them, in the order they arose. Raises sqlite3.Error."""
+        known, firing = self._known, f"state = 'firing' AND {_POSSIBLE}"
+        rows = connection.execute(f"SELECT id, {', '.join(_CHANGES)} FROM alert WHERE {firing} ORDER BY id").fetchall()  # noqa: S608
+        kept = {row[0]: found for row in rows if (found := known.get(row[0])) is not None and found[0] == row}
+        if len(kept) < len(rows):
+            changed = {row[0]: row for row in rows if row[0] not in kept}
+            where = "state = 'firing' AND id IN (SELECT value FROM json_each(?))"
+            for stored in read_alerts(connection, where, (json.dumps(list(changed)),)):
+                kept[stored.id] = changed[stored.id], stored
+        self._known = kept
+        # One that ended between the two queries is not among them.
+        return tuple([kept[row[0]][1] for row in rows if row[0] in kept])
 
 
 def read_alerts_as_of(
@@ -298,7 +333,7 @@ def _cell(value: object) -> object:
 
 @lru_cache(4096)
 def _alert(row: tuple[Any, ...]) -> Alert:
-    # All that fire are read whenever one of them changes.
+    # Those that have ended are read again and again, and do not change.
     rule, owner, kind, name, instance, *scope = map(text, row[: len(_NAMES)])
     cells = zip(_FIELDS.items(), row[len(_NAMES) :], strict=True)
     fields = {field: decode(cell) for (field, decode), cell in cells}
