@@ -127,7 +127,7 @@ _INDICATORS = answer(
     gauge("exittime_us_long", "us", "time in exits for a message, long average",
           pcf="MQIACH_EXIT_TIME_INDICATOR[1]", mqsc="EXITTIME", special=UNMONITORED),
     gauge("xmitq_msgs", "messages", "messages ready for the channel on its transmission queue; counted up to 999",
-          pcf="MQIACH_XMITQ_MSGS_AVAILABLE", mqsc="XQMSGSA", special=UNMONITORED),
+          pcf="MQIACH_XMITQ_MSGS_AVAILABLE", mqsc="XQMSGSA", special=UNMONITORED, words={999: "999 or more"}),
     gauge("comprate_pct_short", "pct", "how much compression saves, recent average",
           pcf="MQIACH_COMPRESSION_RATE[0]", smf="QCSTCPRA", mqsc="COMPRATE", special=UNMONITORED),
     gauge("comprate_pct_long", "pct", "how much compression saves, long average",

@@ -188,6 +188,7 @@ def test_every_unit_is_known() -> None:
         ("queue", "monq", 0, "off"),
         ("queue", "trigger", 0, "off"),
         ("queue", "backout_threshold", 0, "off"),
+        ("channel", "xmitq_msgs", 999, "999 or more"),
     ],
 )
 def test_what_is_off_or_without_limit_is_told_so(kind: str, name: str, value: int, word: str) -> None:

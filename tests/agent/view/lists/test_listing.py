@@ -235,14 +235,19 @@ def test_the_worst_stands_first(stored: StoreReader, judging: RuleConfig) -> Non
 
 def test_columns_say_what_people_say(stored: StoreReader, judging: RuleConfig) -> None:
     """Pools are told by what is free, page sets by what is used; a limit stands in full, and instances of how many."""
-    titles = [column.title for column in fitted(COLUMNS["storage"], 78)]
+    titles = [each.title for each in fitted(COLUMNS["storage"], 78)]
     assert titles[2:6] == ["Queue mgr", "Free", "Used", "Age"]
-    depth = next(column for column in COLUMNS["queue"] if column.id == "max_depth")
+    depth = column("queue", "max_depth")
     for most, words in ((999_999_998, "999,999,998"), (999_999_999, "no limit")):
         told = CurrentValue(most, 1, "PROBE", 1, None)
         item = Item(ObjectName("QM01", "queue", "X"), Health.OK, {"max_depth": told})
         assert depth.cell(item, 1).text == words
-    current = next(column for column in COLUMNS["channel_initiator"] if column.title == "Instances")
+    for waiting, words in ((998, "998"), (999, "999 or more")):
+        cell = column("channel", "xmitq_msgs").cell(
+            Item(ObjectName("QM01", "channel", "X"), Health.OK, {"xmitq_msgs": told._replace(value=waiting)}), 1
+        )
+        assert cell.text == words
+    current = next(each for each in COLUMNS["channel_initiator"] if each.title == "Instances")
     figures = {name: told._replace(value=value) for name, value in (("current", 10), ("current_max", 3000))}
     assert current.cell(Item(ObjectName("QM01", "channel_initiator"), Health.OK, figures), 1).text == "10 of 3 k"
 
