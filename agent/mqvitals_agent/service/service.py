@@ -16,25 +16,24 @@ from mqvitals_agent.connection.connection import Connector, Exchange
 from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.console.event_watch import EventWatch
 from mqvitals_agent.console.watch import ConsoleWatch
-from mqvitals_agent.log import as_change, as_event, as_recovery, forget
+from mqvitals_agent.log import as_event
 from mqvitals_agent.notify.alert_log import log_alerts
 from mqvitals_agent.poll.queries import USAGE_FLOOR_MS, ScheduledQuery
-from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock, DatingReason
+from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock
+from mqvitals_agent.service.cycle_log import CycleLog
 from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter, ExchangeTap, StoredCycle, in_order
 from mqvitals_agent.service.on_demand import ActionWatch, OnDemandRequests
 from mqvitals_agent.service.poller import Poller, Uniform
 from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.service.watched_folder import WatchedFolder
 from mqvitals_agent.smf.partial_sample import GroupNames
-from mqvitals_agent.store.deletion_clock import DeletionDecision
 from mqvitals_agent.store.error import StoreError, StoreState
 from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.rows.alerts.actions import Actions
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker
-from mqvitals_config.decoding.scalars import format_duration
-from mqvitals_config.settings import Settings, format_size
+from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 
 _LOG = logging.getLogger(__name__)
@@ -110,8 +109,7 @@ class Service:
         self._stopping = False
         self._storing: asyncio.Task[None] | None = None
         self._cycle_stored = asyncio.Event()
-        self._state = StoreState()
-        self._behind = False
+        self._log = CycleLog()
 
     @property
     def store(self) -> Store:
@@ -129,7 +127,7 @@ class Service:
     @property
     def final_state(self) -> StoreState:
         """The state of the store at the end."""
-        return self._state
+        return self._log.state
 
     @property
     def header(self) -> RecordingHeader:
@@ -239,7 +237,7 @@ class Service:
         while not self._stopping:
             await self._reload()
             moment = self._cycle_clock.step(self._clock.now(), self._steady_ms())
-            self._log_clock()
+            self._log.note_clock(self._cycle_clock)
             self._awaited = self._pool.begin_cycle(moment)
             alarm = tasks.create_task(self._sleep_until(self._cycle_clock.next))
             try:
@@ -286,7 +284,7 @@ class Service:
         try:
             await self._worker.run(lambda: self._writer.reload(settings, rule_config, names, anew=anew))
         except StoreError as error:
-            self._log_state((error,), self._state)
+            self._log.note_state((error,), self._log.state)
 
     def _kept(self, settings: Settings) -> Settings:
         """The settings with those of before that only a new start can change; logs which have changed."""
@@ -330,12 +328,7 @@ class Service:
 
     async def _store(self, batch: CycleExchanges) -> None:
         stored = await self._worker.run(self._writer.take, batch)
-        self._log_incidents(stored)
-        self._log_state(stored.errors, stored.state)
-        if stored.unwatched:
-            names = ", ".join(stored.unwatched)
-            text = f"no longer monitored: {names}; their alerts have ended, their history stays"
-            _LOG.warning(text, extra=as_event("queue_manager.unwatched", queue_managers=names))
+        self._log.note_stored(stored)
         if self._stored is not None:
             self._stored(stored)
         self._cycle_stored.set()
@@ -350,40 +343,15 @@ class Service:
                 try:
                     step = await self._worker.run(self._writer.delete_old, self._is_storing)
                 except StoreError as error:
-                    text = f"data older than store.keep cannot be deleted: {error}"
-                    _LOG.error(text, extra=as_change("retention", "store.retention_failed"))
+                    self._log.note_retention_failed(error)
                     break
-                forget(_LOG, "retention")
-                if step.first:
-                    self._announce_retention()
-                self._log_deletion(self._writer.deletion)
+                self._log.note_retention(self._writer.deletion, self._settings.store if step.first else None)
                 more = step.more
                 await self._clock.sleep(_PAUSE_MS)
 
     def _is_storing(self) -> bool:
         """Whether a cycle is being stored, or waits to be. Any thread may call it."""
         return self._storing is not None and not self._storing.done()
-
-    def _log_deletion(self, deletion: DeletionDecision) -> None:
-        """Log once that deletion waits for the clock, and once that it goes on."""
-        key = "retention clock"
-        if deletion.reason:
-            _LOG.warning(deletion.reason, extra=as_change(key, "store.retention_waits"))
-        else:
-            _LOG.info(
-                "data older than store.keep is deleted again",
-                extra=as_recovery(key, "store.retention_resumed"),
-            )
-
-    def _announce_retention(self) -> None:
-        store = self._settings.store
-        keep = "for ever" if store.keep is None else f"for {format_duration(store.keep)}"
-        most = "without a limit" if store.max_size is None else f"at most {format_size(store.max_size)}"
-        _LOG.warning(
-            f"the store keeps samples, ended alerts and console messages {keep}, {most}: older data is deleted from now on;"
-            " store.keep and store.max_size change that (forever and none keep everything)",
-            extra=as_event("store.retention"),
-        )
 
     async def _idle_store(self) -> None:
         if self._storing is not None:
@@ -401,68 +369,7 @@ class Service:
             if self._before_close is not None:
                 await self._before_close()
         finally:
-            self._state = await self._worker.run(self._writer.close)
-            self._log_unwritten(self._state)
-
-    def _log_state(self, errors: Sequence[StoreError], state: StoreState) -> None:
-        text = "; ".join(dict.fromkeys(map(str, errors)))
-        if text and state.trouble is not None:
-            text += "; rules are still evaluated and alerts sent"
-        if text:
-            _LOG.error(text, extra=as_change("store", "store.failed"))
-        else:
-            _LOG.info(
-                "cycles are stored again",
-                extra=as_recovery("store", "store.recovered", waiting=state.waiting, dropped=state.dropped),
-            )
-        if state.dropped > self._state.dropped:
-            _LOG.error(
-                "the oldest cycles waiting for the store are dropped: there are too many",
-                extra=as_change("store dropped", "store.dropped", dropped=state.dropped),
-            )
-        elif not text:
-            forget(_LOG, "store dropped")
-        self._state = state
-
-    def _log_incidents(self, stored: StoredCycle) -> None:
-        for incident in stored.incidents:
-            _LOG.error(incident.text, extra=as_event("store.damaged"))
-        for kind, count in stored.refused.items():
-            _LOG.warning(
-                f"{kind}: such values are not stored; {count:,} so far",
-                extra=as_change(f"store refused {kind}", "store.refused", refused=count),
-            )
-
-    def _log_unwritten(self, state: StoreState) -> None:
-        if state.waiting or state.unwritten:
-            _LOG.error(
-                f"the last writes to the store failed: snapshots lost: {state.waiting:,}, alerts and notifications not up"
-                f" to date: {state.unwritten:,}; the next run may send some of these again",
-                extra=as_event("store.unwritten", snapshots=state.waiting, alerts=state.unwritten),
-            )
-
-    def _log_clock(self) -> None:
-        """Log once that the clock was set, and once that samples are dated by it again."""
-        cycle = self._cycle_clock
-        behind = cycle.dating is DatingReason.BEHIND
-        by = cycle.correction
-        if abs(by) >= CORRECTION_MS:
-            length = format_duration(abs(by) // 1000 * 1000)
-            _LOG.warning(
-                f"the clock was set {'ahead' if by > 0 else 'back'} by {length}; samples are dated {cycle.dating.value}"
-                + ("; those are deleted" if cycle.dating.deletes else ""),
-                extra=as_event("clock.corrected", by_ms=by, lead_ms=max(cycle.lead, 0)),
-            )
-        if behind and not self._behind:
-            _LOG.error(
-                f"the clock is {format_duration(cycle.lead // 1000 * 1000)} behind the last sample in the store: until it has"
-                " caught up, samples are dated after that one, at half the clock's pace; see that the clock is right."
-                " If it is, stop the agent, and `mqvitals store check --repair` deletes what lies more than a day ahead",
-                extra=as_event("clock.behind", behind_ms=cycle.lead),
-            )
-        elif self._behind and not behind:
-            _LOG.info("samples are dated by the clock again", extra=as_event("clock.caught_up"))
-        self._behind = behind
+            self._log.note_end(await self._worker.run(self._writer.close))
 
     def connected(self, poller: Poller) -> None:
         """A queue manager is connected: it may be the first that can answer for the group."""
