@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mqvitals_rules.expression.context import Context, enough
 from mqvitals_rules.expression.functions import delta
-from mqvitals_rules.history import MetricHistory, ObjectMessage, Point
+from mqvitals_rules.history import MetricHistory, ObjectMessage, Point, covered_values
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.latest_state import LatestState
@@ -52,9 +52,11 @@ class EvalContext:
         "_values",
         "_windows",
         "absence",
+        "name",
         "now",
         "silent",
         "this",
+        "unheard",
     )
 
     def __init__(
@@ -81,14 +83,19 @@ class EvalContext:
         self._values: dict[str, Reported] = {}
         self._kind = ""
         self._related: dict[str, LatestState | None] = {}
+        self.name = ""
+        """The last part of the object's name."""
         self.now = 0
         self.silent = ""
+        self.unheard = False
+        """Whether no messages about the object are known: neither a console nor an event queue of its owner is followed."""
         self.absence: Absence | None = None
 
     def enter(self, state: LatestState, now: int) -> None:
         """Look at another object, or at the same at another time."""
         self._state = state
-        self._kind = state.name.kind
+        owner, self._kind, self.name = state.name
+        self.unheard = owner == self.silent
         self.now = now
         if now > state.deadline:
             state.expire(now)
@@ -99,11 +106,6 @@ class EvalContext:
     def unreported(self, kind: str) -> Mapping[str, Absence]:
         """By metric of a kind, why it is absent before anything reported it."""
         return self._unreported[kind]
-
-    @property
-    def name(self) -> str:
-        """The last part of the object's name."""
-        return self._entered().name.name
 
     @property
     def pair(self) -> Context:
@@ -122,7 +124,8 @@ class EvalContext:
     def members(self, kind: str) -> ContextMembers:
         """The objects of ``kind`` that belong to the object."""
         group = self._index.of(self._entered(), kind, self.now)
-        self._note(group.absence)
+        if self.absence is None:
+            self.absence = group.absence
         return ContextMembers(group, self)
 
     def member_values(self, kind: str) -> Sequence[tuple[ObjectName, Mapping[str, Reported]]] | Absence:
@@ -158,11 +161,6 @@ class EvalContext:
     def note_followed(self, owner: str, now: int) -> None:
         """Note until the next call whether a console or event queue of the owner is followed."""
         self.silent = "" if self._messages.followed(owner, now) else owner
-
-    @property
-    def unheard(self) -> bool:
-        """Whether no messages about the object are known: neither a console nor an event queue of its owner is followed."""
-        return self._entered().name[0] == self.silent
 
     def messages(self, ids: frozenset[str], since_ms: int, *, quiet: bool = False) -> Sequence[ObjectMessage] | None:
         """The console messages up to now that name the object; of a single kind, all of its owner.
@@ -210,6 +208,16 @@ class EvalContext:
         behind = self.now - record.ts
         points = self._windows.points(state.name, metric, since_ms - behind)
         return [Point(ts + behind, value, interval) for ts, value, interval in points if ts <= record.ts]
+
+    def covered(self, kind: str, metric: str, window_ms: int) -> Sequence[float]:
+        """The values of the newest ``window_ms``, as ``points``; none when they do not cover that time."""
+        state = self._state if kind == self._kind else self._other(kind)
+        if state is None:
+            return ()
+        since = self.now - window_ms
+        if metric not in state.from_records:
+            return self._windows.covered(state.name, metric, since, window_ms)
+        return covered_values(self.points(kind, metric, since), since, window_ms)
 
     def record_end(self, metric: str) -> int | None:
         """When the record ended that has the value of a metric of the object, ms UTC; None: no record has it."""
@@ -295,7 +303,8 @@ class ContextMembers:
         self.unplaced = group.unplaced
 
     def __iter__(self) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
-        return self._context.through(self._group, self._group.states)
+        states = self._group.states
+        return self._context.through(self._group, states) if states else iter(())
 
     def named(self, name: str) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
         """Those whose name has this last part."""

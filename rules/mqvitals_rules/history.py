@@ -69,6 +69,10 @@ class MetricHistory(Protocol):
         """Every poll of the object with ts > ``since``, oldest first, absent values included as None."""
         ...
 
+    def covered(self, object_name: ObjectName, metric: str, since: int, window_ms: int) -> Sequence[float]:
+        """The values of a window that began at ``since``; none when they do not cover it (``covered_values``)."""
+        ...
+
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first, absent values included as None."""
         ...
@@ -227,6 +231,42 @@ class Polls(Sequence[Point]):
     __hash__ = None  # type: ignore[assignment]  # as a list
 
 
+LEAST_COVERAGE = 0.8
+"""The share of a window that data must cover for its average, least and greatest value to mean anything."""
+
+
+def covered_values(points: Sequence[Point], since: int, window_ms: int) -> Sequence[float]:
+    """The values of a window that began at ``since``, oldest first; none when they do not cover the window."""
+    if points.__class__ is Polls and points.intervals is None:
+        # The usual case, for thousands of objects: written out.
+        known, times, before = points.values, points.ts, points.before
+        if not known:
+            return []
+        total = sum(known)
+        if total == total:
+            if times[0] - before >= UNKNOWN_MS:
+                before = times[0]
+            covered = times[-1] - max(before, since)
+            return known if covered >= LEAST_COVERAGE * window_ms else []
+    values = []
+    covered = 0
+    if points.__class__ is Polls:
+        for ts, value, gap in zip(points.ts, points.values, points.gaps, strict=True):
+            if value == value:
+                values.append(value)
+                if 0 <= gap < UNKNOWN_MS:
+                    covered += min(gap, ts - since)
+        return values if covered >= LEAST_COVERAGE * window_ms else []
+    for point in points:
+        if point.value is None:
+            continue
+        values.append(point.value)
+        if point.interval_ms is not None:
+            # The interval of the first point reaches back to before the window.
+            covered += min(point.interval_ms, point.ts - since)
+    return values if covered >= LEAST_COVERAGE * window_ms else []
+
+
 class SourcePoint(Protocol):
     """A value of a source: the end of its interval (ms UTC), the interval's length (None: unknown), and the number."""
 
@@ -336,6 +376,10 @@ class MemoryHistory:
             for source, points in self._by_source(object_name, metric).items()
         }
         return covering(by_source, since)[1]
+
+    def covered(self, object_name: ObjectName, metric: str, since: int, window_ms: int) -> Sequence[float]:
+        """The values of a window that they cover."""
+        return covered_values(self.points(object_name, metric, since), since, window_ms)
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, or records, oldest first."""

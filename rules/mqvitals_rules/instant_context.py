@@ -7,7 +7,7 @@ from typing import Any
 
 from mqvitals_rules.expression.context import Context, Unplaced
 from mqvitals_rules.expression.expression import compile_value
-from mqvitals_rules.history import ObjectMessage, Point
+from mqvitals_rules.history import ObjectMessage, Point, covered_values
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 
@@ -56,6 +56,11 @@ class InstantContext:
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:  # noqa: ARG002
         """None."""
         return ()
+
+    def covered(self, kind: str, metric: str, window_ms: int) -> Sequence[float]:
+        """The values of those points that cover the window."""
+        since = self.now - window_ms
+        return covered_values(self.points(kind, metric, since), since, window_ms)
 
     def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:  # noqa: ARG002
         """None."""

@@ -97,7 +97,8 @@ class MemberIndex:
 
         Without any they are not known, unless the kind was reported: that there is none, or members of others.
         """
-        self._begin(now)
+        if self._turn != (self._latest.turn, now):
+            self._begin(now)
         name = state.name
         own = self._kinds[name.kind]
         owners, perhaps = self._owners.get(name.owner) or self._owners_of(name.owner)
@@ -161,14 +162,13 @@ class MemberIndex:
 
     def alike(self, name: ObjectName, now: int) -> MemberGroup:
         """All objects of the same kind and owner, itself included."""
-        self._begin(now)
+        if self._turn != (self._latest.turn, now):
+            self._begin(now)
         return self._all(name.kind, (name.owner,))
 
     def _begin(self, now: int) -> None:
         """Find what changed since the last time."""
         latest = self._latest
-        if self._turn == (latest.turn, now):
-            return
         self._turn = (latest.turn, now)
         self._owners = {}
         self._places = {}

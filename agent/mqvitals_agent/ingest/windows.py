@@ -15,7 +15,19 @@ from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.samples.history import Poll, Sample
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_rules.expression import WindowUse
-from mqvitals_rules.history import ObjectMessage, Point, Polls, ZoneOf, comparable, covering, newest, no_zone
+from mqvitals_rules.history import (
+    LEAST_COVERAGE,
+    UNKNOWN_MS,
+    ObjectMessage,
+    Point,
+    Polls,
+    ZoneOf,
+    comparable,
+    covered_values,
+    covering,
+    newest,
+    no_zone,
+)
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -48,7 +60,7 @@ class WindowedMetric(NamedTuple):
 class _WindowPlan:
     """What to keep of the objects of one kind."""
 
-    __slots__ = ("counters", "index", "metrics", "polls", "span_ms", "stored", "texts", "usual")
+    __slots__ = ("counters", "index", "metrics", "places", "polls", "span_ms", "stored", "texts", "usual")
 
     def __init__(self, kind: Kind, wanted: Sequence[WindowedMetric]) -> None:
         self.metrics = tuple(dict.fromkeys(each.metric for each in wanted))
@@ -63,6 +75,8 @@ class _WindowPlan:
         self.texts = tuple(self.index[metric] for metric in self.metrics if types[metric] is MetricType.TEXT)
         self.stored = tuple(metric for metric in self.metrics if types[metric] is not MetricType.TEXT)
         self.counters = frozenset(metric for metric in self.metrics if types[metric] is MetricType.COUNTER)
+        self.places = {metric: (number, metric in self.counters) for metric, number in self.index.items()}
+        """Of each metric its column, and whether it is a counter."""
 
     def make_comparable(self, values: list[float]) -> None:
         """Put a number in the place of each text."""
@@ -142,6 +156,9 @@ class WindowHistory:
         self._recorded: dict[ObjectName, dict[Source, RecordTrack]] = {}
         self._ended: list[ObjectName] = []
         self._floors: dict[tuple[str, str], int] = {}
+        self._looked_at: ObjectName | None = None
+        self._plan: _WindowPlan
+        self._track: PollTrack
         self._cycle = -1
         self._owners: set[str] = set()
         """Those whose snapshot of the cycle has been taken in."""
@@ -150,6 +167,7 @@ class WindowHistory:
 
     def add(self, snapshot: Snapshot) -> None:
         """Take in a snapshot: one point for each object that was polled in it."""
+        self._looked_at = None
         while self._ended:
             ended = self._ended.pop()
             self._tracks.pop(ended, None)
@@ -209,11 +227,19 @@ class WindowHistory:
 
         Raises KeyError for a metric that was not wanted, StoreError when older polls cannot be read.
         """
-        plan = self._plans[object_name.kind]
-        column = plan.index[metric]
-        track = self._tracks.get(object_name) or self._begin(object_name, plan)
-        start = bisect_right(track.ts, since)
-        polls: Sequence[Point] = _points(track, column, start, counter=metric in plan.counters)
+        if object_name is not self._looked_at:
+            self._look_at(object_name)
+        plan, track = self._plan, self._track
+        column, counter = plan.places[metric]
+        # Written out, as thousands of objects are looked at in each cycle.
+        times = track.ts
+        start = bisect_right(times, since)
+        polls: Sequence[Point] = Polls(
+            times[start:],
+            track.columns[column][start:],
+            track.intervals[start:] if counter else None,
+            times[start - 1] if start else track.before,
+        )
         if start == 0 and since < track.floor and self._older is not None and column not in plan.texts:
             polls = [*self._from_store(plan, object_name, metric, first=since + 1, last=track.floor), *polls]
         # First whether there are any records at all: a look-up by name for each window of each object is worth sparing.
@@ -226,6 +252,26 @@ class WindowHistory:
             if (points := self._records(object_name, metric, source, track, since))
         }
         return covering({_POLL: polls, **found}, since)[1] if found else polls
+
+    def covered(self, object_name: ObjectName, metric: str, since: int, window_ms: int) -> Sequence[float]:
+        """The values of a window that began at ``since``, as ``covered_values`` of the ``points``. Raises as these."""
+        if object_name is not self._looked_at:
+            self._look_at(object_name)
+        track = self._track
+        column, counter = self._plan.places[metric]
+        if not counter and not self._recorded and (since >= track.floor or self._older is None):
+            # The usual case, for thousands of objects: without points of the polls.
+            times = track.ts
+            start = bisect_right(times, since)
+            values = track.columns[column][start:]
+            total = sum(values)
+            if total == total and values:
+                before = times[start - 1] if start else track.before
+                if times[start] - before >= UNKNOWN_MS:
+                    before = times[start]
+                covered = times[-1] - max(before, since)
+                return values if covered >= LEAST_COVERAGE * window_ms else ()
+        return covered_values(self.points(object_name, metric, since), since, window_ms)
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
         """What the metric usually is at this weekday and hour.
@@ -309,16 +355,33 @@ class WindowHistory:
         return track
 
     def _last_polls(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
-        plan = self._plans[object_name.kind]
-        column = plan.index[metric]
-        track = self._tracks.get(object_name) or self._begin(object_name, plan)
+        if object_name is not self._looked_at:
+            self._look_at(object_name)
+        plan, track = self._plan, self._track
+        column, counter = plan.places[metric]
         if count < 1:
             return []
-        here = len(track.ts)
-        points = _points(track, column, here - count if here > count else 0, counter=metric in plan.counters)
+        times = track.ts
+        here = len(times)
+        start = here - count if here > count else 0
+        points = Polls(
+            times[start:],
+            track.columns[column][start:],
+            track.intervals[start:] if counter else None,
+            times[start - 1] if start else track.before,
+        )
         if here < count and track.floor != _BEGINNING and self._older is not None:
             return [*self._from_store(plan, object_name, metric, last=track.floor, newest=count - here), *points]
         return points
+
+    def _look_at(self, name: ObjectName) -> None:
+        """Find the polls of an object: the rules of one object look back several times, one after another.
+
+        Raises KeyError for a kind of which nothing was wanted.
+        """
+        plan = self._plans[name.kind]
+        self._looked_at, self._plan = name, plan
+        self._track = self._tracks.get(name) or self._begin(name, plan)
 
     def _begin(self, name: ObjectName, plan: _WindowPlan) -> PollTrack:
         return PollTrack(len(plan.metrics), self._floors.get((name.owner, name.kind), _BEGINNING))
@@ -415,8 +478,3 @@ def _fill(values: list[float], plan: _WindowPlan, readings: Iterable[Reading]) -
             value = _number(reading.values.get(metric))
             if value == value:
                 values[place] = value
-
-
-def _points(track: PollTrack, column: int, start: int, *, counter: bool) -> Polls:
-    before = track.ts[start - 1] if start else track.before
-    return Polls(track.ts[start:], track.columns[column][start:], track.intervals[start:] if counter else None, before)

@@ -18,10 +18,11 @@ from mqvitals_agent.pcf.constants import MQCFT_INTEGER, MQCFT_INTEGER_LIST, MQCF
 from mqvitals_agent.pcf.message import MessageValues as Decoded
 from mqvitals_agent.pcf.message import ParameterLayout, Value
 from mqvitals_agent.pcf.names import parameter_number
-from mqvitals_agent.poll.local_time import local_ms
+from mqvitals_agent.poll.local_time import told_time
 from mqvitals_rules.vocabulary.metric import LARGEST, Absence, Kind, Metric, MetricType, Reported, within_range
 
 NOT_RETURNED = Absence.NOT_RETURNED
+_TIME_ZONE_UNKNOWN = Absence.TIME_ZONE_UNKNOWN
 _PCF = re.compile(r"(MQ\w+)(?:\[([01])\])?")
 _TIMES = re.compile(r"MQ\w+_DATE MQ\w+_TIME")
 _INT = {int}
@@ -41,13 +42,8 @@ class TimeColumns(NamedTuple):
     age: str
 
 
-class LocalTime(NamedTuple):
-    """A local time that an age is to be computed from, once the zone is known."""
-
-    text: str
-    age: str
-    ms: int
-
+LocalTimes = Mapping[str, int]
+"""Metric of an age -> the local time, ms, that it is to be computed from once the zone is known."""
 
 _PARAMETERS = 256
 """Sets of parameters kept: an answer has a handful, a hostile one could have any number."""
@@ -245,7 +241,7 @@ class MetricColumns:
 
     def read_times(
         self, values: ParameterValues, row: MetricValues, blank: Absence = Absence.NOTHING_TO_TELL
-    ) -> Sequence[LocalTime]:
+    ) -> LocalTimes:
         """Put the times into ``row``: the text, and the age as time zone unknown; returns what ages are to be made of.
 
         A blank time is absent for the reason ``blank``.
@@ -254,18 +250,18 @@ class MetricColumns:
 
     def read_item_times(
         self, item: DecodedReply, row: MetricValues, blank: Absence = Absence.NOTHING_TO_TELL
-    ) -> Sequence[LocalTime]:
+    ) -> LocalTimes:
         """As ``read_times``, of the values of a message."""
         values = self._pick_times(item)
         return self._timed(zip(values[::2], values[1::2], strict=True), row, blank)
 
     def _timed(
         self, pairs: Iterable[tuple[Value | None, Value | None]], row: MetricValues, blank: Absence
-    ) -> Sequence[LocalTime]:
-        found = []
+    ) -> LocalTimes:
+        found = {}
         for (date, time), (_, _, text, age) in zip(pairs, self.times, strict=True):
-            ms = local_ms(date, time)
-            if ms is None:
+            told = told_time(date, time)
+            if told is None:
                 missing = blank if date == "" or time == "" else NOT_RETURNED
                 if text:
                     row[text] = missing
@@ -273,10 +269,10 @@ class MetricColumns:
                     row[age] = missing
                 continue
             if text:
-                row[text] = f"{date!s} {time!s}"
+                row[text] = told[0]
             if age:
-                row[age] = Absence.TIME_ZONE_UNKNOWN
-                found.append(LocalTime(text, age, ms))
+                row[age] = _TIME_ZONE_UNKNOWN
+                found[age] = told[1]
         return found
 
     def _fetch(self, parameters: tuple[int, ...]) -> _Fetch:

@@ -46,6 +46,16 @@ def local_ms(day: object, time_of_day: object) -> int | None:
     return None if days is None or rest is None else days + rest
 
 
+@lru_cache(maxsize=1 << 15)
+def told_time(day: object, time_of_day: object) -> tuple[str, int] | None:
+    """A date and a time as one text, and as ``local_ms``; None when blank or malformed.
+
+    Thousands of objects that nobody uses report the same ones in every cycle.
+    """
+    ms = local_ms(day, time_of_day)
+    return None if ms is None else (f"{day!s} {time_of_day!s}", ms)
+
+
 class QueueManagerClock:
     """The clock of one queue manager: converts its local times to UTC as soon as its zone is known."""
 

@@ -11,7 +11,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, DecodedReply
 from mqvitals_agent.pcf.encoder import integer_filter, integers, request, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll.columns import LocalTime, MetricValues
+from mqvitals_agent.poll.columns import LocalTimes, MetricValues
 from mqvitals_agent.poll.selection import RequestSelection
 from mqvitals_rules.snapshot import is_object_name
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
@@ -96,7 +96,7 @@ class InstanceRow:
 
     key: tuple[str, ...]
     values: MetricValues
-    local: Sequence[LocalTime]
+    local: LocalTimes
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ class ObjectRow:
     at: int
     now: int
     member: str
-    local: Sequence[LocalTime] = ()
+    local: LocalTimes = field(default_factory=dict)
     totals: MetricValues | None = None
     instances: list[InstanceRow] | None = None
 
@@ -138,11 +138,11 @@ class MemberReport:
     whole: bool = True
 
     def row(
-        self, values: MetricValues, local: Sequence[LocalTime] = (), totals: MetricValues | None = None
+        self, values: MetricValues, local: LocalTimes | None = None, totals: MetricValues | None = None
     ) -> ObjectRow:
         """A row of this answer."""
         whole = not self.selection.partial
-        return ObjectRow(values, whole, self.own, self.at, self.now, self.queue_manager, local, totals)
+        return ObjectRow(values, whole, self.own, self.at, self.now, self.queue_manager, local or {}, totals)
 
 
 class ChannelDefinition(NamedTuple):
@@ -201,9 +201,8 @@ class CycleRows:
 
         What has a name that no object can have is left out.
         """
-        if not _can_be(part, name):
-            return
-        _put(self.reported.setdefault(part, {}).setdefault(owner, {}), name, row)
+        if is_object_name(name) if name else part.kind.single:
+            _put(self.reported.setdefault(part, {}).setdefault(owner, {}), name, row)
 
     def see(self, answer: MemberReport, local: int) -> None:
         """Note the newest local time in a status answer; 0 when it has none."""
@@ -212,13 +211,8 @@ class CycleRows:
 
     def put_shared(self, part: ProbePart, name: str, row: ObjectRow) -> None:
         """Keep a member's row of a shared object; as ``put``."""
-        if not _can_be(part, name):
-            return
-        _put(self.shared.setdefault(part, {}).setdefault(name, {}), row.member, row)
-
-
-def _can_be(part: ProbePart, name: str) -> bool:
-    return is_object_name(name) if name else part.kind.single
+        if is_object_name(name) if name else part.kind.single:
+            _put(self.shared.setdefault(part, {}).setdefault(name, {}), row.member, row)
 
 
 def _put(rows: dict[str, ObjectRow], name: str, row: ObjectRow) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 
+from mqvitals_agent.poll.columns import LocalTimes, MetricValues
 from mqvitals_agent.poll.counters import SATURATED_AT, Counters
 from mqvitals_agent.poll.cycle import CycleData, KnownObject
 from mqvitals_agent.poll.kinds import channel, client, log, queue, statistics, storage
@@ -245,6 +246,8 @@ class SnapshotBuilder:
         elsewhere = _ELSEWHERE.get((part, self._distributed.get(owner, False)), {})
         if owner in self._with_statistics:
             elsewhere = {name: why for name, why in elsewhere.items() if why is not Absence.NEEDS_STATISTICS}
+        is_status = part is queue.STATUS
+        unnamed = Absence.NOT_ASKED if owner != GROUP else 0
         for name, row in rows.items():
             before = known.get(name)
             if before is None:
@@ -254,14 +257,10 @@ class SnapshotBuilder:
             elif counters is not None and row.totals is not None:
                 row.values.update(counters.increases(before.object, {"": row.totals})[0])
             values = row.values
-            for seen in row.local:
-                values[seen.age] = self._age(row, seen.ms)
-            if part is queue.STATUS:
-                values["dead_letter"] = (
-                    (Absence.NOT_ASKED if owner != GROUP else 0)
-                    if dead_letter_queue is None
-                    else int(name == dead_letter_queue)
-                )
+            if row.local:
+                self._put_ages(row, row.local, values)
+            if is_status:
+                values["dead_letter"] = unnamed if dead_letter_queue is None else int(name == dead_letter_queue)
                 values["usually_read"] = before.usually_read(values["input_handles"], row.at)
             elif part is ATTRIBUTES:
                 values["dead_letter_queue_found"] = self._dead_letter_exists(owner)
@@ -271,7 +270,8 @@ class SnapshotBuilder:
                     self._queue_storage.relate(owner, values)
             elif part is storage.BUFFER_POOL:
                 values["system_queues_only"] = self._queue_storage.system_queues_only(owner, name)
-            values.update(elsewhere)
+            if elsewhere:
+                values.update(elsewhere)
             yield Reading(before.object, probe, ts, values, before.answered(row.at), poll)
 
     def _recorded(self, record: statistics.StatisticsRecord) -> Reading | None:
@@ -293,6 +293,13 @@ class SnapshotBuilder:
         utc = self._clock(row.member).utc(local)
         return Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, row.now - utc) // 1000
 
+    def _put_ages(self, row: ObjectRow, local: LocalTimes, values: MetricValues) -> None:
+        """Put the ages of local times of a row into ``values``."""
+        utc_of, now = self._clock(row.member).utc, row.now
+        for age, ms in local.items():
+            utc = utc_of(ms)
+            values[age] = Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, now - utc) // 1000
+
     def _channel(self, known: KnownObject, row: ObjectRow, instances: list[Instance]) -> None:
         found = row.instances or []
         starts = self._starts.count(known.object, found)
@@ -303,8 +310,7 @@ class SnapshotBuilder:
                 key = " ".join(part for part in instance.key if part and part != "None")
                 seen[key] = seen.get(key, 0) + 1
                 values = {**instance.values, **each[instance.key]}
-                for local in instance.local:
-                    values[local.age] = self._age(row, local.ms)
+                self._put_ages(row, instance.local, values)
                 instances.append(Instance(known.object, f"{key} #{seen[key]}" if seen[key] > 1 else key, values))
         row.values, row.local = channel.combined_instances(found)
         row.values.update(increases)

@@ -64,7 +64,7 @@ def why_joined(reasons: Sequence[str], operands: Sequence[str], *, left_out: boo
 
 def unheard(lookups: Lookups, node: Condition | Operand) -> str:
     """The code that tests whether there are no messages at all; what is needed for them is then noted as an absence."""
-    return f"q and (a := a or c.absence or {lookups.constant(lacking(messages_of(node)))})"
+    return f"q and {lookups.first_absence(lookups.constant(lacking(messages_of(node))))}"
 
 
 def compared(operand: Node) -> tuple[MetricValue, ...] | None:

@@ -44,7 +44,6 @@ from mqvitals_rules.expression.lookups import (
     Read,
     Tests,
     once,
-    whose,
 )
 from mqvitals_rules.expression.node import (
     THIS,
@@ -151,19 +150,22 @@ def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping
     """
     writer = _Writer(unreported)
     lines = ["def evaluate(c, v, s):", " found = []"]
-    lines += [f" {local} = {code}" for local, code in writer.lookups.fetch_shared([root for _, root in roots]).items()]
+    lines += [f" {line}" for line in writer.lookups.fetch_shared([root for _, root in roots])]
     lines += [f" {local} = U" for local in writer.lookups.share_looks([root for _, root in roots])]
     if any(messages_of(root) for _, root in roots):
         lines.append(" q = c.unheard")
     if any(isinstance(each, NameText) for _, root in roots for each in walk_outside(root)):
         lines.append(" n = c.name")
     for place, root in roots:
+        writer.lookups.asks = False
         code = writer.condition(root, frozenset())
         text = f"(None if (t := {code.text}) is L else t)" if code.leaves else code.text
+        # Most conditions read values of the object alone, of which the context notes nothing.
+        begin, first = (" c.absence = a = None", "(a := a or c.absence)") if writer.lookups.asks else (" a = None", "a")
         lines += (
-            " c.absence = a = None",
+            begin,
             f" if (r := {text}) is None:",
-            f"  if (a := a or c.absence) is not s[{place}]: found.append(({place}, None, a, {code.why}))",
+            f"  if {first} is not s[{place}]: found.append(({place}, None, a, {code.why}))",
             f" elif r is not s[{place}]: found.append(({place}, r, None, None))",
         )
     return _defined("\n".join((*lines, " return found", "")), writer.lookups.table)
@@ -242,9 +244,11 @@ class _Writer:
             case Present():
                 return _Code(f"({self.lookups.tested(node.metric, 'P')})", leaves=False, read=read)
             case MembersKnown():
-                return _Code(f"(c.members({constant(node.kind)}).doubt is None)", leaves=False, read=read)
+                return _Code(
+                    f"({self.lookups.asked()}.members({constant(node.kind)}).doubt is None)", leaves=False, read=read
+                )
             case Rising():
-                address = f"{whose(node.metric)}, {self.lookups.address(node.metric)}"
+                address = f"{self.lookups.whose(node.metric)}, {self.lookups.address(node.metric)}"
                 call = f"rising({address}, {constant(node.rises)})"
                 shared = self.lookups.shared_look(node)
                 text = call if shared is None else once(shared, call)
@@ -254,20 +258,22 @@ class _Writer:
                 kind = constant(node.kind)
                 match _named_by(node.body):
                     case None:
-                        text = f"any_member(c, {kind}, {body}, {constant(node.alike)})"
+                        text = f"any_member({self.lookups.asked()}, {kind}, {body}, {constant(node.alike)})"
                     case Constant(value=name):
-                        text = f"any_called(c, {kind}, {body}, {constant(name)})"
+                        text = f"any_called({self.lookups.asked()}, {kind}, {body}, {constant(name)})"
                     case named:
-                        text = f"any_named(c, {kind}, {body}, {self.lookups.address(named)})"
+                        text = f"any_named({self.lookups.asked()}, {kind}, {body}, {self.lookups.address(named)})"
                 return _Code(text, leaves=False, read=read)
             case Seen():
                 ids, window = constant(frozenset(node.messages)), constant(node.window_ms)
-                return self._heard(f"seen(c, {ids}, {window}, {constant(node.quiet)})", node, read)
+                return self._heard(f"seen({self.lookups.asked()}, {ids}, {window}, {constant(node.quiet)})", node, read)
             case Open():
                 begin, ends = constant(frozenset((node.begin,))), constant(frozenset(node.ends))
-                return self._heard(f"is_open(c, {begin}, {ends}, {constant(node.quiet)})", node, read)
+                return self._heard(
+                    f"is_open({self.lookups.asked()}, {begin}, {ends}, {constant(node.quiet)})", node, read
+                )
             case Unchanged():
-                address = f"{whose(node.metric)}, {self.lookups.address(node.metric)}"
+                address = f"{self.lookups.whose(node.metric)}, {self.lookups.address(node.metric)}"
                 text = f"unchanged({address}, {constant(node.window_ms)})"
                 return _Code(text, leaves=False, read=read, why=why_past(self.lookups, node.metric))
             case Comparison() | Membership() | Affix():

@@ -43,6 +43,10 @@ class Context(Protocol):
         """Every poll with ts > ``since_ms``, oldest first, absent values included as None."""
         ...
 
+    def covered(self, kind: str, metric: str, window_ms: int) -> Sequence[float]:
+        """The values of the newest ``window_ms``, oldest first; none when they do not cover that time."""
+        ...
+
     def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
         """The newest ``n`` polls, oldest first, absent values included as None."""
         ...

@@ -13,11 +13,8 @@ from operator import mul
 from typing import NamedTuple
 
 from mqvitals_rules.expression.context import Context
-from mqvitals_rules.history import UNKNOWN_MS, Point, Polls
+from mqvitals_rules.history import UNKNOWN_MS, Point, Polls, covered_values
 from mqvitals_rules.vocabulary.metric import MetricType
-
-LEAST_COVERAGE = 0.8
-"""The share of a window that data must cover for its average, least and greatest value to mean anything."""
 
 LEAST_POINTS = 5
 """Fewer values make no trend."""
@@ -74,17 +71,11 @@ def is_unchanged(points: Sequence[Point], since: int, window_ms: int) -> bool | 
     known = {value for value in values if value is not None}
     if len(known) > 1:
         return False
-    return True if _covering(points, since, window_ms) else None
+    return True if covered_values(points, since, window_ms) else None
 
 
 Calculate = Callable[[Sequence[float]], float | None]
 """A function of the values of a window, of which there is at least one."""
-
-
-def over_window(calculate: Calculate, points: Sequence[Point], since: int, window_ms: int) -> float | None:
-    """A function of the values of a window that began at ``since``; None when they do not cover the window."""
-    values = _covering(points, since, window_ms)
-    return calculate(values) if values else None
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -181,37 +172,6 @@ def is_rising(points: Sequence[Point], rises: int) -> bool | None:
     return True if known > rises else None
 
 
-def _covering(points: Sequence[Point], since: int, window_ms: int) -> Sequence[float]:
-    if points.__class__ is Polls and points.intervals is None:
-        # The usual case, for thousands of objects: written out.
-        known, times, before = points.values, points.ts, points.before
-        if not known:
-            return []
-        total = sum(known)
-        if total == total:
-            if times[0] - before >= UNKNOWN_MS:
-                before = times[0]
-            covered = times[-1] - max(before, since)
-            return known if covered >= LEAST_COVERAGE * window_ms else []
-    values = []
-    covered = 0
-    if points.__class__ is Polls:
-        for ts, value, gap in zip(points.ts, points.values, points.gaps, strict=True):
-            if value == value:
-                values.append(value)
-                if 0 <= gap < UNKNOWN_MS:
-                    covered += min(gap, ts - since)
-        return values if covered >= LEAST_COVERAGE * window_ms else []
-    for point in points:
-        if point.value is None:
-            continue
-        values.append(point.value)
-        if point.interval_ms is not None:
-            # The interval of the first point reaches back to before the window.
-            covered += min(point.interval_ms, point.ts - since)
-    return values if covered >= LEAST_COVERAGE * window_ms else []
-
-
 def _number(value: float) -> float | None:
     return value if value == value else None
 
@@ -275,8 +235,8 @@ def _delta(context: Context, kind: str, metric: str, window_ms: int) -> float | 
 
 def _look_over(calculate: Calculate) -> Look:
     def look(context: Context, kind: str, metric: str, window_ms: int) -> float | None:
-        since = context.now - window_ms
-        return over_window(calculate, context.points(kind, metric, since), since, window_ms)
+        values = context.covered(kind, metric, window_ms)
+        return calculate(values) if values else None
 
     return look
 

@@ -24,6 +24,9 @@ TEXTS = frozenset((str,))
 PRESENT = NUMBERS | TEXTS
 """The classes of present values. Everything else is absent."""
 
+_MANY = 3
+"""What so many conditions read is tested once for all of them."""
+
 Read = frozenset[str]
 """The locals that hold looked-up values for certain."""
 
@@ -52,6 +55,10 @@ class Lookups:
 
     def __init__(self, calls: Mapping[str, Whatever], unreported: Mapping[str, Absence] | None = None) -> None:
         self._unreported = unreported
+        self.asks = False
+        """Whether the condition being written asks the context anything, which may note an absence."""
+        self._present_as: dict[tuple[str, str], str] = {}
+        """(local, classes) -> the local that says whether its value is of these classes, for what many conditions read."""
         self._fetched: frozenset[str] = frozenset()
         self._looks: dict[tuple[object, ...], str] = {}
         self.table: dict[str, Whatever] = dict(calls)
@@ -70,7 +77,10 @@ class Lookups:
         if local in tests.present:
             return local
         classes = classes_of(metric)
-        part = f"{local}.__class__ in {classes}" if local in tests.read else f"({self.tested(metric, classes)})"
+        if local in tests.read:
+            part = self._present_as.get((local, classes)) or f"{local}.__class__ in {classes}"
+        else:
+            part = f"({self.tested(metric, classes)})"
         if not tests.parts:
             tests.first = frozenset((local,))
         tests.parts.append(part)
@@ -83,15 +93,16 @@ class Lookups:
         if local in read:
             return local
         if metric.own and self.noting:
-            return f"({self._own(metric)}.__class__ is A and {noted(local)} and {local})"
-        return f"({local} := {whose(metric)}.value({self.address(metric)}))"
+            return f"({self._own(metric)}.__class__ is A and {self.noted(local)} and {local})"
+        return f"({local} := {self.whose(metric)}.value({self.address(metric)}))"
 
     def tested(self, metric: MetricValue, classes: str) -> str:
         """The code that looks a metric up and tests whether it has a value of these classes."""
         local = self.metric(metric)
         if metric.own and self.noting:
-            return f"{self._own(metric)}.__class__ in {classes} or {noted(local)} is L"
-        asked = f"({local} := {whose(metric)}.value({self.address(metric)})).__class__ in {classes}"
+            there = self._present_as.get((local, classes)) or f"{self._own(metric)}.__class__ in {classes}"
+            return f"{there} or {self.noted(local)} is L"
+        asked = f"({local} := {self.whose(metric)}.value({self.address(metric)})).__class__ in {classes}"
         if metric.own:
             return f"({local} := v({self.constant(metric.metric.name)})).__class__ in {classes} or {asked}"
         return asked
@@ -104,7 +115,7 @@ class Lookups:
     def value_anew(self, metric: MetricValue) -> str:
         """The code of a metric's value as ``v`` or the context has it, whatever has been looked up before it."""
         if not (metric.own and self.noting):
-            return f"{whose(metric)}.value({self.address(metric)})"
+            return f"{self.whose(metric)}.value({self.address(metric)})"
         local = self.metric(metric)
         return local if local in self._fetched else self._handed_out(metric)
 
@@ -113,9 +124,9 @@ class Lookups:
         name = metric.metric.name
         return f"v({self.constant(name)}, {self.constant(self._unreported[name])})"
 
-    def fetch_shared(self, roots: Sequence[Condition]) -> dict[str, str]:
-        """Local -> code of the object's own metrics that several conditions read: to be looked up before
-        all of them.
+    def fetch_shared(self, roots: Sequence[Condition]) -> list[str]:
+        """The code that looks up, before all conditions, the object's own metrics that several of them read, and tests
+        once which of those that many read have a value.
         """
         uses: Counter[str] = Counter()
         metrics: dict[str, MetricValue] = {}
@@ -129,7 +140,13 @@ class Lookups:
             uses.update(own.keys())
             metrics.update(own)
         self._fetched = frozenset(local for local, count in uses.items() if count > 1)
-        return {local: self._handed_out(metrics[local]) for local in metrics if local in self._fetched}
+        lines = [f"{local} = {self._handed_out(metrics[local])}" for local in metrics if local in self._fetched]
+        for local, metric in metrics.items():
+            if uses[local] >= _MANY:
+                classes = classes_of(metric)
+                self._present_as[local, classes] = f"p{local}"
+                lines.append(f"p{local} = {local}.__class__ in {classes}")
+        return lines
 
     def share_looks(self, roots: Sequence[Condition]) -> Sequence[str]:
         """The locals of looks back that several conditions share: the first that asks for one keeps its result."""
@@ -143,6 +160,24 @@ class Lookups:
     def shared_look(self, node: Window | Rising) -> str | None:
         """The local of a look back that conditions share; None: this one makes it alone."""
         return self._looks.get(look_of(node))
+
+    def asked(self, of: str = "") -> str:
+        """The code of the context of the object itself (empty) or of what it belongs to."""
+        self.asks = True
+        return f"c.{of}" if of else "c"
+
+    def whose(self, metric: MetricValue) -> str:
+        """The code of the context that a metric is looked up in."""
+        return self.asked(metric.of)
+
+    def first_absence(self, otherwise: str) -> str:
+        """The code of the first absence met so far, by the condition or by its context, which it notes; else of
+        ``otherwise``."""
+        return f"(a := {'a or c.absence' if self.asks else 'a'} or {otherwise})"
+
+    def noted(self, local: str) -> str:
+        """The code that notes that a metric is absent; it evaluates to the first absence met."""
+        return self.first_absence(f"{local}.__class__ is A and {local} or None")
 
     # Names in the written code
 
@@ -200,21 +235,6 @@ def look_of(node: Window | Rising) -> tuple[object, ...]:
     return () if node.function == "share" else (node.function, metric.kind, metric.metric.name, node.window_ms, limit)
 
 
-def context_of(of: str) -> str:
-    """The code of the context of the object itself (empty) or of what it belongs to."""
-    return f"c.{of}" if of else "c"
-
-
 def classes_of(metric: MetricValue) -> str:
     """The name of the classes that a present value of a metric has."""
     return "T" if type_of(metric) is Type.TEXT else "N"
-
-
-def noted(local: str) -> str:
-    """The code that notes that a metric is absent; it evaluates to the first absence met."""
-    return f"(a := a or c.absence or {local}.__class__ is A and {local} or None)"
-
-
-def whose(metric: MetricValue) -> str:
-    """The code of the context that a metric is looked up in."""
-    return context_of(metric.of)

@@ -10,7 +10,7 @@ from typing import Any as Whatever
 from mqvitals_rules.expression.absence_code import unheard
 from mqvitals_rules.expression.context import tally
 from mqvitals_rules.expression.functions import WINDOW_FUNCTIONS
-from mqvitals_rules.expression.lookups import Lookups, Tests, context_of, once, whose
+from mqvitals_rules.expression.lookups import Lookups, Tests, once
 from mqvitals_rules.expression.node import (
     Absolute,
     Arithmetic,
@@ -60,7 +60,7 @@ class OperandWriter:
             case MetricValue():
                 return self._lookups.present(node, tests)
             case NameText():
-                return "n" if self._lookups.noting and not node.of else f"{context_of(node.of)}.name"
+                return "n" if self._lookups.noting and not node.of else f"{self._lookups.asked(node.of)}.name"
             case Negation():
                 return f"(-{self._operand(node.operand, tests)})"
             case Absolute():
@@ -84,26 +84,32 @@ class OperandWriter:
                 body = self._lookups.held(self._tallied(node))
                 kind, function, alike = map(constant, (node.kind, node.function, node.alike))
                 called = self._lookups.held(_or(None, tally)) if self._safe else "tally"
-                return self._found(f"{called}(c, {kind}, {body}, {function}, {alike})", tests)
+                return self._found(f"{called}({self._lookups.asked()}, {kind}, {body}, {function}, {alike})", tests)
             case Elapsed():
                 first, second, window = map(constant, (node.first, node.second, node.window_ms))
-                return self._found_of_messages(f"elapsed(c, {first}, {second}, {window})", node, tests)
+                return self._found_of_messages(
+                    f"elapsed({self._lookups.asked()}, {first}, {second}, {window})", node, tests
+                )
             case Times():
                 ids, window = constant(frozenset(node.messages)), constant(node.window_ms)
-                return self._found_of_messages(f"times(c, {ids}, {window}, {constant(node.quiet)})", node, tests)
+                return self._found_of_messages(
+                    f"times({self._lookups.asked()}, {ids}, {window}, {constant(node.quiet)})", node, tests
+                )
             case Latest():
                 function = "latest_text" if node.as_text else "latest"
                 code, insert = constant(node.message), constant(node.insert)
-                return self._found_of_messages(f"{function}(c, {code}, {insert})", node, tests)
+                return self._found_of_messages(f"{function}({self._lookups.asked()}, {code}, {insert})", node, tests)
 
     def _looked_back(self, node: Window, tests: Tests) -> str:
         limit = ""
         if node.limit is not None:
-            parts = "".join(f"({whose(each)}, {self._lookups.address(each)}), " for each in limit_metrics(node.limit))
+            parts = "".join(
+                f"({self._lookups.whose(each)}, {self._lookups.address(each)}), " for each in limit_metrics(node.limit)
+            )
             limit = f", {self.settled(node.limit, tests)}, ({parts})"
         function = WINDOW_FUNCTIONS[node.function].look(node.metric.metric.type)
         look = self._lookups.held(_or(None, function) if self._safe else function)
-        address = f"{whose(node.metric)}, {self._lookups.address(node.metric)}"
+        address = f"{self._lookups.whose(node.metric)}, {self._lookups.address(node.metric)}"
         call = f"{look}({address}, {self._lookups.constant(node.window_ms)}{limit})"
         shared = self._lookups.shared_look(node)
         if shared is None:

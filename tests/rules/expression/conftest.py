@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_rules.expression import Context, Expression, compile_expression
 from mqvitals_rules.expression.context import MemberSet, Unplaced
-from mqvitals_rules.history import ObjectMessage, Point
+from mqvitals_rules.history import ObjectMessage, Point, covered_values
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported, Value
 
@@ -193,6 +193,10 @@ class _Context:
 
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
         return [point for point in self._all(metric) if point.ts > since_ms]
+
+    def covered(self, kind: str, metric: str, window_ms: int) -> Sequence[float]:
+        since = self.now - window_ms
+        return covered_values(self.points(kind, metric, since), since, window_ms)
 
     def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
         return self._all(metric)[-n:]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mqvitals_config.decoding.problem import Problem
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression, functions
 from mqvitals_rules.expression.context import MemberSet, Unplaced
-from mqvitals_rules.history import ObjectMessage, Point
+from mqvitals_rules.history import ObjectMessage, Point, covered_values
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
@@ -265,6 +265,10 @@ class World:
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
         return [point for point in self.past[metric] if point.ts > since_ms]
 
+    def covered(self, kind: str, metric: str, window_ms: int) -> Sequence[float]:
+        since = self.now - window_ms
+        return covered_values(self.points(kind, metric, since), since, window_ms)
+
     def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
         return self.past[metric][-n:]
 
@@ -328,7 +332,7 @@ class Reference:
             points = world.points("", name, since)
             if len({point.value for point in points} - {None}) > 1:
                 return False
-            return True if functions.over_window(len, points, since, minutes * 60_000) else None
+            return True if covered_values(points, since, minutes * 60_000) else None
         if function == "present":
             return not isinstance(world.value("", name), Absence)
         rises = ast.literal_eval(node.args[1])
@@ -502,7 +506,8 @@ class Reference:
             "min": min,
             "max": max,
         }
-        return functions.over_window(calculations[function], points, since, minutes * 60_000)
+        values = covered_values(points, since, minutes * 60_000)
+        return calculations[function](values) if values else None
 
 
 def compiled(text: str) -> Expression | None:

@@ -12,11 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_rules.expression import functions
-from mqvitals_rules.history import UNKNOWN_MS, Point, Polls, covering
+from mqvitals_rules.history import UNKNOWN_MS, Point, Polls, covered_values, covering
 from mqvitals_rules.snapshot import Source
 
 MINUTE = 60_000
 NOW = 1_700_000_000_000
+
+
+def over_window(calculate: functions.Calculate, points: Sequence[Point], since: int, window_ms: int) -> float | None:
+    """A function of the values that cover a window."""
+    values = covered_values(points, since, window_ms)
+    return calculate(values) if values else None
 
 
 def polls(*values: float | None, every: int | None = MINUTE, now: int = NOW) -> list[Point]:
@@ -97,7 +103,7 @@ def test_delta_adds_what_is_present(points: Sequence[Point], expected: float | N
 def test_average_least_and_greatest_need_four_fifths_of_the_window(points: Sequence[Point], covered: bool) -> None:
     """Present values stand for the time since the poll before them; 80 % of the window must be covered."""
     since, window = NOW - 5 * MINUTE, 5 * MINUTE
-    found = [functions.over_window(each, points, since, window) for each in (functions.mean, min, max)]
+    found = [over_window(each, points, since, window) for each in (functions.mean, min, max)]
     present = [point.value for point in points if point.value is not None]
     if covered:
         assert found == [sum(present) / len(present), min(present), max(present)]
@@ -107,7 +113,7 @@ def test_average_least_and_greatest_need_four_fifths_of_the_window(points: Seque
 
 def test_average_of_infinities_is_unknown() -> None:
     """What comes to no number is unknown, not a number that equals nothing."""
-    assert functions.over_window(functions.mean, polls(inf, -inf, 0, 0, 0), NOW - 5 * MINUTE, 5 * MINUTE) is None
+    assert over_window(functions.mean, polls(inf, -inf, 0, 0, 0), NOW - 5 * MINUTE, 5 * MINUTE) is None
 
 
 @pytest.mark.parametrize(
@@ -195,8 +201,8 @@ def test_columns_say_what_their_points_say(polls: Polls, window_ms: int, limit: 
     assert functions.delta(polls) == functions.delta(points)
     assert functions.last_change(polls) == functions.last_change(points)
     for calculate in (functions.mean, functions.middle, min, max):
-        found = functions.over_window(calculate, polls, since, window_ms)
-        assert found == functions.over_window(calculate, points, since, window_ms)
+        found = over_window(calculate, polls, since, window_ms)
+        assert found == over_window(calculate, points, since, window_ms)
     assert functions.eta(polls, limit, NOW) == functions.eta(points, limit, NOW)
     for rises in (1, 2, 5):
         assert functions.is_rising(polls[-rises - 1 :], rises) == functions.is_rising(points[-rises - 1 :], rises)

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll.columns import LocalTime, MetricValues, ParameterPicker, ParameterValues, columns_by_platform
+from mqvitals_agent.poll.columns import LocalTimes, MetricValues, ParameterPicker, ParameterValues, columns_by_platform
 from mqvitals_agent.poll.kinds.channel_starts import tls_instances
 from mqvitals_agent.poll.kinds.client import CLIENT, address_metrics
 from mqvitals_agent.poll.probe import (
@@ -169,8 +169,8 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
         if clients:
             metrics = {**_NOT_ASKED, **metrics}
         local = columns.read_item_times(item, metrics)
-        for seen in local:
-            newest = max(newest, seen.ms)
+        if local:
+            newest = max(newest, *local.values())
         key = tuple(map(str, key_values))
         channels.setdefault(name, []).append(InstanceRow(key, metrics, local))
     for name, instances in channels.items():
@@ -232,7 +232,7 @@ def _added(one: Reported, other: Reported) -> Reported:
     return one if isinstance(one, Absence) else other
 
 
-def combined_instances(instances: Sequence[InstanceRow]) -> tuple[MetricValues, Sequence[LocalTime]]:
+def combined_instances(instances: Sequence[InstanceRow]) -> tuple[MetricValues, LocalTimes]:
     """The object's metrics (without counters) and local times from its instances."""
     addresses = address_metrics(instances)
     if len(instances) == 1:
@@ -251,15 +251,15 @@ def combined_instances(instances: Sequence[InstanceRow]) -> tuple[MetricValues, 
     values["instances"] = len(instances)
     values["tls_instances"] = tls_instances(instances)
     values.update(addresses)
-    local = []
+    local = {}
     for times in _COLUMNS[False].times:
-        reported = [(seen, instance) for instance in ordered for seen in instance.local if seen.age == times.age]
+        reported = [(ms, instance) for instance in ordered if (ms := instance.local.get(times.age)) is not None]
         if reported:
-            seen, newest = max(reported, key=lambda pair: pair[0].ms)
+            seen, newest = max(reported, key=lambda pair: pair[0])
             values[times.age] = Absence.TIME_ZONE_UNKNOWN
             if times.text:
                 values[times.text] = newest.values[times.text]
-            local.append(seen)
+            local[times.age] = seen
     return values, local
 
 

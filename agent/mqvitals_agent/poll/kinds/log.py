@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.message import Value
-from mqvitals_agent.poll.columns import LocalTime, MetricColumns, MetricValues
+from mqvitals_agent.poll.columns import LocalTimes, MetricColumns, MetricValues
 from mqvitals_agent.poll.probe import CycleRows, MemberReport, Probe, probe_part, wanted_parameters
 from mqvitals_rules.timestamps import moved_by_zone
 from mqvitals_rules.vocabulary import log, queue_manager
@@ -77,9 +77,9 @@ class RestartCounter:
     def __init__(self) -> None:
         self._started: dict[str, int] = {}
 
-    def count(self, queue_manager: str, values: Mapping[str, Reported], local: Sequence[LocalTime]) -> Reported:
+    def count(self, queue_manager: str, values: Mapping[str, Reported], local: LocalTimes) -> Reported:
         """1 where it was started again since its last answer, else 0; absent at the first, and where no start is told."""
-        started = next((each.ms for each in local if each.age == "uptime_s"), None)
+        started = local.get("uptime_s")
         if started is None:
             told = values.get("start_ts", Absence.NOT_RETURNED)
             return told if isinstance(told, Absence) else Absence.NOT_RETURNED

@@ -96,8 +96,8 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
         metrics = columns.read_item(item, monitored=monitored)
         metrics.update(_ALL_KNOWN)
         local = columns.read_item_times(item, metrics, on if monitored else off)
-        for seen in local:
-            newest = max(newest, seen.ms)
+        if local:
+            newest = max(newest, *local.values())
         row = answer.row(metrics, local)
         if disposition == mq.MQQSGD_SHARED:
             rows.put_shared(STATUS, name, row)
@@ -244,9 +244,10 @@ class UsualReaders:
         if not is_read:
             self.unread_ms += elapsed
         else:
-            self._add(self.unread_ms, 0.0)
+            if self.unread_ms:
+                self._add(self.unread_ms, 0.0)
+                self.unread_ms = 0
             self._add(elapsed, 1.0)
-            self.unread_ms = 0
         return 2 * self.read > self.known and self.unread_ms < USUAL_MS
 
     def _add(self, elapsed_ms: int, share: float) -> None:

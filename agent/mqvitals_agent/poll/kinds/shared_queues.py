@@ -114,7 +114,7 @@ def _combine_status(members: Mapping[str, ObjectRow], missing: Collection[str], 
     if missing:
         values["handles_unknown_of"] = ", ".join(sorted(missing))
     for times in STATUS_TIMES:
-        found = [(age(row, seen.ms), seen.ms, row) for row in rows for seen in row.local if seen.age == times.age]
+        found = [(age(row, ms), ms, row) for row in rows if (ms := row.local.get(times.age)) is not None]
         if not found:
             continue
         known = [(-old, ms, row) for old, ms, row in found if type(old) is int]
@@ -122,4 +122,4 @@ def _combine_status(members: Mapping[str, ObjectRow], missing: Collection[str], 
         values[times.text] = row.values[times.text]
         # An answer of an earlier cycle is older than the ages that it told.
         values[times.age] = age(replace(row, now=max(row.now, newest.now)), ms)
-    return replace(newest, values=values, local=())
+    return replace(newest, values=values, local={})

@@ -11,7 +11,7 @@ from typing import Final
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.encoder import byte_string, integer, integer_filter, integers
-from mqvitals_agent.poll.columns import LocalTime, MetricValues
+from mqvitals_agent.poll.columns import LocalTimes, MetricValues
 from mqvitals_agent.poll.local_time import local_ms
 from mqvitals_agent.poll.probe import CycleRows, MemberReport, Probe, probe_part, wanted_parameters
 from mqvitals_rules.vocabulary.metric import Absence
@@ -64,29 +64,27 @@ def read_units(answer: MemberReport, rows: CycleRows) -> None:
         "units_prepared": len(states.get(mq.MQUOWST_PREPARED, ())),
         "units_unresolved": len(states.get(mq.MQUOWST_UNRESOLVED, ())),
     }
-    local = [
-        *_oldest(in_doubt, metrics, "indoubt_age_s", "indoubt_oldest"),
-        *_oldest(logged, metrics, "logged_age_s", "logged_oldest"),
-    ]
+    local = {
+        **_oldest(in_doubt, metrics, "indoubt_age_s", "indoubt_oldest"),
+        **_oldest(logged, metrics, "logged_age_s", "logged_oldest"),
+    }
     if not answer.whole:
         # What did not come may be older and more.
         metrics = dict.fromkeys(metrics, Absence.NO_ANSWER)
-        local = []
+        local = {}
     rows.put(UNITS, answer.queue_manager, "", answer.row(metrics, local))
 
 
-def _oldest(
-    units: Sequence[tuple[int | None, DecodedReply]], metrics: MetricValues, age: str, who: str
-) -> Sequence[LocalTime]:
+def _oldest(units: Sequence[tuple[int | None, DecodedReply]], metrics: MetricValues, age: str, who: str) -> LocalTimes:
     """Put the age and the words of the oldest unit of work into ``metrics``."""
     dated = [(ms, item) for ms, item in units if ms is not None]
     metrics[age] = metrics[who] = Absence.NOT_RETURNED if units else Absence.NOTHING_TO_TELL
     if not dated:
-        return ()
+        return {}
     began, item = min(dated, key=lambda each: each[0])
     metrics[age] = Absence.TIME_ZONE_UNKNOWN
     metrics[who] = words_of(item)
-    return (LocalTime("", age, began),)
+    return {age: began}
 
 
 def logged_ms(item: DecodedReply) -> int | None:

@@ -251,25 +251,76 @@ Cells = tuple[Any, ...]
 
 Columns = Callable[[Sequence[Any]], tuple[Any, ...]]
 
+Classes = tuple[type, ...]
+
+
+class Spread(NamedTuple):
+    """How values of certain ``classes`` become cells, of which some are absent.
+
+    ``cells`` arranges the values and a NULL behind them; None: the values are the cells. ``reasons`` takes the absences
+    out of the values; ``absent`` are their metrics.
+    """
+
+    classes: Classes
+    cells: Columns | None
+    reasons: Columns
+    absent: MetricNames
+
+    def cells_of(self, values: tuple[Reported, ...]) -> Cells:
+        """The values as they are bound. Without absent ones they are ``values`` itself."""
+        return values if self.cells is None else self.cells((*values, NULL))
+
+
+class Shape:
+    """The metrics of some readings, in their order. Compared by identity: thousands of readings have the same shape."""
+
+    __slots__ = ("_spreads", "metrics")
+
+    def __init__(self, metrics: MetricNames) -> None:
+        self.metrics = metrics
+        self._spreads: dict[Classes, Spread] = {}
+
+    def spread(self, classes: Classes) -> Spread:
+        """How values of these classes become cells."""
+        found = self._spreads.get(classes)
+        if found is None:
+            absent = [place for place, each in enumerate(classes) if each is Absence]
+            cells = None
+            if absent:
+                cells = _getter([len(classes) if each is Absence else place for place, each in enumerate(classes)])
+            if len(self._spreads) >= _SHAPES:
+                self._spreads.clear()
+            found = Spread(classes, cells, _getter(absent), tuple(self.metrics[place] for place in absent))
+            self._spreads[classes] = found
+        return found
+
+    def cells(self, values: tuple[Reported, ...]) -> Cells:
+        """The values as they are bound. Without absent ones they are ``values`` itself."""
+        return self.spread(tuple(map(type, values))).cells_of(values)
+
+
+class Shapes:
+    """Every shape once, by its metrics."""
+
+    def __init__(self) -> None:
+        self._known: dict[MetricNames, Shape] = {}
+
+    def of(self, metrics: MetricNames) -> Shape:
+        """The shape of readings with these metrics."""
+        found = self._known.get(metrics)
+        if found is None:
+            if len(self._known) >= _SHAPES:
+                self._known.clear()
+            found = self._known[metrics] = Shape(metrics)
+        return found
+
 
 class ReadingCells(NamedTuple):
     """A reading, its metrics, and their cells in the same order."""
 
     reading: Reading
-    shape: MetricNames
+    shape: Shape
     cells: Cells
-
-
-def reading_cells(reading: Reading, shape: MetricNames, values: tuple[Reported, ...]) -> ReadingCells:
-    """Spread a reading out. Without absent values the cells are ``values`` itself."""
-    if Absence in map(type, values):
-        return ReadingCells(reading, shape, bound_values(values))
-    return ReadingCells(reading, shape, values)
-
-
-def bound_values(values: Iterable[Reported]) -> Cells:
-    """The values as they are bound."""
-    return tuple([NULL if value.__class__ is Absence else value for value in values])
 
 
 class ColumnOrder:
@@ -280,9 +331,9 @@ class ColumnOrder:
         self._columns = tuple(columns)
         self._known = frozenset(known)
         self._kind = kind
-        self._getters: dict[MetricNames, Columns | None] = {}
+        self._getters: dict[Shape, Columns | None] = {}
 
-    def of(self, shape: MetricNames) -> Columns | None:
+    def of(self, shape: Shape) -> Columns | None:
         """What turns cells of this ``shape``, and a NULL behind them, into a row; None when a metric is in it twice.
 
         Raises ValueError for a metric that the kind does not have.
@@ -291,13 +342,14 @@ class ColumnOrder:
             return self._getters[shape]
         except KeyError:
             pass
-        unknown = [metric for metric in shape if metric not in self._known]
+        metrics = shape.metrics
+        unknown = [metric for metric in metrics if metric not in self._known]
         if unknown:
             raise ValueError(f"the vocabulary has no metric {self._kind}.{unknown[0]}")
-        place = {metric: index for index, metric in enumerate(shape)}
+        place = {metric: index for index, metric in enumerate(metrics)}
         getter: Columns | None = None
-        if len(place) == len(shape):
-            getter = _getter([place.get(column, len(shape)) for column in self._columns])
+        if len(place) == len(metrics):
+            getter = _getter([place.get(column, len(metrics)) for column in self._columns])
         if len(self._getters) >= _SHAPES:
             self._getters.clear()
         self._getters[shape] = getter

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.ingest.messages import MessageWindow
 from mqvitals_rules.expression.functions import WindowUse
-from mqvitals_rules.history import ObjectMessage, Point, Polls, ZoneOf, covering, hours, middle, no_zone
+from mqvitals_rules.history import ObjectMessage, Point, Polls, ZoneOf, covered_values, covering, hours, middle, no_zone
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import metric as metric_of
@@ -77,6 +77,10 @@ class StoredPast:
             if (points := every[bisect_right(every, since, key=lambda point: point.ts) :])
         }
         return covering({Source.POLL: polls, **found}, since)[1] if found else polls
+
+    def covered(self, object_name: ObjectName, metric: str, since: int, window_ms: int) -> Sequence[float]:
+        """The values of a window that they cover."""
+        return covered_values(self.points(object_name, metric, since), since, window_ms)
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first."""

@@ -25,7 +25,7 @@ def instance(start: str = "08.00.00", **more: Any) -> InstanceRow:
     }  # fmt: skip
     date = "2026-11-20" if start else ""
     conname = str(values.pop("conname", "10.0.0.1"))
-    return InstanceRow(("QM01", conname, "QM02", "QM02", date, start), values, ())
+    return InstanceRow(("QM01", conname, "QM02", "QM02", date, start), values, {})
 
 
 def told(*polls: list[InstanceRow]) -> list[tuple[Reported, ...]]:

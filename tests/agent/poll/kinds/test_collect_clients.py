@@ -134,7 +134,7 @@ def test_no_instance_is_lost(sockets: list[tuple[str, str, int | None, str]]) ->
                 "conversations": Absence.NOT_RETURNED if shared is None else shared,
                 "mca_user": user,
             },
-            (),
+            {},
         )
         for conname, application, shared, user in sockets
     ]
@@ -156,7 +156,7 @@ def test_one_instance_has_an_address_too() -> None:
         "ssl_cipher": "",
         "security_protocol": 0,
     }
-    combined, _ = combined_instances([InstanceRow(("",) * 6, dict(values), ())])
+    combined, _ = combined_instances([InstanceRow(("",) * 6, dict(values), {})])
     assert (combined["instances_max_client"], combined["top_client"]) == (1, "10.1.2.3")
 
 

@@ -27,15 +27,16 @@ from mqvitals_agent.store.rows.journal import (
 )
 from mqvitals_agent.store.rows.tables import (
     NULL,
-    Cells,
     ColumnOrder,
     Columns,
     KindTables,
     MetricNames,
     ReadingCells,
+    Shape,
+    Shapes,
+    Spread,
     Types,
     checked_values,
-    reading_cells,
     types_of,
 )
 from mqvitals_rules.snapshot import ObjectName, Reading, Source
@@ -63,15 +64,20 @@ _ABSENCES = 4096
 
 
 class _LastStored:
-    """What was last stored of an object and probe: when (None: never answered), and what (None: not known here)."""
+    """What was last stored of an object and probe: when (None: never answered), and what (None: not known here).
 
-    __slots__ = ("cells", "shape", "ts", "values")
+    ``reasons`` are those of its absent values, and ``absent`` is what was stored of them.
+    """
+
+    __slots__ = ("absent", "reasons", "shape", "spread", "ts", "values")
 
     def __init__(self, ts: int | None) -> None:
         self.ts = ts
-        self.shape: MetricNames | None = None
+        self.shape: Shape | None = None
         self.values: tuple[Reported, ...] | None = None
-        self.cells: Cells | None = None
+        self.spread: Spread | None = None
+        self.reasons: tuple[Absence, ...] = ()
+        self.absent: str | float = NULL
 
 
 class _DefinitionQuery(NamedTuple):
@@ -88,13 +94,14 @@ class CurrentWriter:
     The caller owns the transaction, and calls ``load`` after a rollback.
     """
 
-    def __init__(self, connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> None:
+    def __init__(self, connection: sqlite3.Connection, tables: Mapping[str, KindTables], shapes: Shapes) -> None:
         self._connection = connection
         self._tables = tables
         self._arrangements = {kind: ColumnOrder(table.metrics, table.metrics, kind) for kind, table in tables.items()}
-        self._shapes: dict[MetricNames, MetricNames] = {}
-        self._absences: dict[tuple[MetricNames, tuple[str, ...]], str] = {}
-        self._definitions: dict[tuple[str, str, MetricNames], Columns] = {}
+        self._shapes = shapes
+        self._absences: dict[tuple[MetricNames, MetricNames], tuple[tuple[Absence, ...], str]] = {}
+        """Absent metrics and the names of their reasons -> the reasons, and what is stored of them."""
+        self._definitions: dict[tuple[str, str, Shape], Columns] = {}
         self._definition_queries: dict[tuple[str, str], _DefinitionQuery] = {}
         self.load()
 
@@ -124,50 +131,68 @@ class CurrentWriter:
         A late one, older than what is stored of its probe, changes nothing; one without answer leaves the values.
         """
         probe, ts = reading.probe, reading.ts
-        shape = tuple(reading.values)
-        values = tuple(reading.values.values())
+        metrics, values = tuple(reading.values), tuple(reading.values.values())
         key = (object_id, probe)
         last = self._last.get(key)
-        before = None if last is None else last.ts
         if last is None:
+            before = None
             self._last[key] = last = _LastStored(ts if reading.answered else None)
             self._new.append((object_id, probe, NULL, ts, _reason(values)) if last.ts is None else (*key, ts, ts, NULL))
-        elif last.ts is not None and ts < last.ts:
-            return reading_cells(reading, shape, values)
-        elif not reading.answered:
-            self._unanswered.append((ts, _reason(values), object_id, probe, ts))
-            return reading_cells(reading, shape, values)
         else:
+            before = last.ts
+            if before is not None and ts < before:
+                return self._spread_out(reading, metrics, values)
+            if not reading.answered:
+                self._unanswered.append((ts, _reason(values), object_id, probe, ts))
+                return self._spread_out(reading, metrics, values)
             last.ts = ts
             self._answered.append((ts, ts, object_id, probe))
-        if last.values == values and last.shape == shape and last.cells is not None:
-            return ReadingCells(reading, last.shape, last.cells)
-        spread = reading_cells(reading, self._shapes.setdefault(shape, shape), values)
+        # Mostly the metrics are those of last time, and what was absent then is absent now.
+        shape, spread = last.shape, last.spread
+        known = shape is not None and shape.metrics == metrics
+        if shape is None or not known:
+            shape, spread = self._shapes.of(metrics), None
+        elif spread is not None and last.values == values:
+            return ReadingCells(reading, shape, spread.cells_of(last.values))
+        classes = tuple(map(type, values))
+        if spread is None or spread.classes != classes:
+            spread = shape.spread(classes)
+        found = ReadingCells(reading, shape, spread.cells_of(values))
         if reading.gone:
             # The last values stay as they were; that the object is gone is written at the object.
             last.values = None
-            return spread
+            return found
         kind = reading.object.kind
         if before is not None:
             if probe in _COMPARED.get(kind, ()):
-                self._compare(object_id, spread, values, last, before)
+                self._compare(object_id, found, values, last, before)
         elif probe == DEFINING.get(kind) and reading.answered:
             self._first_sight(reading)
+        reasons = spread.reasons(values)
+        if spread is last.spread and reasons == last.reasons:
+            absent = last.absent
+        else:
+            reasons, absent = self._absent(spread, reasons)
         # Several records of a probe may come at once, each of another shape: each is written whole, in their order.
-        self._change(object_id, spread, values, known=last.shape == shape and reading.source is _POLL)
+        self._change(object_id, found, absent, known=known and reading.source is _POLL)
         if reading.answered:
-            last.shape, last.values, last.cells = spread.shape, values, spread.cells
-        return spread
+            last.shape, last.values, last.spread = shape, values, spread
+            last.reasons, last.absent = reasons, absent
+        return found
+
+    def _spread_out(self, reading: Reading, metrics: MetricNames, values: tuple[Reported, ...]) -> ReadingCells:
+        shape = self._shapes.of(metrics)
+        return ReadingCells(reading, shape, shape.cells(values))
 
     def _compare(
-        self, object_id: int, spread: ReadingCells, values: tuple[Reported, ...], last: _LastStored, before: int
+        self, object_id: int, found: ReadingCells, values: tuple[Reported, ...], last: _LastStored, before: int
     ) -> None:
         """Note how a definition differs from what was last stored of it, at ``before``."""
-        reading, shape, _ = spread
+        reading, shape, _ = found
         name, probe = reading.object, reading.probe
         if reading.source is not _POLL:
             return
-        if last.values is not None and last.shape == shape:
+        if last.values is not None and last.shape is shape:
             # Most readings differ in what no definition holds.
             part = self._definition(name.kind, probe, shape)
             if part(values) == part(last.values):
@@ -175,7 +200,7 @@ class CurrentWriter:
         old = (
             self._stored(object_id, name.kind, probe)
             if last.values is None or last.shape is None
-            else dict(zip(last.shape, last.values, strict=True))
+            else dict(zip(last.shape.metrics, last.values, strict=True))
         )
         recorded = RECORDED.get(name.kind, {}).get(probe)
         if recorded is not None:
@@ -225,13 +250,13 @@ class CurrentWriter:
             old: Mapping[str, Reported] = (
                 self._stored(object_id, name.kind, probe)
                 if known is None or known.values is None or known.shape is None
-                else dict(zip(known.shape, known.values, strict=True))
+                else dict(zip(known.shape.metrics, known.values, strict=True))
             )
             if old.get("definition_type") == TEMPORARY_DYNAMIC:
                 return
         self._entries.append(JournalEntry(reading.ts, EntryKind.OBJECT, name, GONE if reading.gone else BACK))
 
-    def _definition(self, kind: str, probe: str, shape: MetricNames) -> Columns:
+    def _definition(self, kind: str, probe: str, shape: Shape) -> Columns:
         """What takes the attributes of a definition out of the values of a reading of this shape."""
         key = kind, probe, shape
         found = self._definitions.get(key)
@@ -239,7 +264,7 @@ class CurrentWriter:
             if len(self._definitions) >= _ABSENCES:
                 self._definitions.clear()
             wanted = _COMPARED[kind][probe] | CONTEXT
-            places = [place for place, metric in enumerate(shape) if metric in wanted]
+            places = [place for place, metric in enumerate(shape.metrics) if metric in wanted]
             found = self._definitions[key] = itemgetter(*places) if places else _nothing
         return found
 
@@ -280,12 +305,9 @@ class CurrentWriter:
                 del self._last[object_id, probe]
             connection.execute("DELETE FROM reading WHERE object_id = ?", (object_id,))
 
-    def _change(self, object_id: int, spread: ReadingCells, values: tuple[Reported, ...], *, known: bool) -> None:
-        reading, shape, cells = spread
+    def _change(self, object_id: int, found: ReadingCells, absent: str | float, *, known: bool) -> None:
+        reading, shape, cells = found
         kind = reading.object.kind
-        absent: str | float = NULL
-        if cells is not values:
-            absent = self._absent(shape, tuple([v._name_ if v.__class__ is Absence else "" for v in values]))
         if known:
             row = (reading.ts, absent, *cells, object_id, reading.probe)
             self._updated.setdefault((kind, shape), []).append(row)
@@ -295,16 +317,17 @@ class CurrentWriter:
             row = (object_id, reading.probe, int(reading.source), reading.ts, absent, *columns((*cells, NULL)))
             self._inserted.setdefault(kind, []).append(row)
 
-    def _absent(self, shape: MetricNames, reasons: tuple[str, ...]) -> str:
-        """``reasons``: of each metric of the shape why it is absent, empty where it is not."""
-        key = shape, reasons
-        text = self._absences.get(key)
-        if text is None:
+    def _absent(self, spread: Spread, reasons: tuple[Absence, ...]) -> tuple[tuple[Absence, ...], str | float]:
+        """The reasons of what is absent, once for all readings that have them, and what is stored of them."""
+        if not spread.absent:
+            return (), NULL
+        key = spread.absent, tuple([reason._name_ for reason in reasons])
+        known = self._absences.get(key)
+        if known is None:
             if len(self._absences) >= _ABSENCES:
                 self._absences.clear()
-            absent = {metric: reason for metric, reason in zip(shape, reasons, strict=True) if reason}
-            text = self._absences[key] = json.dumps(absent)
-        return text
+            known = self._absences[key] = reasons, json.dumps(dict(zip(*key, strict=True)))
+        return known
 
     def write(self) -> None:
         """Write what was taken. Raises sqlite3.Error."""
@@ -312,7 +335,7 @@ class CurrentWriter:
         for kind, rows in self._inserted.items():
             execute(self._tables[kind].upsert_current(), rows)
         for (kind, shape), rows in self._updated.items():
-            execute(self._tables[kind].update_current(shape), rows)
+            execute(self._tables[kind].update_current(shape.metrics), rows)
         if self._changes:
             insert_changes(self._connection, self._changes)
         if self._entries:
@@ -339,7 +362,7 @@ class CurrentWriter:
         self._entries: list[JournalEntry] = []
         self._defined_now: set[tuple[str, str]] = set()
         self._inserted: dict[str, list[tuple[Any, ...]]] = {}
-        self._updated: dict[tuple[str, MetricNames], list[tuple[Any, ...]]] = {}
+        self._updated: dict[tuple[str, Shape], list[tuple[Any, ...]]] = {}
         self._new: list[tuple[Any, ...]] = []
         self._answered: list[tuple[int, int, int, str]] = []
         self._unanswered: list[tuple[int, str, int, str, int]] = []

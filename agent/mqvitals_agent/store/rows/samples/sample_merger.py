@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from mqvitals_agent.store.rows.tables import (
     NULL,
     Cells,
     ColumnOrder,
+    Columns,
     KindTables,
-    MetricNames,
     ReadingCells,
-    bound_values,
+    Shape,
+    Shapes,
 )
 from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -31,17 +33,21 @@ class SampleRow(NamedTuple):
     object_id: int
     interval_ms: float
     polled: bool
-    shape: MetricNames
+    shape: Shape
     cells: Cells
+
+
+_shape_of = itemgetter(4)
 
 
 class SampleMerger:
     """Merges the readings of an object into its row of the history of its kind."""
 
-    def __init__(self, tables: KindTables) -> None:
+    def __init__(self, tables: KindTables, shapes: Shapes) -> None:
         self._tables = tables
+        self._shapes = shapes
         self._arrangement = ColumnOrder(tables.numbers, tables.metrics, tables.kind)
-        self._inserts: dict[frozenset[MetricNames], tuple[str, ColumnOrder]] = {}
+        self._inserts: dict[frozenset[Shape], tuple[str, ColumnOrder]] = {}
 
     def sample(self, ts: int, object_id: int, readings: Sequence[ReadingCells]) -> SampleRow | None:
         """The values of these readings together; None when nothing was polled and nothing was reported.
@@ -52,22 +58,27 @@ class SampleMerger:
         reading, shape, values = readings[0]
         polled, answered, interval = reading.poll, reading.answered, reading.interval_ms
         if len(readings) > 1:
+            metrics = shape.metrics
             for another, more, behind in readings[1:]:
-                shape += more
+                metrics += more.metrics
                 values += behind
                 answered = answered or another.answered
                 if another.poll and not polled:
                     polled, interval = True, another.interval_ms
+            shape = self._shapes.of(metrics)
         if not polled and not answered:
             return None
         if self._arrangement.of(shape) is None:
             found = merged([each.reading for each in readings])
-            shape, values = tuple(found), bound_values(found.values())
+            shape = self._shapes.of(tuple(found))
+            values = shape.cells(tuple(found.values()))
         return SampleRow(ts, object_id, NULL if interval is None else interval, polled, shape, values)
 
     def row(self, sample: SampleRow) -> tuple[Any, ...]:
         """The parameters of ``KindTables.insert_history`` with every column."""
-        return _row(self._arrangement, sample)
+        columns = self._arrangement.of(sample.shape)
+        assert columns is not None, "a sample has each metric once"
+        return (*sample[:4], *columns((*sample.cells, NULL)))
 
     def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]]]:
         """The statement that inserts these samples, in their order, and its parameters.
@@ -75,12 +86,12 @@ class SampleMerger:
         It names only the columns that any of them has: one cycle fills a fifth of them, and to bind NULL to the others
         takes as long as all the rest of a row.
         """
-        shapes = frozenset([sample.shape for sample in samples])
+        shapes = frozenset(map(_shape_of, samples))
         known = self._inserts.get(shapes)
         if known is None:
             if len(self._inserts) >= _INSERTS:
                 self._inserts.clear()
-            present = frozenset[str]().union(*shapes)
+            present = frozenset[str]().union(*(shape.metrics for shape in shapes))
             columns = tuple(name for name in self._tables.numbers if name in present)
             known = (
                 self._tables.insert_history(columns),
@@ -88,13 +99,15 @@ class SampleMerger:
             )
             self._inserts[shapes] = known
         statement, arrangement = known
-        return statement, [_row(arrangement, sample) for sample in samples]
-
-
-def _row(arrangement: ColumnOrder, sample: SampleRow) -> tuple[Any, ...]:
-    columns = arrangement.of(sample.shape)
-    assert columns is not None, "a sample has each metric once"
-    return (*sample[:4], *columns((*sample.cells, NULL)))
+        rows = []
+        before: Shape | None = None
+        arranged: Columns | None = None
+        for ts, object_id, interval, polled, shape, cells in samples:
+            if shape is not before:
+                before, arranged = shape, arrangement.of(shape)
+            assert arranged is not None, "a sample has each metric once"
+            rows.append((ts, object_id, interval, polled, *arranged((*cells, NULL))))
+        return statement, rows
 
 
 def merged(readings: Sequence[Reading]) -> dict[str, Reported]:

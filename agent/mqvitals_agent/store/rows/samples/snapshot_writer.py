@@ -6,14 +6,14 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from operator import attrgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.store.file.integrity import is_ahead_of_clock, rewind
 from mqvitals_agent.store.rows.samples.current_writer import CurrentWriter
 from mqvitals_agent.store.rows.samples.sample_merger import SampleMerger, SampleRow
 from mqvitals_agent.store.rows.samples.smf_records import delete_samples
-from mqvitals_agent.store.rows.tables import KindTables, moment
+from mqvitals_agent.store.rows.tables import KindTables, Shapes, moment
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mqvitals_rules.engine import UnknownCount
 
 _POLL = Source.POLL
+_object_id = itemgetter(1)
 
 
 class SnapshotWriter:
@@ -32,8 +33,9 @@ class SnapshotWriter:
     def __init__(self, connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> None:
         self._connection = connection
         self._tables = tables
-        self._merge = {kind: SampleMerger(table) for kind, table in tables.items()}
-        self._current = CurrentWriter(connection, tables)
+        shapes = Shapes()
+        self._merge = {kind: SampleMerger(table, shapes) for kind, table in tables.items()}
+        self._current = CurrentWriter(connection, tables, shapes)
         self._load_objects()
 
     def load(self) -> None:
@@ -115,35 +117,35 @@ class SnapshotWriter:
 
     def _write_readings(self, snapshot: Snapshot) -> list[Reading]:
         """Write the polled readings; returns the records."""
-        grouped: dict[ObjectName, list[Reading]] = {}
+        first: dict[ObjectName, Reading] = {}
+        several: dict[ObjectName, list[Reading]] = {}
         records = []
         for reading in snapshot.readings:
             if reading.source is not _POLL:
                 records.append(reading)
-                continue
-            known = grouped.get(reading.object)
-            if known is None:
-                grouped[reading.object] = [reading]
-            else:
-                known.append(reading)
-        history: dict[str, list[SampleRow]] = {}
-        objects = self.objects
+            elif (before := first.setdefault(reading.object, reading)) is not reading:
+                several.setdefault(reading.object, [before]).append(reading)
+        history: dict[str, list[SampleRow]] = {kind: [] for kind in self._merge}
+        objects, merge, gone = self.objects, self._merge, self.gone
         take = self._current.take
         ts = snapshot.ts
-        for name, readings in grouped.items():
-            kind = name.kind
-            rows = self._merge.get(kind) or _no_rows(kind)
-            if name.owner != snapshot.owner:
+        for name, reading in first.items():
+            owner, kind, _ = name
+            rows = merge.get(kind) or _no_rows(kind)
+            if owner != snapshot.owner:
                 raise _misplaced(name, snapshot)
             number = objects.get(name) or self._number(name, ts)
-            sample = rows.sample(ts, number, [take(number, reading) for reading in readings])
+            readings = several.get(name) or (reading,)
+            sample = rows.sample(ts, number, [take(number, each) for each in readings])
             if sample is not None:
-                history.setdefault(kind, []).append(sample)
-            for reading in readings:
-                if reading.gone or number in self.gone:
-                    self._note_gone(number, reading)
+                history[kind].append(sample)
+            for each in readings:
+                if each.gone or number in gone:
+                    self._note_gone(number, each)
         for kind, samples in history.items():
-            samples.sort(key=attrgetter("object_id"))
+            if not samples:
+                continue
+            samples.sort(key=_object_id)
             self._connection.executemany(*self._merge[kind].insert(samples))
         return records
 
