@@ -17,10 +17,9 @@ from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.console.event_watch import EventWatch
 from mqvitals_agent.console.watch import ConsoleWatch
 from mqvitals_agent.log import as_event
-from mqvitals_agent.notify.alert_log import log_alerts
 from mqvitals_agent.poll.queries import USAGE_FLOOR_MS, ScheduledQuery
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock
-from mqvitals_agent.service.cycle_log import CycleLog
+from mqvitals_agent.service.cycle_log import CycleLog, log_alerts
 from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter, ExchangeTap, StoredCycle, in_order
 from mqvitals_agent.service.on_demand import ActionWatch, OnDemandRequests
 from mqvitals_agent.service.poller import Poller, Uniform

@@ -22,7 +22,7 @@ from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, Store
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.moment import CurrentRows, Looked, MomentQuery
-from mqvitals_agent.store.rows.samples.moment_links import Link, LinksThen, link_then
+from mqvitals_agent.store.rows.samples.moment_links import LinksThen, ObjectLink, link_then
 from mqvitals_agent.store.rows.samples.objects import ObjectTimes, read_owners_as_of, read_times
 from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.history import HOUR_MS
@@ -263,7 +263,7 @@ class MomentReader(StoreReader):
                 recorded = {number for number, _ in rows.recorded}
                 links = self._kept.links[owner, kind, metric] = LinksThen(objects, rows.polled, recorded, metric, poll)
         unsettled = links.unsettled(self.at)
-        then: dict[int, Link] = {}
+        then: dict[int, ObjectLink] = {}
         if unsettled:
             known = self._values(owner, kind, (metric,), numbers=unsettled)
             number_of = {objects[number].name: number for number in unsettled}

@@ -16,24 +16,24 @@ _NEVER: Final = 1 << 62
 """When a link is settled that depends on the moment."""
 
 
-class Link(NamedTuple):
+class ObjectLink(NamedTuple):
     """What an object names: ``word`` as it stands in a name, empty: none. ``open``: it is not known."""
 
     word: str = ""
     open: bool = False
 
 
-_OPEN: Final = Link(open=True)
+_OPEN: Final = ObjectLink(open=True)
 
 
-def link_of(value: Reported | None) -> Link:
+def link_of(value: Reported | None) -> ObjectLink:
     """The link of a value, or of its absence; of None nothing is told about it."""
     if value is None or isinstance(value, Absence):
-        return _OPEN if value is None or value in UNDECIDED else Link()
-    return Link(value if isinstance(value, str) else str(int(value)))
+        return _OPEN if value is None or value in UNDECIDED else ObjectLink()
+    return ObjectLink(value if isinstance(value, str) else str(int(value)))
 
 
-def link_then(latest: CurrentValue | None, poll: str) -> Link:
+def link_then(latest: CurrentValue | None, poll: str) -> ObjectLink:
     """The link of what was known at a moment; ``poll`` is the command by which the kind is polled.
 
     What a record says, or a poll that was not answered, leaves it open.
@@ -61,7 +61,7 @@ class LinksThen:
         poll: str,
     ) -> None:
         """``polled`` are rows with no other cell than ``metric``; of the objects in ``recorded`` there are records."""
-        self.links: dict[int, Link] = {}
+        self.links: dict[int, ObjectLink] = {}
         self._by_word: dict[str, list[int]] = {}
         self._open: list[int] = []
         self._decided: list[int] = []
@@ -83,7 +83,7 @@ class LinksThen:
         """The objects of which another value than that of now may have been told at ``at``, ms UTC."""
         return frozenset(self._numbers[bisect_right(self._times, at) :])
 
-    def naming(self, word: str, then: Mapping[int, Link], there: Collection[int], *, doubtful: bool) -> set[int]:
+    def naming(self, word: str, then: Mapping[int, ObjectLink], there: Collection[int], *, doubtful: bool) -> set[int]:
         """Those of the objects ``there`` that name ``word``; ``then`` are the links of those not settled.
 
         With ``doubtful`` also those that may, and where there are others, one of these.
@@ -107,7 +107,7 @@ class LinksThen:
         return found
 
 
-def _settled(rows: Collection[CurrentRow], metric: str, poll: str) -> tuple[Link, int]:
+def _settled(rows: Collection[CurrentRow], metric: str, poll: str) -> tuple[ObjectLink, int]:
     """The link of an object with these rows, and since when it is settled, ms UTC."""
     telling = [(row, value) for row in rows if (value := _told(row, metric)) is not None]
     if not telling:
