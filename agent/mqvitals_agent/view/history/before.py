@@ -13,7 +13,7 @@ from math import exp
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mqvitals_agent.store.rows.journal import JournalEntry
+from mqvitals_agent.store.rows.journal import JournalEntry, is_routine
 from mqvitals_agent.text.figure import age, clock, day, figure, metric_words, number, object_words, quantity, zone_name
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, wrapped
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
@@ -176,9 +176,10 @@ def distance(value: float, usual: Sequence[float], unit: str = "") -> float:
 def entry_score(entry: JournalEntry, nearness: float, since: int, usual: int) -> float:
     """What an entry weighs before an alert that began at ``since`` (ms UTC); ``usual`` counts the same on the day before.
 
-    Entries shortly before weigh more, and what happens often less.
+    Entries shortly before weigh more, and what happens often less. What happens all day in a healthy group weighs as
+    little in a store that is too young to know that it is usual.
     """
-    weight = _WEIGHT.get(entry.kind, 0.0) * nearness
+    weight = _WEIGHT.get(EntryKind.LOG if is_routine(entry) else entry.kind, 0.0) * nearness
     away = min(max(since - entry.ts, 0), BEFORE_MS) / BEFORE_MS
     return weight * (1 - 0.25 * away) / (1 + usual / 2)
 

@@ -95,6 +95,22 @@ def test_entries_weigh_by_kind_nearness_time_and_habit() -> None:
     assert score(EntryKind.ALERT) == 0
 
 
+def test_routine_weighs_little_from_the_first_time_on() -> None:
+    """A log that is offloaded stands below a state that changed, though a young store has not seen it before."""
+    states = metric("log", "offload_status").values
+    log = ObjectName("QM01", "log")
+
+    def score(old: str, new: str) -> float:
+        entry = JournalEntry(NOW - 30_000, EntryKind.STATE, log, "offload_status", states[old], states[new])
+        return entry_score(entry, 1.0, NOW, 0)
+
+    assert score("AVAILABLE", "COPYING_LOG") < entry_score(
+        JournalEntry(NOW - 30_000, EntryKind.MESSAGE, log, "CSQJ110E"), 0.7, NOW, 0
+    )
+    # An offload that waits for a volume is none.
+    assert score("AVAILABLE", "ALLOCATING_ARCHIVE") == score("BUSY", "ALLOCATING_ARCHIVE") > score("AVAILABLE", "BUSY")
+
+
 def test_each_further_figure_of_an_object_weighs_less() -> None:
     depth, other = metric("queue", "depth"), ObjectName("QM01", "queue", "OTHER")
     lines = [
