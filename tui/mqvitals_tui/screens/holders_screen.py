@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widget import Widget
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.text.figure import age, object_words
@@ -24,21 +22,15 @@ from mqvitals_agent.who.holder import Holders, UnitsOfWork
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import HOLDERS, MOVES, UNITS, WHO, Hint, hint_line
-from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
-from mqvitals_tui.widgets.cursor_view import CursorView
-from mqvitals_tui.widgets.lines_view import LinesView
+from mqvitals_tui.screens.frame_screen import ScreenContext, trail_line
+from mqvitals_tui.screens.lines_screen import LinesScreen
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 
-class HoldersScreen(FrameScreen):
-    """The handles of a queue, or the units of work of a queue manager or log, ``queue``, asked through the store; ``trail`` are the titles of the screens that led here."""
+class HoldersScreen(LinesScreen):
+    """The handles of a queue, or the units of work of a queue manager or log, ``queue``, asked through the store."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(HOLDERS)
-    AUTO_FOCUS = "#lines"
-    DEFAULT_CSS = """
-    HoldersScreen { background: $background; }
-    HoldersScreen #lines { height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
-    """
 
     class Answered(Message):
         """The result of a request, the ``number``-th of this screen: holders, or the reason why there are none."""
@@ -50,22 +42,15 @@ class HoldersScreen(FrameScreen):
             self.problem = problem
 
     def __init__(self, context: ScreenContext, store: Path, queue: ObjectName, trail: tuple[str, ...]) -> None:
-        super().__init__(context)
+        super().__init__(context, trail)
         self.queue = queue
-        self.trail = trail
+        self.trail_title = (WHO if self._of_queue else UNITS).description
         self._store = store
         self._number = 0
         self._asked: int | None = None
         self._holders: Holders | UnitsOfWork | None = None
         self._problem = ""
         self._gone = threading.Event()
-
-    def compose(self) -> ComposeResult:
-        """Header, trail, text, keys."""
-        yield Banner(id="header")
-        yield Banner(id="trail")
-        yield LinesView(id="lines")
-        yield StatusBar(id="keys")
 
     def on_mount(self) -> None:
         """Ask at once."""
@@ -79,16 +64,6 @@ class HoldersScreen(FrameScreen):
     def request(self) -> FrameRequest:
         """The queue, for the header."""
         return FrameRequest(DETAIL, name=self.queue)
-
-    @property
-    def body(self) -> Widget:
-        """The text."""
-        return self.query_one("#lines", LinesView)
-
-    @property
-    def trail_title(self) -> str:
-        """The title of this screen for the trail."""
-        return (WHO if self._of_queue else UNITS).description
 
     @property
     def asking(self) -> bool:
@@ -146,7 +121,7 @@ class HoldersScreen(FrameScreen):
             (trail_line((*self._before, object_words(self.queue), self.trail_title), width),)
         )
         lines = self._lines(max(width - 1, 20))
-        self.query_one("#lines", LinesView).show(lines)
+        self.lines.show(lines)
         hints = (
             Hint("Esc", "back"),
             Hint("r", "ask again", 1),
@@ -194,13 +169,3 @@ class HoldersScreen(FrameScreen):
             return safe(self.queue.owner)
         names = [member.name for member in self._read.frame.status.queue_managers]
         return safe(self.queue.owner if self.queue.owner in names else ", ".join(names))
-
-    # -- actions -----------------------------------------------------------------------------------------------------
-
-    def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
-        """Enter on handles that came through a channel."""
-        self.open_key(message.key)
-
-    def action_back(self) -> None:
-        """To where this was opened."""
-        self.dismiss()
