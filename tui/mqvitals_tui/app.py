@@ -309,7 +309,8 @@ class MqvitalsApp(App[None], inherit_bindings=False):
             )
             return
         self._repaint_top()
-        self.notify(f"Times are now in {self._screen_context.zone_name}: {zones.shown.words}", markup=False)
+        name, whose = self._screen_context.zone_name, zones.shown.words
+        self.notify(f"Times are now in {name}{'' if whose == name else f' ({whose})'}", markup=False)
 
     # -- themes ------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, time, tzinfo
@@ -59,14 +59,14 @@ def state(code: float, metric: Metric) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A number with its unit, scaled to be short: ``1.2 k msgs``, ``120 µs``, ``1.5 GiB``."""
+    """A number with its unit, scaled to be short: ``1.2 k msgs``, ``120 us``, ``1.5 GiB``."""
     if not math.isfinite(value):
         return "not a number"
     if unit == "pct":
         return percent(value)
     if unit in _TIME_IN_US and not value:
         # Nothing of a figure in seconds is no figure in microseconds.
-        return "0 µs" if unit == "us" else "0 ms" if unit == "ms" else "0 s"
+        return "0 us" if unit == "us" else "0 ms" if unit == "ms" else "0 s"
     if unit in _TIME_IN_US:
         return duration_us(value * _TIME_IN_US[unit])
     if unit == "bytes/h":
@@ -111,11 +111,11 @@ def size(value: float) -> str:
 
 
 def duration_us(us: float) -> str:
-    """A length of time given in microseconds: ``120 µs``, ``3.4 ms``, ``41 s``, ``4m12s``."""
+    """A length of time given in microseconds: ``120 us``, ``3.4 ms``, ``41 s``, ``4m12s``."""
     if us < 0:
         return f"-{duration_us(-us)}"
     if us < 999.5:
-        return f"{_decimals(us, 1)} µs"
+        return f"{_decimals(us, 1)} us"
     if us < 999_500:
         return f"{_short(us / 1e3)} ms"
     if us < 59_950_000:
@@ -329,13 +329,16 @@ def object_words(name: ObjectName) -> str:
 
 _METRIC_WORDS = {"current": "instances"}
 
-_UNIT_ENDS = ("_pct", "_us_short", "_us", "_s", "_bytes", "_pages", "_per_s")
+_UNIT_ENDS: Mapping[str, str] = {"_us_long": " long-term", "_us_short": ""} | dict.fromkeys(
+    ("_pct", "_us", "_ms", "_per_s", "_s", "_bytes", "_kb", "_mb", "_pages"), ""
+)
+"""Ends of names that the unit of the value repeats, the longest of several first, and what takes their place."""
 
 
 def metric_words(metric: str) -> str:
-    """What a figure is called beside its value, whose unit says the rest: ``used`` for ``used_pct``."""
+    """What a figure is called beside its value, whose unit says the rest: ``used`` for ``used_pct``, ``qtime long-term``."""
     end = next((end for end in _UNIT_ENDS if metric.endswith(end)), "")
-    return _METRIC_WORDS.get(metric) or metric.removesuffix(end).replace("_", " ")
+    return _METRIC_WORDS.get(metric) or metric.removesuffix(end).replace("_", " ") + _UNIT_ENDS.get(end, "")
 
 
 def kind_words(kind: str) -> str:

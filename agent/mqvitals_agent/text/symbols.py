@@ -28,8 +28,8 @@ class Symbols(Enum):
 SYMBOL_SETS: Final = tuple(each.value for each in Symbols)
 """Their names."""
 
-SIGNS: Final = {"●": "*", "▲": "!", "◆": "i", "✓": "+"}
-"""CRITICAL, WARNING, INFO and OK in ASCII; UNKNOWN is ``?`` everywhere."""
+SIGNS: Final = {"●": "X", "▲": "!", "◆": "i", "✓": "+"}
+"""CRITICAL, WARNING, INFO and OK in ASCII; UNKNOWN is ``?`` everywhere, and ``*`` marks what nobody has acknowledged."""
 
 BRAILLE: Final = range(0x2800, 0x2900)
 """The codes of braille cells; the first is blank."""

@@ -106,7 +106,7 @@ def test_a_terminal_without_our_signs(make_store: MakeStore, soak: bool, environ
         if "--json" in command:
             json.loads(done.stdout)
     screen = run("status", "--store", store, **environment).stdout
-    assert b"* CRITICAL" in screen
+    assert b"X CRITICAL" in screen
     assert b"! 3 warning" in screen
     assert b"i 0 info" in screen
     assert b"\n12 verdicts need SMF records" in screen
@@ -226,5 +226,5 @@ def test_a_terminal_shows_what_its_locale_can(make_store: MakeStore, locale: str
         os.close(screen)
     assert done.returncode == 2
     assert shown.isascii() is ascii_alone
-    assert ("* CRITICAL" if ascii_alone else "● CRITICAL") in shown.decode()
+    assert ("X CRITICAL" if ascii_alone else "● CRITICAL") in shown.decode()
     assert "● CRITICAL".encode() in run("status", "--store", store, LC_ALL=locale).stdout

@@ -14,6 +14,7 @@ from mqvitals_agent.text.figure import (
     clock,
     day,
     figure,
+    metric_words,
     moment,
     number,
     percent,
@@ -41,8 +42,8 @@ SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
         (11214, "messages", "11.2 k msgs"),
         (4, "pct", "4 %"),
         (93.08, "pct", "93.1 %"),
-        (120, "us", "120 µs"),
-        (0, "us", "0 µs"),
+        (120, "us", "120 us"),
+        (0, "us", "0 us"),
         (0, "ms", "0 ms"),
         (0, "s", "0 s"),
         (0.0, "days", "0 s"),
@@ -252,3 +253,28 @@ def test_a_text_that_tells_a_moment() -> None:
         assert figure("2026-11-20T12:00:00Z", metric("log", "io_max_ts")) == "2026-11-20 13:00:00 CET"
         assert figure("unreadable", first) == "unreadable"
         assert figure("2026-11-20 12:00:00", metric("dead_letter", "destination")) == "2026-11-20 12:00:00"
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("qtime_us_long", "qtime long-term"),
+        ("qtime_us_short", "qtime"),
+        ("avg_cpu_us", "avg cpu"),
+        ("uow_span_mb", "uow span"),
+        ("used_pct", "used"),
+        ("msgs_per_s", "msgs"),
+        ("depth", "depth"),
+    ],
+)
+def test_what_a_figure_is_called(metric: str, words: str) -> None:
+    """Its name without the unit, which its value has; the long-term half of a pair says so."""
+    assert metric_words(metric) == words
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["us", "ms", "s", "pct", "bytes", "msgs", "KB"])
+)
+def test_figures_need_ascii_alone(value: float, unit: str) -> None:
+    """They are spelled alike in every locale."""
+    assert quantity(value, unit).isascii()

@@ -98,9 +98,9 @@ def test_tasks_of_the_newest_interval(told: Take) -> None:
         "1.2",
         "k",
         "900",
-        "µs",
+        "us",
         "900",
-        "µs",
+        "us",
     ]
     assert rows["QM01/adapter/10"].split() == ["10", "unused", "0", "%", "0", "%", "0", "none", "none"]
     assert "QM01 dispatchers" in text  # nobody told of any: it is said that it needs SMF
@@ -159,7 +159,7 @@ def test_only_one_interval_is_told() -> None:
         "put_retries": value(7, minutes=-30),
     }
     [line] = interval_lines("channel", values, BEGIN + MINUTE, 120)
-    assert line.text == "  SMF 12:00, 30m long, 1m00s ago: NETTIME min 400 µs, max 90 ms"
+    assert line.text == "  SMF 12:00, 30m long, 1m00s ago: NETTIME min 400 us, max 90 ms"
     assert interval_lines("channel", {"nettime_max_us": value(5, source=Source.POLL)}, BEGIN, 120) == ()
 
 

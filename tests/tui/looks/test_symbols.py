@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 
-from mqvitals_agent.text.symbols import BRAILLE, Symbols, drawn
+from mqvitals_agent.text.symbols import BRAILLE, SIGNS, Symbols, drawn
+from mqvitals_agent.view.alerts.handling import ACKNOWLEDGED, IN_MAINTENANCE, NEW, SILENCED
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
@@ -65,7 +66,14 @@ async def test_every_screen_in_ascii(
             beyond = {char for char in text if not char.isascii()}
             assert beyond == set(), place
             assert len(text.split()) > 10, place
-        assert "* CRITICAL" in seen["overview"]
+        assert "X CRITICAL" in seen["overview"]
+
+
+def test_a_sign_means_one_thing() -> None:
+    """No state has in ASCII the mark of what people did about an alert."""
+    signs = {*SIGNS.values(), "?"}
+    assert len(signs) == 5
+    assert not signs & {NEW, ACKNOWLEDGED, SILENCED, IN_MAINTENANCE}
 
 
 async def test_each_set_keeps_every_column(lives: Lives, shown: Any, screen_text: Text) -> None:

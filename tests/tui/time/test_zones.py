@@ -167,6 +167,8 @@ async def test_z_changes_all_screens(lives: Lives, until: Until, shown: Any, wid
             await until(pilot, lambda span=span: span in form_text(app))  # type: ignore[misc]
             await pilot.press("escape")
             await pilot.press("Z")
+        told = [each.message for each in app._notifications if each.message.startswith("Times are now in ")]
+        assert {"Times are now in UTC", "Times are now in JST (QM01)"} <= set(told)
 
 
 def form_text(app: Any) -> str:

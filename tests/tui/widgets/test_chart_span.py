@@ -85,7 +85,7 @@ def test_only_what_is_drawn_decides_on_the_scale() -> None:
 def test_units() -> None:
     """A unit is written as people write it, and a counter says that its values are rates."""
     assert unit_words(metric("buffer_pool", "free_pct")) == "%"
-    assert unit_words(metric("channel", "nettime_us_short")) == "µs"
+    assert unit_words(metric("channel", "nettime_us_short")) == "us"
     assert unit_words(metric("log", "written_bytes")) == "bytes per second"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mqvitals_agent.text.figure import age, short_age
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.text.styled import Line, Tone, wrapped
+from mqvitals_agent.text.styled import Line, Span, Tone, labelled, wrapped
 from mqvitals_agent.view.figures.table import Cell, Column, Item
 from mqvitals_agent.view.figures.values import number_in
 from mqvitals_rules.snapshot import ObjectName
@@ -150,7 +150,9 @@ def full_in_lines(found: FullIn, width: int) -> list[Line]:
     if found.ms is None:
         return wrapped(f"no time until full: {found.reason}", width, Tone.FAINT, first="  ", rest="    ")
     words = f"full in {age(found.ms)} if it goes on as in the last {age(found.basis_ms)}"
-    return wrapped(words, width, Tone.WARNING if found.is_soon else Tone.PLAIN, first="  ", rest="    ")
+    if found.is_soon:
+        return labelled(Span(f"  {Health.WARNING.glyph}", Tone.WARNING), words, width, gap=" ")
+    return wrapped(words, width, first="  ", rest="    ")
 
 
 def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float = 100.0) -> FullIn:

@@ -30,7 +30,7 @@ from mqvitals_agent.view.history.trend_chart import chart_of
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 CSV_HEADER = "at,value"
-_UNITS = {"pct": "%", "us": "µs"}
+_UNITS = {"pct": "%"}
 MOST_GAPS = 5
 """The number of gaps that are named; the others are counted."""
 _MOST_CHANGES = 5

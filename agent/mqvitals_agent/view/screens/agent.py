@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _AHEAD = metric("store", "limit_ahead").values["YES"]
 _ASSUMPTION = (
-    f"CPU is an estimate: {REPLY_CPU_US} µs in the queue manager (MSTR) for each reply are assumed, not measured;"
+    f"CPU is an estimate: {REPLY_CPU_US} us in the queue manager (MSTR) for each reply are assumed, not measured;"
     " polling.intervals makes a command rarer"
 )
 _WELL = (Outcome.OK.value, Outcome.NOT_FOUND.value)

@@ -133,7 +133,7 @@ def test_an_outlier_of_the_network(report: Run, file: Make, smf: Any, channel: M
     assert "CHL-07:" in words
     assert "nettime_max_us [90000]" in words
     assert "MQ01.TO.MQ02 18,000 10 20 50 10 %" in words
-    assert "MQ01.TO.MQ02 300 µs 400 µs 90 ms 03-01 12:30" in words
+    assert "MQ01.TO.MQ02 300 us 400 us 90 ms 03-01 12:30" in words
 
 
 def test_the_worst_intervals_of_pools(report: Run, file: Make, pools: Make, smf: Any) -> None:

@@ -163,6 +163,15 @@ def test_a_queue_manager_tells_of_what_belongs_to_it(stored: StoreReader, judgin
     assert frame.detail.mqsc == frame.detail.lead[1].mqsc != ""
 
 
+def test_what_to_do_names_its_rule(stored: StoreReader, judging: RuleConfig) -> None:
+    """Of several rules that fire it is what the worst one advises."""
+    frame = read_frame(stored, 0, FrameRequest("detail", name=ObjectName("QM01", "buffer_pool", "3")), judging)
+    assert frame.detail is not None
+    worst = next(each for each in frame.detail.rules if each.firing)
+    (title,) = (each.text for each in detail_lines(frame, 80) if each.section == "to do")
+    assert title.startswith(f"▾ What to do, {worst.rule.id} ─")
+
+
 def test_related_objects_are_told_in_words(stored: StoreReader, judging: RuleConfig) -> None:
     """Beside a related object stands what people call its figure, not the name of a metric."""
     frame = read_frame(stored, 0, FrameRequest("detail", name=ObjectName("QM01", "queue", "APPL.IN")), judging)

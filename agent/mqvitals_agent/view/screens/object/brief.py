@@ -19,9 +19,9 @@ from mqvitals_agent.text.styled import (
     Tone,
     beside_each_other,
     heading,
+    labelled,
     line,
     tone_of,
-    wrapped,
 )
 from mqvitals_agent.text.terminal import cells, fit, safe
 from mqvitals_agent.view.alerts.words import duration_words, open_summary, worst_first
@@ -61,10 +61,9 @@ def _state(frame: Frame, item: Item, width: int) -> Iterator[Line]:
     """Its firing alerts, the worst first; without one what it is."""
     firing = [each for each in frame.status.firing if item.name in (each.key.object, each.scope)]
     for alert in worst_first(firing):
-        sign = f"{health_of(alert.severity).glyph} {safe(alert.key.rule)}  "
-        words = f"{safe(open_summary(alert))} (for {duration_words(alert, frame.now)})"
-        tone = Tone.STALE if item.stale else tone_of(health_of(alert.severity))
-        yield from wrapped(words, width, tone, first=f"  {sign}", rest=" " * (cells(sign) + 2))
+        health = health_of(alert.severity)
+        sign = Span(f"  {health.glyph} {safe(alert.key.rule)}", Tone.STALE if item.stale else tone_of(health))
+        yield from labelled(sign, f"{safe(open_summary(alert))} (for {duration_words(alert, frame.now)})", width)
     if item.stale:
         yield line("  ? stale: no new data; these are the last known figures", Tone.STALE)
     elif not firing and item.health is Health.UNKNOWN:

@@ -82,7 +82,7 @@ def span_words(ms: int) -> str:
     return f"the last {unit}" if count == 1 else f"the last {count} {unit}s"
 
 
-_SHORT_UNITS = {"pct": "%", "us": "µs", "count": "", "number": ""}
+_SHORT_UNITS = {"pct": "%", "count": "", "number": ""}
 
 
 def unit_words(metric: Metric) -> str:

@@ -330,7 +330,7 @@ def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:
     worst = next((each for each in detail.rules if each.firing), None)
     if worst is None and not detail.mqsc:
         return
-    yield heading("What to do" if worst else "To look closer", width)
+    yield heading(f"What to do, {safe(worst.rule.id)}" if worst else "To look closer", width)
     if worst is not None:
         yield from wrapped(safe(one_line(worst.explanation.advice)), width, first=_INDENT, rest=_INDENT)
     if detail.mqsc:
