@@ -35,7 +35,7 @@ _NOTHING: Final[Mapping[str, CurrentValue]] = {}
 
 
 class KindThen(NamedTuple):
-    """Rows of current state of the objects of a kind, and what was found of them in history as of the last moment."""
+    """Rows of current state of objects of a kind, and what was found of them in history as of the last moment."""
 
     rows: CurrentRows
     looked: Looked
@@ -45,15 +45,16 @@ class KeptMoments:
     """What was read for one moment, and serves all others before the time when it was read.
 
     ``objects``: by owner and kind, (name, first seen, gone) by number, in the order of names. ``kinds``: by owner, kind and
-    metrics (None: all metrics). ``links``: by owner, kind and metric.
+    metrics (None: all metrics). ``links``: by owner, kind and metric. ``single``: of objects that were asked for alone, by number.
     """
 
-    __slots__ = ("kinds", "links", "objects")
+    __slots__ = ("kinds", "links", "objects", "single")
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str], Mapping[int, ObjectTimes]] = {}
         self.kinds: dict[tuple[str, str, frozenset[str] | None], KindThen] = {}
         self.links: dict[tuple[str, str, str], LinksThen] = {}
+        self.single: dict[int, KindThen] = {}
 
 
 class MomentReader(StoreReader):
@@ -227,8 +228,11 @@ class MomentReader(StoreReader):
         with self._query() as connection:
             number = self._number(connection, name)
             query = self._moment(name.kind, None)
-            rows = query.rows(connection, "object_id = ?", (number,))
-            return query.of(connection, name.owner, self._last_of(name.owner), rows).get(number, {})
+            known = self._kept.single.get(number)
+            if known is None:
+                known = self._kept.single[number] = KindThen(query.rows(connection, "object_id = ?", (number,)), {})
+            values = query.of(connection, name.owner, self._last_of(name.owner), known.rows, known.looked)
+            return values.get(number, _NOTHING)
 
     def current_by_kind(
         self, owner: str, kind: str, metrics: Collection[str] | None = None

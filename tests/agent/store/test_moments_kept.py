@@ -78,15 +78,16 @@ def write(store: Store, make: Any, cycle: int, kinds: Sequence[str], ts: int | N
 
 def told_at(
     reader: StoreReader, at: int, metrics: Sequence[str] | None
-) -> dict[ObjectName, Mapping[str, CurrentValue]]:
+) -> dict[tuple[ObjectName, str], Mapping[str, CurrentValue]]:
     """All that a reader tells of a moment, by whichever way it is asked."""
     then = reader.as_of(at)
-    found: dict[ObjectName, Mapping[str, CurrentValue]] = {}
+    found: dict[tuple[ObjectName, str], Mapping[str, CurrentValue]] = {}
     for owner in OWNERS:
         for name, values in then.current_by_kind(owner, "queue", metrics).items():
-            found[name] = dict(values.items())
-            assert {metric: values[metric] for metric in values} == found[name]
-            assert {metric: values.get(metric) for metric in KNOWN if metric in values} == found[name]
+            told = found[name, "among all"] = dict(values.items())
+            found[name, "alone"] = dict(then.current(name).items())
+            assert {metric: values[metric] for metric in values} == told
+            assert {metric: values.get(metric) for metric in KNOWN if metric in values} == told
     return found
 
 

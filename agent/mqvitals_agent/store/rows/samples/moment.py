@@ -39,6 +39,8 @@ _FEW: Final = 64
 """So many objects are looked for one by one at once, and a snapshot that had no more of those looked for leads no further."""
 _LOOKED_THROUGH: Final = 40
 """Snapshots that are looked through for one in which the objects were polled."""
+_SEEK_ROWS: Final = 7
+"""To look for one object takes as long as this many rows when all objects are read."""
 _MOST_SEEKS: Final = 3_000
 """The most objects that are looked for one by one."""
 _LEADERS: Final = 8
@@ -253,6 +255,10 @@ class MomentQuery:
             found.update(there)
             led_to = len(there)
             rest.difference_update(there, (each for each, ts in led.items() if ts is None))
+        if len(rest) > _FEW and len(rest) * _SEEK_ROWS > max(rest) - min(rest):
+            until = self.at if before is None or not before.missing.issuperset(rest) else before.at - LOOKBACK_MS
+            found.update(self._scan(connection, owner, rest, condition, metrics, until))
+            rest.clear()
         for number in rest:
             until = self.at
             if before is not None and number in before.missing:
@@ -276,6 +282,31 @@ class MomentQuery:
             (owner, at, newest[-1] if newest else self.at + 1),
         ).fetchone()
         return row is None
+
+    def _scan(
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        numbers: Collection[int],
+        condition: str,
+        metrics: Sequence[str],
+        until: int,
+    ) -> dict[int, HistoryRow]:
+        """The newest row by ``until`` (ms UTC) of each of many objects of which most have none: all are looked through once."""
+        rows = connection.execute(
+            f"SELECT s.object_id, max(s.ts) FROM snapshot AS t CROSS JOIN {self.tables.history} AS s WHERE t.owner = ?"
+            " AND t.ts BETWEEN ? AND ? AND s.ts = t.ts AND s.object_id BETWEEN ? AND ?"
+            f" AND s.source = {POLL} AND {condition} GROUP BY s.object_id",
+            (owner, max(self.at - LOOKBACK_MS, FIRST_MOMENT), min(until, self.at), min(numbers), max(numbers)),
+        ).fetchall()
+        by_time: dict[int, set[int]] = {}
+        for number, ts in rows:
+            if number in numbers:
+                by_time.setdefault(moment(ts), set()).add(number)
+        found: dict[int, HistoryRow] = {}
+        for ts, those in by_time.items():
+            found.update(self._samples_at(connection, ts, those, condition, metrics))
+        return found
 
     def _polled_after(
         self, connection: sqlite3.Connection, owner: str, ts: int, numbers: Collection[int], condition: str
@@ -394,15 +425,48 @@ class MomentQuery:
             together = f"coalesce(NULL, NULL{listed}) IS NOT NULL"
             numbers = set().union(*of_probe.values())
             samples = self._look_back(connection, owner, numbers, together, names, looked)
+            rest: dict[int, list[str]] = {}
             for place, name in enumerate(names):
-                rest = {each for each in of_probe[name] if each in samples and samples[each].cells[place] is None}
-                alone = self._look_back(connection, owner, rest, f's."{name}" IS NOT NULL', (name,), looked)
-                found |= {(each, name): (sample.ts, sample.cells[0]) for each, sample in alone.items()}
-                found |= {
-                    (each, name): (samples[each].ts, samples[each].cells[place])
-                    for each in of_probe[name] - rest
-                    if each in samples
-                }
+                for number in of_probe[name]:
+                    sample = samples.get(number)
+                    if sample is not None and sample.cells[place] is not None:
+                        found[number, name] = sample.ts, sample.cells[place]
+                    elif sample is not None:
+                        rest.setdefault(number, []).append(name)
+            if len(rest) <= _FEW:
+                for number, lacking in rest.items():
+                    found |= self._each_alone(connection, owner, number, tuple(lacking), looked)
+                continue
+            for name in names:
+                those = [number for number, lacking in rest.items() if name in lacking]
+                alone = self._look_back(connection, owner, those, f's."{name}" IS NOT NULL', (name,), looked)
+                found |= {(number, name): (sample.ts, sample.cells[0]) for number, sample in alone.items()}
+        return found
+
+    def _each_alone(
+        self, connection: sqlite3.Connection, owner: str, number: int, names: tuple[str, ...], looked: Looked | None
+    ) -> dict[tuple[int, str], tuple[int, Value]]:
+        """Number and metric -> when an object reported it last and its value, as far as it did: all in one reading."""
+        key = f"each of {number}", names
+        before = None if looked is None else looked.get(key)
+        until = self.at
+        if before is not None and not before.rows and self._holds(connection, owner, before.at, ()):
+            # There was none: only what had ended by the time looked at before is new.
+            until = min(until, before.at - LOOKBACK_MS)
+        newest = ", ".join(f'max(CASE WHEN s."{name}" IS NOT NULL THEN s.ts END)' for name in names)
+        row = connection.execute(
+            f"SELECT {newest} FROM snapshot AS t CROSS JOIN {self.tables.history} AS s WHERE t.owner = ?"
+            f" AND t.ts BETWEEN ? AND ? AND s.ts = t.ts AND s.object_id = ? AND s.source = {POLL}",
+            (owner, max(self.at - LOOKBACK_MS, FIRST_MOMENT), until, number),
+        ).fetchone()
+        found: dict[tuple[int, str], tuple[int, Value]] = {}
+        last: dict[int, HistoryRow] = {}
+        for place, ts in enumerate(row):
+            if ts is not None:
+                last.update(self._samples_at(connection, moment(ts), (number,), "1", names))
+                found[number, names[place]] = moment(ts), last[number].cells[place]
+        if looked is not None:
+            looked[key] = LookedBack(self.at, last, frozenset())
         return found
 
     # -- changes -----------------------------------------------------------------------------------------------------
