@@ -22,8 +22,9 @@ from mqvitals_agent.store.rows.alerts.alert_memory import AlertMemory
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
+from mqvitals_agent.store.rows.samples.snapshot_writer import check_snapshot_time
 from mqvitals_agent.store.waiting import MAX_WAITING_READINGS, WaitingNotes, WaitingSnapshots
-from mqvitals_agent.store.writer import Store, check_snapshot_time
+from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.snapshot import ObjectName, Snapshot

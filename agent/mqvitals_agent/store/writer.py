@@ -8,7 +8,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,7 +40,7 @@ from mqvitals_agent.store.rows.samples.current import CurrentQuery
 from mqvitals_agent.store.rows.samples.hour_means import HourMean, write_means
 from mqvitals_agent.store.rows.samples.smf_records import SmfRepository
 from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
-from mqvitals_agent.store.rows.tables import LAST_MOMENT, KindTables, integer, moment, tables_of, text
+from mqvitals_agent.store.rows.tables import KindTables, integer, moment, tables_of, text
 from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.timestamps import iso
@@ -50,9 +49,12 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
     from mqvitals_rules.engine import Evaluation, UnknownCount
-
-INVALID_TIMES, LONG_NUMBERS = "impossible times", "numbers of more than 64 bits"
-_LONGEST = 1 << 63
+from mqvitals_agent.store.rows.samples.snapshot_writer import (
+    INVALID_TIMES,
+    LONG_NUMBERS,
+    with_possible_times,
+    without_long_numbers,
+)
 
 WriteAlerts = Callable[[sqlite3.Connection], None]
 """Writes the tables of alerts, notifications and receivers of a store. Raises sqlite3.Error."""
@@ -178,7 +180,7 @@ class Store:
         is written would go where no one can find it. ValueError when a reading holds a kind or a metric that the
         vocabulary does not have.
         """
-        possible = [(self._with_possible_times(snapshot), unknown) for snapshot, unknown in cycle]
+        possible = [(with_possible_times(snapshot), unknown) for snapshot, unknown in cycle]
         long = 0
         try:
             self._write(possible, alerts)
@@ -383,15 +385,6 @@ class Store:
         self.alerts.load()
         self._in_doubt = False
 
-    @staticmethod
-    def _with_possible_times(snapshot: Snapshot) -> Snapshot:
-        """The snapshot without the readings whose time is invalid. Raises StoreError when its own time is invalid."""
-        check_snapshot_time(snapshot)
-        times = [reading.ts for reading in snapshot.readings]
-        if not times or (min(times) > 0 and max(times) <= LAST_MOMENT):
-            return snapshot
-        return replace(snapshot, readings=tuple(each for each in snapshot.readings if 0 < each.ts <= LAST_MOMENT))
-
     def _undo(self) -> None:
         """Roll back. What is in memory may be ahead of the file then: it is read again before the next snapshot."""
         self._in_doubt = True
@@ -414,30 +407,6 @@ def _unstorable(path: Path, error: Exception) -> StoreError:
         "a recording of it helps to find out where it comes from",
         StoreErrorKind.REFUSED,
     )
-
-
-def check_snapshot_time(snapshot: Snapshot) -> None:
-    """Raises StoreError for a snapshot with an invalid time."""
-    if not 0 < snapshot.ts <= LAST_MOMENT:
-        raise StoreError(
-            f"a snapshot of {snapshot.owner} is dated {snapshot.ts} ms since 1970, which is no time: it is not stored",
-            "check the clock, or the records that it comes from",
-            StoreErrorKind.REFUSED,
-        )
-
-
-def without_long_numbers(snapshot: Snapshot) -> tuple[Snapshot, int]:
-    """The snapshot with numbers that no column can hold absent, and how many these are."""
-    count = 0
-
-    def narrow(values: Mapping[str, Reported]) -> Mapping[str, Reported]:
-        nonlocal count
-        long = [name for name, value in values.items() if isinstance(value, int) and not -_LONGEST <= value < _LONGEST]
-        count += len(long)
-        return {**values, **dict.fromkeys(long, Absence.OUT_OF_RANGE)} if long else values
-
-    readings = tuple(replace(reading, values=narrow(reading.values)) for reading in snapshot.readings)
-    return replace(snapshot, readings=readings), count
 
 
 def _write_facts(

@@ -12,8 +12,9 @@ import pytest
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.samples.snapshot_writer import INVALID_TIMES, LONG_NUMBERS
 from mqvitals_agent.store.rows.tables import LAST_MOMENT
-from mqvitals_agent.store.writer import INVALID_TIMES, LONG_NUMBERS, Store
+from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.snapshot import Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence

@@ -1,27 +1,32 @@
-"""What a snapshot writes: objects, samples, current state, records, instances, and its own row."""
+"""What a snapshot writes: objects, samples, current state, records, instances, and its own row; and what cannot be stored."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.file.integrity import is_ahead_of_clock, rewind
 from mqvitals_agent.store.rows.samples.current_writer import CurrentWriter
 from mqvitals_agent.store.rows.samples.sample_merger import SampleMerger, SampleRow
 from mqvitals_agent.store.rows.samples.smf_records import delete_samples
-from mqvitals_agent.store.rows.tables import KindTables, Shapes, moment
+from mqvitals_agent.store.rows.tables import LAST_MOMENT, KindTables, Shapes, moment
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 if TYPE_CHECKING:
     from mqvitals_rules.engine import UnknownCount
-
 _POLL = Source.POLL
 _object_id = itemgetter(1)
+
+INVALID_TIMES, LONG_NUMBERS = "impossible times", "numbers of more than 64 bits"
+"""What of a snapshot cannot be stored."""
+_LONGEST = 1 << 63
 
 
 class SnapshotWriter:
@@ -274,3 +279,36 @@ def _instance(instance: Instance) -> tuple[str, str]:
 def _absent(reasons: tuple[tuple[str, str], ...]) -> str:
     """The metrics that are absent and why, as they are stored: at most instances the same ones, poll after poll."""
     return json.dumps(dict(reasons))
+
+
+def with_possible_times(snapshot: Snapshot) -> Snapshot:
+    """The snapshot without the readings whose time is invalid. Raises StoreError when its own time is invalid."""
+    check_snapshot_time(snapshot)
+    times = [reading.ts for reading in snapshot.readings]
+    if not times or (min(times) > 0 and max(times) <= LAST_MOMENT):
+        return snapshot
+    return replace(snapshot, readings=tuple(each for each in snapshot.readings if 0 < each.ts <= LAST_MOMENT))
+
+
+def check_snapshot_time(snapshot: Snapshot) -> None:
+    """Raises StoreError for a snapshot with an invalid time."""
+    if not 0 < snapshot.ts <= LAST_MOMENT:
+        raise StoreError(
+            f"a snapshot of {snapshot.owner} is dated {snapshot.ts} ms since 1970, which is no time: it is not stored",
+            "check the clock, or the records that it comes from",
+            StoreErrorKind.REFUSED,
+        )
+
+
+def without_long_numbers(snapshot: Snapshot) -> tuple[Snapshot, int]:
+    """The snapshot with numbers that no column can hold absent, and how many these are."""
+    count = 0
+
+    def narrow(values: Mapping[str, Reported]) -> Mapping[str, Reported]:
+        nonlocal count
+        long = [name for name, value in values.items() if isinstance(value, int) and not -_LONGEST <= value < _LONGEST]
+        count += len(long)
+        return {**values, **dict.fromkeys(long, Absence.OUT_OF_RANGE)} if long else values
+
+    readings = tuple(replace(reading, values=narrow(reading.values)) for reading in snapshot.readings)
+    return replace(snapshot, readings=readings), count
