@@ -39,7 +39,13 @@ from mqvitals_agent.store.rows.requests import RequestRepository
 from mqvitals_agent.store.rows.samples.current import CurrentQuery
 from mqvitals_agent.store.rows.samples.hour_means import HourMean, write_means
 from mqvitals_agent.store.rows.samples.smf_records import SmfRepository
-from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.samples.snapshot_writer import (
+    INVALID_TIMES,
+    LONG_NUMBERS,
+    SnapshotWriter,
+    with_possible_times,
+    without_long_numbers,
+)
 from mqvitals_agent.store.rows.tables import KindTables, integer, moment, tables_of, text
 from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -49,12 +55,6 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
     from mqvitals_rules.engine import Evaluation, UnknownCount
-from mqvitals_agent.store.rows.samples.snapshot_writer import (
-    INVALID_TIMES,
-    LONG_NUMBERS,
-    with_possible_times,
-    without_long_numbers,
-)
 
 WriteAlerts = Callable[[sqlite3.Connection], None]
 """Writes the tables of alerts, notifications and receivers of a store. Raises sqlite3.Error."""
