@@ -100,7 +100,7 @@ COMMANDS = (
     Command(
         "show", "an object with all that is known of it, now or as of a past moment", "mqvitals_agent.cli.group.show"
     ),
-    Command("trend", "a metric of an object over time", "mqvitals_agent.cli.group.trend"),
+    Command("trend", "metrics of objects over time, as a chart, CSV or JSON", "mqvitals_agent.cli.group.trend"),
     Command(
         "clients",
         "who is connected through which channel, with the share of its limits",

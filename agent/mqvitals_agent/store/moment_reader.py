@@ -116,6 +116,16 @@ class MomentReader(StoreReader):
         """Several metrics over time, until the moment at the latest."""
         return super().trends(name, metrics, since, self._until(until))
 
+    def trends_of(
+        self,
+        names: Collection[ObjectName],
+        metrics: Sequence[str],
+        since: int | None = None,
+        until: int | None = None,
+    ) -> Iterator[tuple[ObjectName, dict[str, Series]]]:
+        """Many objects over time, until the moment at the latest."""
+        return super().trends_of(names, metrics, since, self._until(until))
+
     def samples(
         self,
         name: ObjectName,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -225,3 +225,67 @@ def test_sums_of_a_rate(tmp_path_factory: pytest.TempPathFactory, make: Any, cyc
                 assert known == {owner: pytest.approx(sums) for owner, sums in expected.items()}
         with pytest.raises(UnknownNameError):
             reader.rate_sums("queue", "putts", begun, step, without=("usage", 1))
+
+
+_Told = st.sampled_from(["status", "no_depth", "definition", "silence", "record", "nothing"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    polls=st.lists(st.lists(_Told, min_size=4, max_size=4), min_size=1, max_size=8),
+    span=st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    at_once=st.sampled_from([1, 8, 400_000]),
+)
+def test_many_objects_are_read_as_each_alone(
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    make: Any,
+    polls: list[list[str]],
+    span: tuple[int, int],
+    at_once: int,
+) -> None:
+    """Whatever was told of them, and however many are read at once."""
+    monkeypatch.setattr("mqvitals_agent.store.reading.history._AT_ONCE", at_once)
+    path = tmp_path_factory.mktemp("many") / "store.db"
+
+    def reading(what: str, cycle: int, name: str) -> Reading:
+        if what == "record":
+            values = {"max_depth": cycle}
+            ts = make.ts(cycle)
+            return Reading(make.queue(name), "SMF_115", ts, values, 10_000, poll=False, source=Source.SMF)
+        if what == "definition":
+            return make.definition(cycle, name, max_depth=cycle)  # type: ignore[no-any-return]
+        if what == "silence":
+            return make.silence(cycle, name)  # type: ignore[no-any-return]
+        value = Absence.NOT_COLLECTED if what == "no_depth" else cycle
+        return make.status(cycle, name, depth=value, puts=cycle)  # type: ignore[no-any-return]
+
+    names = ["A", "B", "C", "D"]
+    first = [make.status(0, name, depth=0) for name in names]
+    fill(
+        path,
+        make,
+        make.snapshot(0, *first),
+        *(
+            make.snapshot(
+                cycle,
+                *(reading(each, cycle, name) for name, each in zip(names, told, strict=True) if each != "nothing"),
+            )
+            for cycle, told in enumerate(polls, 1)
+        ),
+    )
+    since, until = make.ts(min(span)), make.ts(max(span))
+    metrics = ("depth", "puts", "max_depth")
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        wanted = [make.queue(name) for name in names[1:]]
+        found = dict(reader.trends_of(wanted, metrics, since, until))
+        assert found == {name: reader.trends(name, metrics, since, until) for name in wanted}
+        then = reader.as_of(make.ts(1))
+        assert all(
+            ts <= make.ts(1)
+            for _, series in then.trends_of(wanted, metrics)
+            for each in series.values()
+            for ts, _ in each.points
+        )
+        with pytest.raises(UnknownNameError):
+            list(reader.trends_of([make.queue("Z")], metrics))

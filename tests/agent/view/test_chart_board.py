@@ -12,12 +12,10 @@ from mqvitals_agent.text.chart_lines import SERIES_TONES, ShadedSpan
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.figures.trend import Trend
+from mqvitals_agent.view.history.trend_chart import MOST_CHARTS, MOST_SERIES, board_of
 from mqvitals_agent.view.object.detail import ObjectDetail
 from mqvitals_agent.view.screens.object.chart_board import (
-    MOST_CHARTS,
-    MOST_SERIES,
     board_lines,
-    board_of,
     chart_layers,
     moved_cursor,
     room_for,

@@ -1,9 +1,10 @@
-"""``mqvitals trend``: a metric of an object over time."""
+"""``mqvitals trend``: metrics of objects over time."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from mqvitals_agent.commandline.arguments import (
     moment_argument,
     now_ms,
     now_of,
-    object_name,
     reading_zone,
 )
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
@@ -24,19 +24,31 @@ from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.view.figures.trend import Trend
-    from mqvitals_rules.snapshot import ObjectName
-    from mqvitals_rules.vocabulary.metric import Metric
+    from mqvitals_agent.text.chart import TimeRange
+    from mqvitals_agent.view.history.trend_selection import Selection
 
 HOUR_MS = 3_600_000
-_MOST_CHANGES = 200
-"""The number of changes of the definition that are marked, the newest."""
+
+_DESCRIPTION = """\
+Shows metrics of objects over time, as a chart with the figures in words, as CSV or as JSON. Several metrics have commas
+between them; objects are names or patterns with * and ?. 'mqvitals help trend' has examples.
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``trend``."""
-    parser.add_argument("metric", metavar="METRIC", help="such as free_pct or buffer_pool.free_pct; see 'metrics'")
-    parser.add_argument("object", metavar="OBJECT", help="such as QM01/buffer_pool/3 or QM01/channel_initiator")
+    parser.description = _DESCRIPTION
+    parser.add_argument(
+        "metric",
+        metavar="METRIC",
+        help="such as free_pct, buffer_pool.free_pct, or several: depth,oldest_msg_age_s; see 'metrics'",
+    )
+    parser.add_argument(
+        "objects",
+        metavar="OBJECT",
+        nargs="+",
+        help="such as QM01/buffer_pool/3 or QM01/channel_initiator, or a pattern: 'QM0*/queue/PAY*'",
+    )
     add_store_arguments(parser)
     add_zone_argument(parser)
     add_at_argument(parser)
@@ -44,16 +56,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--json",
         action="store_true",
-        help='{"metric", "object", "unit", "points": [[at, value], ...]}; of a counter "per_second" too',
+        help='{"metric", "object", "unit", "points": [[at, value], ...]}; of a counter "per_second" too;'
+        ' of several {"series": [...]}',
     )
     form.add_argument(
         "--csv",
         action="store_true",
-        help="lines of at,value (of a counter: at,value,per_second); absent values are empty",
+        help="lines of at,value (of a counter: at,value,per_second; of several object,metric before them); absent values"
+        " are empty",
     )
-    parser.add_argument(
-        "--since", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1h; of a replay everything)"
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument(
+        "--last", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1h; of a replay everything)"
     )
+    begin.add_argument("--since", metavar="DURATION", help="the same as --last")
     parser.add_argument("--from", dest="begin", metavar="TIME", help=f"from this moment: {FORMS}")
     parser.add_argument(
         "--to",
@@ -64,83 +80,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--width", type=int, metavar="CELLS", help="of the chart with its labels (default: the terminal)"
     )
-    parser.add_argument("--height", type=int, default=12, metavar="LINES", help="of the chart (default: %(default)s)")
+    parser.add_argument("--height", type=int, default=12, metavar="LINES", help="of a chart (default: %(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the series; returns the exit code."""
-    from mqvitals_agent.view.history.trend_report import trend_csv, trend_json, trend_text
+    from mqvitals_agent.view.history.trend_selection import select
     from mqvitals_agent.view.screens.header import as_of_words
 
-    name = object_name(arguments.object)
-    metric = _metric(name, arguments.metric)
-    if arguments.since and arguments.begin:
-        raise Failure("--since and --from both say where to begin", hint="give one of them")
     with open_store_as_of(arguments) as reader:
-        view, at = _read(reader, name, metric, arguments), reader.meta().as_of
-    if arguments.json:
-        print(json.dumps(trend_json(view)))
-    elif arguments.csv:
-        for line in trend_csv(view):
-            print(line)
-    else:
-        width = line_width() if arguments.width is None else arguments.width
-        lines = trend_text(view, min(max(width, 20), 1000), min(max(arguments.height, 2), 200))
-        show(lines if at is None else [as_of_words(at, now_ms()), *lines])
+        span = _span(reader, arguments)
+        chosen = select(reader, arguments.metric, arguments.objects, span)
+        if arguments.json or arguments.csv:
+            _write(reader, chosen, span, arguments)
+            return ExitCode.DONE
+        lines, at = _text(reader, chosen, span, arguments), reader.meta().as_of
+    show(lines if at is None else [as_of_words(at, now_ms()), *lines])
     return ExitCode.DONE
 
 
-def _metric(name: ObjectName, text: str) -> Metric:
-    """The metric that was meant; raises Failure with the nearest names."""
-    from mqvitals_config.decoding.problem import suggestion
+def _write(reader: StoreReader, chosen: Selection, span: TimeRange, arguments: argparse.Namespace) -> None:
+    """Print JSON or CSV; of several series each is printed as it is read. Raises StoreError."""
+    from mqvitals_agent.view.history.several_trends import several_csv, several_json
+    from mqvitals_agent.view.history.trend_report import trend_csv, trend_json
+    from mqvitals_agent.view.history.trend_selection import read_told_trend, read_trends
     from mqvitals_rules.vocabulary.metric import MetricType
-    from mqvitals_rules.vocabulary.tables import KINDS
 
-    kind = KINDS[name.kind]
-    prefix, dot, plain = text.rpartition(".")
-    if dot and prefix != kind.name:
-        raise Failure(f"{text} is no metric of {name}, which is a {kind.name}", hint=f"write {kind.name}.METRIC")
-    metric = kind.metric(plain)
-    if metric is None:
-        meant = suggestion(plain, [each.name for each in kind.metrics])
-        raise Failure(f"a {kind.name} has no metric {plain!r}", hint=meant or "'mqvitals metrics' lists them all")
-    if metric.type is MetricType.TEXT:
-        raise Failure(
-            f"{kind.name}.{plain} is a text, of which only the newest is kept; numbers and states have a trend"
-        )
-    return metric
+    if not chosen.several:
+        ((name, (metric,)),) = chosen.objects
+        view = read_told_trend(reader, name, metric, span)
+        for line in [json.dumps(trend_json(view))] if arguments.json else trend_csv(view):
+            print(line)
+        return
+    trends = read_trends(reader, chosen, span)
+    if arguments.json:
+        sys.stdout.writelines(several_json(trends))
+        return
+    for line in several_csv(trends, rates=any(metric.type is MetricType.COUNTER for _, metric in chosen.metrics)):
+        print(line)
 
 
-def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argparse.Namespace) -> Trend:
-    """Query the store. Raises StoreError; Failure for a time that cannot be read."""
+def _text(reader: StoreReader, chosen: Selection, span: TimeRange, arguments: argparse.Namespace) -> list[str]:
+    """The charts with their figures in words. Raises StoreError, and Failure for too many."""
+    from mqvitals_agent.view.history.several_trends import charts_of, charts_text
+    from mqvitals_agent.view.history.trend_report import trend_text
+    from mqvitals_agent.view.history.trend_selection import read_told_trend
+
+    width = line_width() if arguments.width is None else arguments.width
+    size = min(max(width, 20), 1000), min(max(arguments.height, 2), 200)
+    charts = [[read_told_trend(reader, *each, span) for each in chart] for chart in charts_of(chosen)]
+    return list(charts_text(charts, *size)) if chosen.several else trend_text(charts[0][0], *size)
+
+
+def _span(reader: StoreReader, arguments: argparse.Namespace) -> TimeRange:
+    """The time that is asked for. Raises StoreError; Failure for a time that cannot be read."""
     from mqvitals_agent.text.chart import TimeRange
     from mqvitals_agent.text.figure import moment, zone_name
-    from mqvitals_agent.text.terminal import safe
-    from mqvitals_agent.view.figures.trend import trend_of
-    from mqvitals_rules.vocabulary.metric import Absence
 
+    back = "--since" if arguments.since else "--last"
+    length = arguments.since or arguments.last
+    if length and arguments.begin:
+        raise Failure(f"{back} and --from both say where to begin", hint="give one of them")
     meta, now = reader.meta(), now_of(reader)
     first = min((owner.first_ts for owner in reader.owners()), default=0)
     zone = partial(reading_zone, arguments)
     until = now if arguments.end is None else moment_argument("--to", arguments.end, zone, now)
     if arguments.begin is not None:
         since = moment_argument("--from", arguments.begin, zone, now)
-    elif arguments.since is not None:
-        since = until - duration_argument("--since", arguments.since)
+    elif length is not None:
+        since = until - duration_argument(back, length)
     else:
         since = min(first, until) if meta.ended else until - HOUR_MS
     if since > until:
         words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
         raise Failure(f"the time range {words}")
-    series = reader.trend(name, metric.name, since, until)
-    current = reader.current(name).get(metric.name)
-    why = current.value.value if current is not None and isinstance(current.value, Absence) else ""
-    if current is not None and current.unanswered is not None:
-        why = current.unanswered.value
-    if metric.needs_smf and not why:
-        why = Absence.NEEDS_SMF.value
-    if metric.needs_statistics and not why:
-        why = Absence.NEEDS_STATISTICS.value
-    note = f"The past: {safe(meta.origin)}" if meta.ended else ""
-    changes = reader.changes(objects=[name], since=since, until=until, limit=_MOST_CHANGES)
-    return trend_of(name, metric, series, TimeRange(since, until), why, note, changes)
+    return TimeRange(since, until)

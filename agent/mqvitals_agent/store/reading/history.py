@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.reading.base import QueryBase
@@ -12,12 +12,31 @@ from mqvitals_agent.store.result import Series
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.samples.hour_means import HourMean, read_hours, read_means
 from mqvitals_agent.store.rows.samples.objects import (
+    count_snapshots,
+    objects_with_records,
     read_polled_cells,
     read_snapshot_span,
     read_snapshot_times,
 )
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+
+_AT_ONCE: Final = 400_000
+"""Samples that are read at once, of some objects."""
+_SPARE_NUMBERS: Final = 8
+"""Objects whose numbers are this close are read as one range, with what lies between them."""
+
+
+def _ranges(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
+    """Numbers in order, in parts of at most ``most`` that lie close together."""
+    part: list[int] = []
+    for number in numbers:
+        if part and (len(part) == most or number - part[-1] > _SPARE_NUMBERS):
+            yield part
+            part = []
+        part.append(number)
+    if part:
+        yield part
 
 
 class HistoryQueries(QueryBase):
@@ -78,6 +97,46 @@ class HistoryQueries(QueryBase):
             lengths = tuple(each.interval_ms for each in samples)
             series[metric] = Series(name, metric, found.unit, points, lengths, source, kept_from)
         return series
+
+    def trends_of(
+        self,
+        names: Collection[ObjectName],
+        metrics: Sequence[str],
+        since: int | None = None,
+        until: int | None = None,
+    ) -> Iterator[tuple[ObjectName, dict[str, Series]]]:
+        """``trends`` of many objects of one kind, by owner: each row of the history is read once, some objects at a time,
+        so that a long time of thousands of objects needs little memory.
+
+        Raises as ``trends`` does, for objects that are unknown before the first result, and ValueError for several kinds.
+        """
+        if not names:
+            return
+        (kind,) = {name.kind for name in names}
+        known = {metric: self._metric(kind, metric) for metric in metrics}
+        first, last = FIRST if since is None else since, LAST if until is None else until
+        with self._query() as connection:
+            numbers = {name: self._number(connection, name) for name in names}
+            recorded = objects_with_records(connection, kind)
+            polls = {owner: count_snapshots(connection, owner, first, last) for owner in {each.owner for each in names}}
+        for owner, count in sorted(polls.items()):
+            of_owner = {number: name for name, number in numbers.items() if name.owner == owner}
+            for name in sorted(of_owner[number] for number in recorded & of_owner.keys()):
+                yield name, self.trends(name, metrics, since, until)
+            for part in _ranges(sorted(of_owner.keys() - recorded), max(_AT_ONCE // max(count * len(metrics), 1), 1)):
+                with self._query() as connection:
+                    ends = part[0], part[-1]
+                    found = self._history(kind).of_range(connection, owner, ends, metrics, first=first, last=last)
+                    kept = {number: self._deleted(connection, of_owner[number], first) for number in part}
+                for number in part:
+                    rows, name = found.get(number, {}), of_owner[number]
+                    series = {}
+                    for metric, each in known.items():
+                        samples = rows.get(metric, ())
+                        points = tuple((ts, value) for ts, _, value in samples)
+                        lengths = tuple(sample.interval_ms for sample in samples)
+                        series[metric] = Series(name, metric, each.unit, points, lengths, Source.POLL, kept[number])
+                    yield name, series
 
     def samples(
         self,

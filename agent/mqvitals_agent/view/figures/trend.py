@@ -35,7 +35,8 @@ class Trend:
 
     ``intervals`` are the ms that each point is about, as ``Series`` has them; none given: unknown. ``by_records``: the
     points are those of records, not of polls. ``kept_from``: samples before that time (ms UTC) have been deleted; None:
-    none. ``changes`` are those of the object's definition, oldest first; the ones in its time are marked.
+    none. ``changes`` are those of the object's definition, oldest first; the ones in its time are marked, as are
+    ``restarts`` of its queue manager (ms UTC, oldest first).
     """
 
     object: ObjectName
@@ -48,6 +49,7 @@ class Trend:
     by_records: bool = False
     kept_from: int | None = None
     changes: Sequence[Change] = ()
+    restarts: Sequence[int] = ()
 
 
 def trend_of(
@@ -58,6 +60,8 @@ def trend_of(
     why: str = "",
     note: str = "",
     changes: Sequence[Change] = (),
+    *,
+    restarts: Sequence[int] = (),
 ) -> Trend:
     """The trend of a metric that was read from a store."""
     return Trend(
@@ -71,6 +75,7 @@ def trend_of(
         by_records=series.source is not Source.POLL,
         kept_from=series.kept_from,
         changes=changes,
+        restarts=restarts,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from mqvitals_agent.text.chart import Scale, scale_around, scale_of_states, scale_of_values
 from mqvitals_agent.text.chart_lines import Chart, ChartLimit, ChartSeries, ShadedSpan
 from mqvitals_agent.text.figure import clock, day, object_words, state
+from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.trend import (
     Points,
     Trend,
@@ -26,6 +27,32 @@ _NEAR_LIMIT: Final = 2
 """A threshold of at most so many times the greatest value is within the scale."""
 _CLOCK_SPAN_MS: Final = 2 * 86_400_000
 """A longer chart shows days below, a shorter one times of day."""
+
+MOST_CHARTS: Final = 4
+"""Charts of one object that stand together."""
+MOST_SERIES: Final = 4
+"""Series of one chart: more cannot be told apart."""
+
+
+def board_of(metrics: Sequence[Metric]) -> tuple[tuple[int, ...], ...]:
+    """The charts of these metrics, each as positions among them: one joins the first chart of its unit with room left.
+
+    States, whose levels are their own, have a chart each. At most ``MOST_CHARTS``; later ones are left out.
+    """
+    charts: list[list[int]] = []
+    for position, metric in enumerate(metrics):
+        fitting = (each for each in charts if len(each) < MOST_SERIES and _joins(metrics[each[0]], metric))
+        found = next(fitting, None)
+        if found is not None:
+            found.append(position)
+        elif len(charts) < MOST_CHARTS:
+            charts.append([position])
+    return tuple(map(tuple, charts))
+
+
+def _joins(first: Metric, other: Metric) -> bool:
+    numbers = MetricType.STATE not in (first.type, other.type)
+    return numbers and first.unit == other.unit and first.type is other.type
 
 
 def chart_of(
@@ -48,9 +75,9 @@ def chart_of(
     metric = first.metric
     within = [(name, tuple(point for point in points if point[0] >= since)) for name, points in earlier]
     label = day if first.span.until - since > _CLOCK_SPAN_MS else clock
-    marks = tuple(
-        (change.ts, change_words(change)) for change in first.changes if since <= change.ts <= first.span.until
-    )
+    told = [(change.ts, change_words(change)) for change in first.changes]
+    told += [(ts, f"{safe(first.object.owner)} restarted") for ts in first.restarts]
+    marks = tuple(sorted(each for each in told if since <= each[0] <= first.span.until))
     if metric.type is MetricType.STATE:
         levels = _Levels.of([first.points, *(points for _, points in within)], metric)
         series = [ChartSeries(_name(first, trends), levels.points(first.points))]

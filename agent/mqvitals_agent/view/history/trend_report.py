@@ -51,6 +51,7 @@ def trend_json(view: Trend) -> dict[str, Any]:
         "object": str(view.object),
         "unit": unit_of(view.metric),
         **({} if view.kept_from is None else {"kept_from": stamp(view.kept_from)}),
+        **({"restarts": [stamp(ts) for ts in view.restarts]} if view.restarts else {}),
         "points": [[stamp(ts), _plain(value, view.metric)] for ts, value in view.points],
         **(per_second if _is_counter(view) else {}),
     }
@@ -58,15 +59,16 @@ def trend_json(view: Trend) -> dict[str, Any]:
 
 def trend_csv(view: Trend) -> Iterator[str]:
     """The lines of ``mqvitals trend --csv``; an absent value leaves its field empty. A counter has its rates too."""
-    if not _is_counter(view):
-        yield CSV_HEADER
-        for ts, value in view.points:
-            yield f"{stamp(ts)},{_field(_plain(value, view.metric))}"
-        return
-    yield f"{CSV_HEADER},per_second"
-    rates = charted_points(view.points, view.intervals, view.metric)
-    for (ts, value), (_, rate) in zip(view.points, rates, strict=True):
-        yield f"{stamp(ts)},{_field(_plain(value, view.metric))},{_field(_rounded(rate))}"
+    yield f"{CSV_HEADER},per_second" if _is_counter(view) else CSV_HEADER
+    yield from map(",".join, csv_rows(view))
+
+
+def csv_rows(view: Trend) -> Iterator[tuple[str, ...]]:
+    """The fields of each point: when, the value, and of a counter the rate."""
+    rates = charted_points(view.points, view.intervals, view.metric) if _is_counter(view) else ()
+    for place, (ts, value) in enumerate(view.points):
+        fields = stamp(ts), _field(_plain(value, view.metric))
+        yield (*fields, _field(_rounded(rates[place][1]))) if rates else fields
 
 
 def _is_counter(view: Trend) -> bool:
@@ -90,7 +92,7 @@ def trend_text(view: Trend, width: int, height: int) -> list[str]:
     if not view.points:
         deleted = not_kept(view)
         whole = view.kept_from is not None and view.kept_from > view.span.until
-        none = f"No poll from {_from_to(view.span)} {zone_name(view.span.until)}{f'; {deleted}' if deleted else ''}"
+        none = f"No poll from {from_to(view.span)} {zone_name(view.span.until)}{f'; {deleted}' if deleted else ''}"
         return [*lines, *wrap(deleted if whole else none, width)]
     if not present:
         reason = f": {view.why}" if view.why else ""
@@ -98,11 +100,21 @@ def trend_text(view: Trend, width: int, height: int) -> list[str]:
     drawn = chart_of([view])
     lines += [each.text for each in chart_lines(drawn, width, height)]
     for ts, changed in drawn.marks[-_MOST_CHANGES:]:
-        lines += wrap(f"{MARK} {_when(ts, view.span)} {changed}", width, rest="  ")
+        lines += wrap(f"{MARK} {when_words(ts, view.span)} {changed}", width, rest="  ")
     if len(drawn.marks) > _MOST_CHANGES:
         lines.append(f"{MARK} {len(drawn.marks) - _MOST_CHANGES:,} earlier")
-    words = _states(present, view) if drawn.steps else _extremes(view, present)
+    words = figures_words(view)
     return [*lines, "", *wrap(words, width, rest="  "), *_footer(view, width)]
+
+
+def figures_words(view: Trend) -> str:
+    """The figures of a series in words: the last, least and greatest; of a state how often each was seen."""
+    present = [(ts, value) for ts, value in view.points if is_known(value)]
+    if not view.points:
+        return not_kept(view) or f"no {'record' if view.by_records else 'poll'}"
+    if not present:
+        return f"absent at all {_polls(len(view.points), view)}{f': {view.why}' if view.why else ''}"
+    return _states(present, view) if view.metric.type is MetricType.STATE else _extremes(view, present)
 
 
 def _extremes(view: Trend, present: Sequence[tuple[int, int | float]]) -> str:
@@ -120,8 +132,8 @@ def _extremes(view: Trend, present: Sequence[tuple[int, int | float]]) -> str:
     newest = view.points[-1][0]
     since = "" if last_ts == newest else f" at {moment(last_ts)}, then absent{f': {view.why}' if view.why else ''}"
     words = (
-        f"last {words_of(last)}{since}; min {words_of(low)} at {_when(low_ts, view.span)}"
-        f"; max {words_of(high)} at {_when(high_ts, view.span)}"
+        f"last {words_of(last)}{since}; min {words_of(low)} at {when_words(low_ts, view.span)}"
+        f"; max {words_of(high)} at {when_words(high_ts, view.span)}"
     )
     if not _is_counter(view):
         return words
@@ -142,13 +154,15 @@ def _footer(view: Trend, width: int) -> list[str]:
     distances = [after - before for before, after in pairwise(times)]
     every = f", one every {age(int(median(distances)))}" if distances else ""
     found = gap_spans(view)
-    named = ", ".join(f"{_when(gap.since, view.span)} to {_when(gap.until, view.span)}" for gap in found[:MOST_GAPS])
+    named = ", ".join(
+        f"{when_words(gap.since, view.span)} to {when_words(gap.until, view.span)}" for gap in found[:MOST_GAPS]
+    )
     more = f" and {len(found) - MOST_GAPS:,} more" if len(found) > MOST_GAPS else ""
     breaks = f"{len(found):,} gap{'' if len(found) == 1 else 's'} ({named}{more})" if found else "no gaps"
     unit = charted_unit(replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit)))
     parts = [
         f"{_polls(len(times), view)}{every}, {breaks}",
-        f"{_from_to(TimeRange(times[0], times[-1]))} {zone_name(times[-1])}",
+        f"{from_to(TimeRange(times[0], times[-1]))} {zone_name(times[-1])}",
     ]
     if deleted := not_kept(view):
         parts.append(deleted)
@@ -177,9 +191,11 @@ def _polls(count: int, view: Trend) -> str:
     return f"{count} {'record' if view.by_records else 'poll'}{'' if count == 1 else 's'}"
 
 
-def _when(ts: int, span: TimeRange) -> str:
+def when_words(ts: int, span: TimeRange) -> str:
+    """A moment of a time: the time of day where that is one day."""
     return clock(ts) if day(span.since) == day(span.until) else moment(ts)
 
 
-def _from_to(span: TimeRange) -> str:
-    return f"{moment(span.since)} to {_when(span.until, span)}"
+def from_to(span: TimeRange) -> str:
+    """Both ends of a time."""
+    return f"{moment(span.since)} to {when_words(span.until, span)}"

@@ -205,3 +205,73 @@ def test_rates_of_polls_at_any_distance(tmp_path: Path, capsys: pytest.CaptureFi
     curve = [line for line in text.splitlines() if set(line) & set(map(chr, range(0x2801, 0x2900)))]
     assert len(curve) == 1
     assert "\u2800" not in curve[0].partition("┤")[2].strip("\u2800")
+
+
+def test_several(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Metrics with commas between them and objects by pattern are a list of series, each as it is alone."""
+    store = make_store()
+    shown = trend(capsys, store, "status,bytes_sent", "QM01/channel/TO.*")
+    alone = [trend(capsys, store, metric, "QM01/channel/TO.QM02") for metric in ("status", "bytes_sent")]
+    of_one = [each for each in shown["series"] if each["object"] == "QM01/channel/TO.QM02"]
+    assert of_one == alone
+    assert {each["object"] for each in shown["series"]} >= {"QM01/channel/TO.QM02"}
+    assert (
+        trend(capsys, store, "free_pct", "QM01/buffer_pool/3", "QM01/buffer_pool/?")["series"][0]["metric"]
+        == "free_pct"
+    )
+    assert main(["trend", "status,bytes_sent", "QM01/channel/TO.QM02", "--store", str(store), "--csv"]) == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header == "object,metric,at,value,per_second"
+    assert lines[1] == '"QM01/channel/TO.QM02",status,2026-11-20T12:00:10.000Z,3,'
+    assert len(lines) == 12
+
+
+def test_several_as_charts(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of one object the metrics of one unit share a chart; each line has its digit and its figures."""
+    assert main(["trend", "msgs,bytes_sent,status", "QM01/channel/TO.QM02", "--store", str(make_store())]) == 0
+    out = capsys.readouterr().out
+    assert out.count("└") == 2  # msgs are absent here: no chart, and a word for it
+    assert "bytes_sent: last 500 B/s" in out
+    assert "RUNNING at 5 polls" in out
+    assert max(map(cells, out.splitlines())) <= 80
+
+
+def test_too_many_for_charts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a pattern matches beyond the lines of the charts is refused in a sentence; as CSV there is no limit."""
+    path = tmp_path / "many.db"
+    with Store.open(path, replay=True, source="made up.jsonl", group="PRDQSG") as store:
+        intake = Ingest(store, load_rule_config(Settings()))
+        names = [ObjectName("QM01", "queue", f"PAY.{number:02}") for number in range(17)]
+        for cycle in (1, 2, 3):
+            ts = LAST + cycle * 10_000
+            readings = tuple(Reading(each, "INQUIRE_QUEUE_STATUS", ts, {"depth": cycle}) for each in names)
+            intake.take([Snapshot("QM01", False, cycle, ts, readings)])
+    command = ["trend", "depth", "--store", str(path)]
+    assert main([*command, "QM0*/queue/PAY*"]) == 2
+    error = capsys.readouterr().err
+    assert "17 objects with 17 series are too many for charts: at most 4 of 4 lines" in error
+    assert "--csv" in error
+    assert main([*command, "QM0*/queue/PAY.0*"]) == 0
+    assert capsys.readouterr().out.count("└") == 3
+    assert main([*command, "QM0*/queue/PAY*", "--csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 17 * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["free_pct", "QM01/buffer_pol/*"], "there is no kind of object 'buffer_pol'", "did you mean 'buffer_pool'"),
+        (["free_pct", "QM09/buffer_pool/*"], "no object of this time matches 'QM09/buffer_pool/*'", ""),
+        (["free_pct,zzz", "QM01/buffer_pool/*"], "a buffer_pool has no metric 'zzz'", "'mqvitals metrics'"),
+        (["conname", "QM01/channel/*"], "channel.conname is a text", ""),
+        (["free_pct", "QM01/buffer_pool/3", "--last", "soon"], "--last 'soon'", ""),
+    ],
+)
+def test_mistakes_with_patterns(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str, hint: str
+) -> None:
+    """As those with names."""
+    assert main(["trend", *arguments, "--store", str(make_store())]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert hint in captured.err

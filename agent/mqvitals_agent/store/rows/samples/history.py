@@ -231,6 +231,39 @@ class HistoryQuery:
                 found[metric] = [sample for sample in together if sample[2] is not None]
         return found
 
+    def of_range(
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        numbers: tuple[int, int],
+        metrics: Sequence[str],
+        *,
+        first: int,
+        last: int,
+    ) -> dict[int, dict[str, list[Sample]]]:
+        """The polled ``samples`` of several metrics of the objects of an owner whose numbers lie in a range, both ends
+        included, by number and metric: the rows of a snapshot lie beside each other, so that they are one seek. Raises
+        sqlite3.Error.
+        """
+        if not self._columns:
+            return {}
+        columns = "".join(f", {self._column(metric)}" for metric in metrics)
+        rows = connection.execute(
+            f"SELECT s.ts, s.object_id, s.interval_ms, s.polled{columns} FROM snapshot AS t"  # noqa: S608
+            f" CROSS JOIN {self._tables.history} AS s WHERE t.owner = ? AND t.ts BETWEEN ? AND ?"
+            f" AND s.ts = t.ts AND s.object_id BETWEEN ? AND ? AND s.source = {POLL} ORDER BY t.ts",
+            (owner, max(first, FIRST), min(last, LAST), *numbers),
+        )
+        times, objects, intervals, polled, *values = _checked_columns(rows.fetchall(), 4, self._types(metrics))
+        found: dict[int, dict[str, list[Sample]]] = {}
+        for number in dict.fromkeys(objects):
+            found[number] = {metric: [] for metric in metrics}
+        for metric, column in zip(metrics, values, strict=True):
+            for ts, number, interval, own, value in zip(times, objects, intervals, polled, column, strict=True):
+                if own or value is not None:
+                    found[number][metric].append(Sample(ts, interval, value))
+        return found
+
     def sources(self, connection: sqlite3.Connection, name: ObjectName) -> tuple[Source, ...]:
         """The sources, other than polls, that have samples of an object. Raises sqlite3.Error."""
         rows = connection.execute(

@@ -182,6 +182,24 @@ def read_snapshot_times(connection: sqlite3.Connection, owner: str, newest: int)
     return [moment(ts) for (ts,) in reversed(rows)]
 
 
+def count_snapshots(connection: sqlite3.Connection, owner: str, since: int, until: int) -> int:
+    """How many snapshots of an owner there are from ``since`` to ``until`` (ms UTC). Raises sqlite3.Error."""
+    (count,) = connection.execute(
+        "SELECT count(*) FROM snapshot WHERE owner = ? AND ts BETWEEN ? AND ?",
+        (owner, max(since, FIRST), min(until, LAST)),
+    ).fetchone()
+    return integer(count)
+
+
+def objects_with_records(connection: sqlite3.Connection, kind: str) -> frozenset[int]:
+    """The numbers of the objects of a kind that have records. Raises sqlite3.Error."""
+    rows = connection.execute(
+        "SELECT id FROM object AS o WHERE kind = ? AND EXISTS (SELECT 1 FROM record WHERE object_id = o.id)",
+        (kind,),
+    )
+    return frozenset(integer(number) for (number,) in rows)
+
+
 def read_snapshot_span(connection: sqlite3.Connection, owner: str, since: int, until: int) -> list[int]:
     """When the snapshots of an owner from ``since`` to ``until`` (ms UTC) were taken, oldest first."""
     rows = connection.execute(

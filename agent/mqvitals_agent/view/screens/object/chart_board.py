@@ -13,7 +13,7 @@ from mqvitals_agent.text.figure import figure, object_words, zone_name
 from mqvitals_agent.text.styled import PANEL_GAP, Line, Panel, Span, Tone, beside_each_other, line
 from mqvitals_agent.text.terminal import cells, cut
 from mqvitals_agent.view.figures.trend import Points, Trend, not_kept
-from mqvitals_agent.view.history.trend_chart import chart_of
+from mqvitals_agent.view.history.trend_chart import board_of, chart_of
 from mqvitals_agent.view.screens.object.sections import FOLDED, OPEN, PageState
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -26,10 +26,6 @@ Earlier = tuple[str, Points]
 
 LEAST_ROWS, MOST_ROWS = 8, 14
 """Lines of a chart with its title, axis and legend."""
-
-MOST_CHARTS: Final = 4
-MOST_SERIES: Final = 4
-"""Series of one chart: more cannot be told apart."""
 
 _AROUND = 2 + AXIS_LINES
 """Lines of a chart beside its plot: title, axis, times, legend."""
@@ -99,30 +95,9 @@ def of_records(kind: str) -> bool:
     return known is not None and known.poll.startswith("SMF ")
 
 
-def board_of(metrics: Sequence[Metric]) -> tuple[tuple[int, ...], ...]:
-    """The charts of these metrics, each as positions among them: one joins the first chart of its unit with room left.
-
-    States, whose levels are their own, have a chart each. At most ``MOST_CHARTS``; later ones are left out.
-    """
-    charts: list[list[int]] = []
-    for position, metric in enumerate(metrics):
-        fitting = (each for each in charts if len(each) < MOST_SERIES and _joins(metrics[each[0]], metric))
-        found = next(fitting, None)
-        if found is not None:
-            found.append(position)
-        elif len(charts) < MOST_CHARTS:
-            charts.append([position])
-    return tuple(map(tuple, charts))
-
-
 def room_for(metrics: Sequence[Metric], another: Metric) -> bool:
     """Whether a chart board with these metrics has room for one more."""
     return any(len(metrics) in chart for chart in board_of((*metrics, another)))
-
-
-def _joins(first: Metric, other: Metric) -> bool:
-    numbers = MetricType.STATE not in (first.type, other.type)
-    return numbers and first.unit == other.unit and first.type is other.type
 
 
 def _beside(charts: int, width: int) -> int:

@@ -1,0 +1,96 @@
+"""Trends of several metrics and objects as ``mqvitals trend`` prints them: charts of at most four lines, JSON, CSV."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from mqvitals_agent.errors import Failure
+from mqvitals_agent.text.chart import MARK
+from mqvitals_agent.text.chart_lines import chart_lines
+from mqvitals_agent.text.figure import counted, object_words, zone_name
+from mqvitals_agent.text.terminal import csv_cell, cut, safe, wrap
+from mqvitals_agent.view.figures.trend import Trend, is_known
+from mqvitals_agent.view.history.trend_chart import MOST_CHARTS, MOST_SERIES, board_of, chart_of
+from mqvitals_agent.view.history.trend_report import (
+    csv_rows,
+    figures_words,
+    from_to,
+    trend_json,
+    when_words,
+)
+from mqvitals_agent.view.history.trend_selection import Selection
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Metric, MetricType
+
+Chosen = tuple[ObjectName, Metric]
+
+_MOST_MARKS = 5
+"""Changes and restarts that are named below a chart, the newest; all are marked."""
+
+
+def charts_of(chosen: Selection) -> list[list[Chosen]]:
+    """The series of each chart: of one object those of the same unit, of several objects those of one metric.
+
+    Raises Failure where these are more than can be shown.
+    """
+    series = [(name, metric) for name, metrics in chosen.objects for metric in metrics]
+    if len(chosen.objects) == 1:
+        board = board_of([metric for _, metric in series])
+        charts = [[series[place] for place in places] for places in board]
+    else:
+        charts = []
+        for kind, metric in chosen.metrics:
+            of_metric = [each for each in series if each[0].kind == kind and each[1] is metric]
+            size = 1 if metric.type is MetricType.STATE else MOST_SERIES
+            charts += [of_metric[first : first + size] for first in range(0, len(of_metric), size)]
+    if len(charts) > MOST_CHARTS or sum(map(len, charts)) < len(series):
+        raise Failure(
+            f"{counted(len(chosen.objects), 'object')} with {counted(chosen.count, 'series', 'series')} are too many for"
+            f" charts: at most {MOST_CHARTS} of {MOST_SERIES} lines are drawn, of states one line each",
+            hint="name fewer of them, or take --csv or --json",
+        )
+    return charts
+
+
+def charts_text(charts: Iterable[Sequence[Trend]], width: int, height: int) -> Iterator[str]:
+    """The charts below each other: the title, the lines with their digits, and the figures of each line in words."""
+    for place, views in enumerate(charts):
+        first = views[0]
+        if place:
+            yield ""
+        elif first.note:
+            yield cut(first.note, width)
+        names = dict.fromkeys(each.metric.name for each in views)
+        whose = f"{safe(str(first.object))}  " if len({each.object for each in views}) == 1 else ""
+        meaning = f": {first.metric.meaning}" if len(names) == 1 else ""
+        yield from wrap(f"{whose}{', '.join(names)}{meaning}", width, rest="  ")
+        present = [each for each in views if any(is_known(value) for _, value in each.points)]
+        if present:
+            drawn = chart_of(present)
+            yield from (each.text for each in chart_lines(drawn, width, height))
+            for ts, words in drawn.marks[-_MOST_MARKS:]:
+                yield from wrap(f"{MARK} {when_words(ts, first.span)} {words}", width, rest="  ")
+        for each in views:
+            digit = f"{present.index(each) + 1} " if each in present and len(present) > 1 else "  "
+            name = object_words(each.object) if not whose else each.metric.name
+            yield from wrap(f"{digit}{name}: {figures_words(each)}", width, rest="    ")
+        yield f"{from_to(first.span)} {zone_name(first.span.until)}"
+
+
+def several_json(trends: Iterable[Trend]) -> Iterator[str]:
+    """The text of ``{"series": [...]}``, in pieces: each series as that of one alone."""
+    yield '{"series": ['
+    for place, view in enumerate(trends):
+        yield f"{', ' if place else ''}{json.dumps(trend_json(view))}"
+    yield "]}\n"
+
+
+def several_csv(trends: Iterable[Trend], *, rates: bool) -> Iterator[str]:
+    """The lines ``object,metric,at,value``; with ``rates``, where a counter is among them, also ``per_second``."""
+    yield f"object,metric,at,value{',per_second' if rates else ''}"
+    for view in trends:
+        head = f"{csv_cell(str(view.object))},{view.metric.name}"
+        for cells in csv_rows(view):
+            rest = (*cells, "")[: 3 if rates else 2]
+            yield f"{head},{','.join(rest)}"

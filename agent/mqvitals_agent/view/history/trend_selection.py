@@ -1,0 +1,172 @@
+"""Which metrics of which objects ``mqvitals trend`` is about, and their series, read from a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mqvitals_agent.commandline.arguments import object_name
+from mqvitals_agent.errors import Failure
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.terminal import safe
+from mqvitals_agent.view.figures.trend import Trend, trend_of
+from mqvitals_config.decoding.problem import suggestion
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.journal import EntryKind
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType
+from mqvitals_rules.vocabulary.tables import KINDS
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+
+_MOST_CHANGES: Final = 200
+"""The number of changes of the definition that are marked, the newest."""
+_WILD: Final = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Objects with the metrics wanted of each, in the order in which they were asked for.
+
+    ``several``: what was asked for may be more than one metric of one object.
+    """
+
+    objects: tuple[tuple[ObjectName, tuple[Metric, ...]], ...]
+    several: bool
+
+    @property
+    def count(self) -> int:
+        """The number of series."""
+        return sum(len(metrics) for _, metrics in self.objects)
+
+    @property
+    def metrics(self) -> tuple[tuple[str, Metric], ...]:
+        """The metrics with their kinds, each once."""
+        found = {(name.kind, each.name): each for name, metrics in self.objects for each in metrics}
+        return tuple((kind, metric) for (kind, _), metric in found.items())
+
+
+def select(reader: StoreReader, metrics: str, patterns: Sequence[str], span: TimeRange) -> Selection:
+    """The objects that names or patterns (as file names have them) mean, and their metrics, given with commas between them.
+
+    Of a pattern those count that were there in ``span`` and have one of the metrics. Raises Failure where nothing is meant,
+    or no object has one of the metrics, and StoreError.
+    """
+    wanted = tuple(dict.fromkeys(each.strip() for each in metrics.split(",")))
+    names: dict[ObjectName, bool] = {}
+    several = len(wanted) > 1 or len(patterns) > 1
+    for text in patterns:
+        if not _is_pattern(reader, text):
+            names[object_name(text)] = True
+            continue
+        several = True
+        matching = [
+            each.name
+            for each in reader.objects(text, gone=True)
+            if each.name.kind in KINDS and each.first_ts <= span.until and (each.gone or span.until) >= span.since
+        ]
+        if not matching:
+            _refuse_pattern(reader, text)
+        for name in matching:
+            names.setdefault(name, False)
+    kinds = dict.fromkeys(name.kind for name in names)
+    for text in wanted:
+        if not any(_found(KINDS[kind], text) for kind in kinds):
+            # With one kind its metrics are the ones that can be meant.
+            metric_of(next(iter(names)), text)
+    named = {kind: tuple(found for each in wanted if (found := _found(KINDS[kind], each))) for kind in kinds}
+    for name, exact in names.items():
+        for text in wanted if exact else ():
+            metric_of(name, text)
+    for kind, found_metrics in named.items():
+        for metric in found_metrics:
+            _refuse_text(kind, metric)
+    return Selection(tuple((name, named[name.kind]) for name in names if named[name.kind]), several)
+
+
+def _is_pattern(reader: StoreReader, text: str) -> bool:
+    """Whether ``text`` is a pattern: it may also be the name of an object that has such characters."""
+    if _WILD.isdisjoint(text):
+        return False
+    try:
+        name = ObjectName.parse(text)
+    except ValueError:
+        return True
+    return name.kind not in KINDS or not reader.has(name)
+
+
+def _refuse_pattern(reader: StoreReader, text: str) -> None:
+    """Raises Failure: a kind that there is not, else the names that are nearest."""
+    kind = (*text.split("/"), "")[1]
+    if kind and kind not in KINDS and _WILD.isdisjoint(kind):
+        raise Failure(
+            f"there is no kind of object {kind!r}", hint=suggestion(kind, KINDS) or f"the kinds are {', '.join(KINDS)}"
+        )
+    near = ", ".join(reader.closest(text.replace("*", "")))
+    raise Failure(
+        f"no object of this time matches {text!r}",
+        hint=f"the nearest names are {near}" if near else "patterns are written as QM0*/queue/PAY*",
+    )
+
+
+def _found(kind: Kind, text: str) -> Metric | None:
+    prefix, dot, plain = text.rpartition(".")
+    return None if dot and prefix != kind.name else kind.metric(plain)
+
+
+def metric_of(name: ObjectName, text: str) -> Metric:
+    """The metric of an object that was meant, which may be written with its kind; raises Failure with the nearest names."""
+    kind = KINDS[name.kind]
+    prefix, dot, plain = text.rpartition(".")
+    if dot and prefix != kind.name:
+        raise Failure(f"{text} is no metric of {name}, which is a {kind.name}", hint=f"write {kind.name}.METRIC")
+    metric = kind.metric(plain)
+    if metric is None:
+        meant = suggestion(plain, [each.name for each in kind.metrics])
+        raise Failure(f"a {kind.name} has no metric {plain!r}", hint=meant or "'mqvitals metrics' lists them all")
+    _refuse_text(kind.name, metric)
+    return metric
+
+
+def _refuse_text(kind: str, metric: Metric) -> None:
+    if metric.type is MetricType.TEXT:
+        raise Failure(
+            f"{kind}.{metric.name} is a text, of which only the newest is kept; numbers and states have a trend"
+        )
+
+
+def read_trends(reader: StoreReader, chosen: Selection, span: TimeRange) -> Iterator[Trend]:
+    """The series, of which any number is read in a few queries: without changes and reasons. Raises StoreError."""
+    by_kind: dict[str, list[ObjectName]] = {}
+    for name, _ in chosen.objects:
+        by_kind.setdefault(name.kind, []).append(name)
+    wanted = dict(chosen.objects)
+    for names in by_kind.values():
+        metrics = wanted[names[0]]
+        for name, series in reader.trends_of(names, [each.name for each in metrics], *span):
+            for metric in metrics:
+                yield trend_of(name, metric, series[metric.name], span)
+
+
+def read_told_trend(reader: StoreReader, name: ObjectName, metric: Metric, span: TimeRange) -> Trend:
+    """A series with what a chart says of it: why it is absent, changes of the definition, restarts. Raises StoreError."""
+    meta = reader.meta()
+    series = reader.trend(name, metric.name, *span)
+    current = reader.current(name).get(metric.name)
+    why = current.value.value if current is not None and isinstance(current.value, Absence) else ""
+    if current is not None and current.unanswered is not None:
+        why = current.unanswered.value
+    if metric.needs_smf and not why:
+        why = Absence.NEEDS_SMF.value
+    if metric.needs_statistics and not why:
+        why = Absence.NEEDS_STATISTICS.value
+    note = f"The past: {safe(meta.origin)}" if meta.ended else ""
+    changes = reader.changes(objects=[name], since=span.since, until=span.until, limit=_MOST_CHANGES)
+    return trend_of(name, metric, series, span, why, note, changes, restarts=read_restarts(reader, name.owner, span))
+
+
+def read_restarts(reader: StoreReader, owner: str, span: TimeRange) -> tuple[int, ...]:
+    """When a queue manager was seen to have been started again, ms UTC, oldest first. Raises StoreError."""
+    found = reader.journal(*span, owners=[owner], kinds=(EntryKind.RESTART,), limit=_MOST_CHANGES)
+    return tuple(each.ts for each in found)
