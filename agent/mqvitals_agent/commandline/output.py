@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import shutil
+import stat
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -128,8 +129,20 @@ def screen_height() -> int | None:
 
 
 def show(lines: Iterable[str]) -> None:
-    """Print text for people."""
-    print("\n".join(lines))
+    """Print text for people. In a locale that is not one of UTF-8 it is in ASCII also into a pipe, at whose end may be a
+    pager on the terminal; a file keeps the signs.
+    """
+    from mqvitals_agent.text.symbols import to_ascii
+
+    text = "\n".join(lines)
+    print(to_ascii(text) if _is_pipe() and _shows_ascii() else text)
+
+
+def _is_pipe() -> bool:
+    try:
+        return stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def show_blocks(blocks: Iterable[Block], *, markdown: bool, ascii_only: bool) -> None:
@@ -138,7 +151,11 @@ def show_blocks(blocks: Iterable[Block], *, markdown: bool, ascii_only: bool) ->
 
     if ascii_only:
         blocks = ascii_blocks(blocks)
-    show(markdown_lines(blocks) if markdown else plain_lines(blocks, line_width()))
+    if markdown:
+        # Signs in ASCII would be marks of Markdown.
+        print("\n".join(markdown_lines(blocks)))
+    else:
+        show(plain_lines(blocks, line_width()))
 
 
 def show_lines(lines: Iterable[Line]) -> None:

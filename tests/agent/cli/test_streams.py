@@ -16,7 +16,7 @@ from mqvitals_agent.commandline import runner as main_module
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.text.symbols import SIGNS, in_ascii
+from mqvitals_agent.text.symbols import SIGNS, in_ascii, to_ascii
 
 MakeStore = Callable[..., Path]
 PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.commandline.runner")
@@ -154,6 +154,23 @@ def test_every_command_on_a_stream_without_our_signs(
             json.loads(printed)
 
 
+def test_a_pipe_gets_the_signs_of_the_locale(make_store: MakeStore) -> None:
+    """Into a pipe texts are in ASCII where a terminal would get ASCII, and JSON is the same in every locale."""
+    store = make_store()
+    for command, sign, written in (
+        (("status", "--store", store), "●", b"X CRITICAL"),
+        (("show", POOL, "--store", store), "▾", b"v Vital figures"),
+    ):
+        in_c = run(*command, LC_ALL="C").stdout
+        assert in_c.isascii()
+        assert written in in_c
+        in_utf8 = run(*command, LC_ALL="C.UTF-8").stdout.decode()
+        assert sign in in_utf8
+        assert to_ascii(in_utf8).count("\n") == in_c.decode().count("\n")
+    found = [run("status", "--json", "--store", store, LC_ALL=each).stdout for each in ("C", "C.UTF-8")]
+    assert json.loads(found[0]).keys() == json.loads(found[1]).keys()
+
+
 def test_signs_stay_apart() -> None:
     """The five signs of health are five in ASCII too, and every character has some form."""
     assert {in_ascii(health.glyph) if health is not Health.UNKNOWN else "?" for health in Health} == {
@@ -197,7 +214,9 @@ def test_wrong_usage_of_status_is_no_verdict(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(("locale", "ascii_alone"), [("C", True), ("POSIX", True), ("C.UTF-8", False)])
-def test_a_terminal_shows_what_its_locale_can(make_store: MakeStore, locale: str, ascii_alone: bool) -> None:
+def test_a_terminal_shows_what_its_locale_can(
+    make_store: MakeStore, tmp_path: Path, locale: str, ascii_alone: bool
+) -> None:
     """In the locale C the interpreter writes UTF-8, but the terminal gets ASCII; a file keeps the signs."""
     store = make_store()
     screen, terminal = os.openpty()
@@ -227,4 +246,6 @@ def test_a_terminal_shows_what_its_locale_can(make_store: MakeStore, locale: str
     assert done.returncode == 2
     assert shown.isascii() is ascii_alone
     assert ("X CRITICAL" if ascii_alone else "● CRITICAL") in shown.decode()
-    assert "● CRITICAL".encode() in run("status", "--store", store, LC_ALL=locale).stdout
+    file = tmp_path / "status.txt"
+    run("status", "--store", store, shell=f"> {file}", LC_ALL=locale)
+    assert "● CRITICAL" in file.read_text()
