@@ -24,8 +24,8 @@ from mqvitals_agent.view.history.console import event_queue_words
 from mqvitals_agent.view.history.heat import Heat, read_heat
 from mqvitals_agent.view.history.journal import IN_OTHER_SECTIONS, MOST_RECENT, RECENT_MS
 from mqvitals_agent.view.lists.items import read_items, read_store
-from mqvitals_agent.view.lists.key_figures import RATE_OF_CHANNELS, OverviewHistory, read_overview_history
 from mqvitals_agent.view.lists.leaders import LeaderBoard, read_leaders
+from mqvitals_agent.view.lists.overview_history import RATE_OF_CHANNELS, OverviewHistory, read_overview_history
 from mqvitals_agent.view.lists.tasks import read_tasks, with_tasks
 from mqvitals_agent.view.object.card import Pasts, read_pasts
 from mqvitals_agent.view.object.detail import ChartedMetric, ObjectDetail, read_object_detail

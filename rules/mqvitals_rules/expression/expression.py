@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from mqvitals_config.decoding.problem import LocatedText, Problem, did_you_mean, shown
+from mqvitals_rules.expression.calls import CallChecker
 from mqvitals_rules.expression.compiler import (
     Evaluate,
     compile_condition,
@@ -45,7 +46,7 @@ from mqvitals_rules.expression.node import (
     walk,
     walk_outside,
 )
-from mqvitals_rules.expression.operands import CallChecker, every
+from mqvitals_rules.expression.operands import every
 from mqvitals_rules.expression.syntax import ExpressionError, RefusedExpressionError, located, parse, problems
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 

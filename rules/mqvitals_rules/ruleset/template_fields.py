@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from mqvitals_config.decoding.problem import did_you_mean
+from mqvitals_rules.expression.calls import INSERT, MESSAGE_ID
 from mqvitals_rules.expression.expression import Expression, compile_expression
-from mqvitals_rules.expression.operands import INSERT, MESSAGE_ID
 from mqvitals_rules.expression.syntax import ExpressionError
 from mqvitals_rules.instant_context import InstantContext
 from mqvitals_rules.latest import relates

@@ -20,7 +20,7 @@ from mqvitals_agent.console.message import (
 )
 from mqvitals_agent.console.template import ZOS_IDS
 from mqvitals_config.sections.collection import Carrier
-from mqvitals_rules.expression.operands import MESSAGE_ID
+from mqvitals_rules.expression.calls import MESSAGE_ID
 
 NOON = 1_706_529_600_000  # 2024-01-29 12:00:00 UTC
 HOUR = 3_600_000

@@ -18,7 +18,7 @@ from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
 from mqvitals_agent.view.history.heat import Heat
-from mqvitals_agent.view.lists.key_figures import OverviewHistory, bounds_of_object
+from mqvitals_agent.view.lists.overview_history import OverviewHistory, bounds_of_object
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_agent.view.screens.overview.page import overview_lines

@@ -16,7 +16,8 @@ from mqvitals_agent.view.figures.table import short_absence
 from mqvitals_agent.view.figures.trend import Points
 from mqvitals_agent.view.history.heat import folded, heat_parts
 from mqvitals_agent.view.lists import key_figures
-from mqvitals_agent.view.lists.key_figures import as_seen, seen_ts, trend_span
+from mqvitals_agent.view.lists.key_figures import as_seen, seen_ts
+from mqvitals_agent.view.lists.overview_history import trend_span
 from mqvitals_agent.view.status import (
     GroupStatus,
     OwnerData,

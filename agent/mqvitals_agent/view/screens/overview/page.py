@@ -15,8 +15,9 @@ from mqvitals_agent.view.figures.values import figure_of
 from mqvitals_agent.view.history.journal import recent_lines
 from mqvitals_agent.view.lists import key_figures
 from mqvitals_agent.view.lists.items import health_by_object
-from mqvitals_agent.view.lists.key_figures import groups_of, own_age, structure_name, trend_span, worst_and_fullest
+from mqvitals_agent.view.lists.key_figures import groups_of, own_age, structure_name, worst_and_fullest
 from mqvitals_agent.view.lists.leaders import Leader, LeaderBoard
+from mqvitals_agent.view.lists.overview_history import trend_span
 from mqvitals_agent.view.screens.overview.alerts import alert_part
 from mqvitals_agent.view.screens.overview.members import AGE, LONGEST_NAME, member_rows, past_cells, taken_columns
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
