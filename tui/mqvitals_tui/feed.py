@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.figures.trend import charted_points
 from mqvitals_agent.view.frame import DETAIL, Frame, FrameRequest, StorePosition, read_frame, store_position
-from mqvitals_agent.view.status import status_of
+from mqvitals_agent.view.status import aged_status
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.time_machine import Travelled, Way
@@ -330,9 +330,7 @@ class Feed:
         self._reader, self._file, self._done = None, None, None
 
 
-def frame_at(
-    frame: Frame, now: int, ranks: Mapping[str, int], machine: int | None = None, newest: Frame | None = None
-) -> Frame:
+def frame_at(frame: Frame, now: int, machine: int | None = None, newest: Frame | None = None) -> Frame:
     """The frame as of ``now`` (ms UTC), with later ages; a frame of a replay stays as it is.
 
     ``machine`` is the machine's time, by which people act; None: ``now`` is that. ``newest`` is a frame that another
@@ -343,4 +341,4 @@ def frame_at(
     handled = replace(frame.data.handled, now=max(now if machine is None else machine, frame.data.handled.now))
     members = frame.data.members if newest is None or newest.seq.ts < frame.seq.ts else newest.data.members
     data = replace(frame.data, now=max(now, frame.data.now), handled=handled, members=members)
-    return replace(frame, now=data.now, data=data, status=status_of(data, ranks))
+    return replace(frame, now=data.now, data=data, status=aged_status(frame.status, data))

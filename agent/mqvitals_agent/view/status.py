@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -255,26 +255,38 @@ def status_of(data: StatusData, ranks: Mapping[str, int] | None = None) -> Group
     explained = {key: stands for key, stands in covered.items() if key not in milder}
     operational = [alert for alert in everything if alert.key not in covered]
     firing = [alert for alert in everything if alert.key not in covered or alert.key in explained]
-    members = [_owner_status(member, data, operational, firing) for member in data.members]
-    queue_managers = tuple(member for member in members if not member.is_group)
-    groups = tuple(member for member in members if member.is_group)
     unknown: Counter[Absence] = Counter()
     for row in data.unknown:
         unknown[row.reason] += row.count
-    healths = [member.health for member in members]
-    if not queue_managers:
-        # A store without data must not look OK.
-        healths.append(Health.UNKNOWN)
-    return GroupStatus(
+    status = GroupStatus(
         data=data,
-        health=worst(healths),
-        queue_managers=queue_managers,
-        group=groups[0] if groups else None,
+        health=Health.UNKNOWN,
+        queue_managers=(),
+        group=None,
         alerts=tuple(worst_first(operational)),
         advice=len(data.alerts) - len(everything),
         unknown=tuple(sorted(unknown.items(), key=lambda item: (-item[1], item[0].value))),
         explained=explained,
         firing=tuple(worst_first(firing)),
+    )
+    return aged_status(status, data)
+
+
+def aged_status(status: GroupStatus, data: StatusData) -> GroupStatus:
+    """The status of a situation that differs only in its now, and in when its owners reported last."""
+    members = [_owner_status(member, data, status.alerts, status.firing) for member in data.members]
+    queue_managers = tuple(member for member in members if not member.is_group)
+    groups = tuple(member for member in members if member.is_group)
+    healths = [member.health for member in members]
+    if not queue_managers:
+        # A store without data must not look OK.
+        healths.append(Health.UNKNOWN)
+    return replace(
+        status,
+        data=data,
+        health=worst(healths),
+        queue_managers=queue_managers,
+        group=groups[0] if groups else None,
         other_groups=groups[1:],
     )
 

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
@@ -15,6 +17,7 @@ from mqvitals_agent.view.status import (
     GroupStatus,
     OwnerData,
     StatusData,
+    aged_status,
     snapshot_interval_ms,
     status_json,
     status_of,
@@ -161,3 +164,34 @@ def test_interval() -> None:
     assert snapshot_interval_ms([0, 10, 20, 1000, 1010]) == 10
     assert snapshot_interval_ms([5]) == snapshot_interval_ms([]) == DEFAULT_INTERVAL_MS
     assert OwnerData("QM01", False, 0, 0).interval_ms == DEFAULT_INTERVAL_MS
+
+
+@given(
+    told=st.lists(
+        st.tuples(
+            st.sampled_from(["QM01", "QM02"]), st.sampled_from(Severity), st.sampled_from(["operational", "review"])
+        ),
+        max_size=4,
+    ),
+    later=st.integers(0, 10 * DEFAULT_INTERVAL_MS),
+    reported=st.integers(0, 10 * DEFAULT_INTERVAL_MS),
+    ranks=st.dictionaries(st.just("BP-03"), st.integers(1, 2)),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_situation_that_grows_older_is_evaluated_as_a_new_one(
+    healthy: StatusData,
+    told: list[tuple[str, Severity, str]],
+    later: int,
+    reported: int,
+    ranks: dict[str, int],
+) -> None:
+    """Whatever fires, however much later, and whichever owner has reported since."""
+    alerts = tuple(
+        alert(ObjectName(owner, "buffer_pool", str(number)), severity, healthy.now, kind)
+        for number, (owner, severity, kind) in enumerate(told)
+    )
+    before = replace(healthy, alerts=alerts)
+    first, *others = healthy.members
+    members = (replace(first, last_ts=first.last_ts + reported), *others)
+    after = replace(before, now=before.now + later, members=members)
+    assert aged_status(status_of(before, ranks), after) == status_of(after, ranks)

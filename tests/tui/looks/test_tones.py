@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import runpy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from math import dist
 from operator import mul
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.color import Color as RichColor
@@ -20,7 +21,9 @@ from textual.theme import Theme
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_tui.themes import COLOUR_BLIND, CONTRAST, DARK, GROUNDS, LIGHT, THEMES
 from mqvitals_tui.widgets.lines_view import LinesView
-from mqvitals_tui.widgets.painting import TONE_STYLES, fitted
+from mqvitals_tui.widgets.painting import TONE_STYLES, TonedWidget, fitted
+
+Lives = Callable[[str], Any]
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -216,3 +219,22 @@ def test_fitted_text_takes_its_width_by_the_toolkits_measure(text: str, width: i
 
     assert cell_len(fitted(text, width)) == width
     assert cell_len(fitted(text, width, right=True)) == width
+
+
+async def test_tones_follow_theme_and_focus(lives: Lives, shown: Any) -> None:
+    """What was found out for one theme, or without the focus, is not what is painted in another."""
+    app = lives("incident").app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(pilot)
+        view = app.screen.query_one(LinesView)
+        for theme in (*THEMES, THEMES[0]):
+            app.use_theme(theme.name)
+            for focus in (None, view):
+                app.screen.set_focus(focus)
+                await pilot.pause()
+                for widget in app.screen.query(TonedWidget):
+                    assert widget.ground == widget.rich_style
+                    for tone in set(Tone) - {Tone.PLAIN}:
+                        own = widget.get_component_rich_style(f"tone--{tone.value}")
+                        found = widget.tone_style(tone, widget.ground)
+                        assert (found.color, found.bgcolor) == (own.color, widget.rich_style.bgcolor)

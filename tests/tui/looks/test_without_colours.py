@@ -17,7 +17,7 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.tabs import TABS_BY_ID
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
 from mqvitals_tui.widgets.lines_view import LinesView
-from mqvitals_tui.widgets.painting import is_drawn, tone_style
+from mqvitals_tui.widgets.painting import is_drawn
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
@@ -33,7 +33,7 @@ def attributes(style: Style) -> tuple[bool, ...]:
 
 def looks(app: App[Any], widget: type[Any]) -> dict[Tone, tuple[bool, ...]]:
     view = app.screen.query(widget).first()
-    return {tone: attributes(tone_style(view, tone, Style())) for tone in Tone}
+    return {tone: attributes(view.tone_style(tone, Style())) for tone in Tone}
 
 
 @pytest.mark.parametrize("widget", [LinesView, VirtualTable])

@@ -280,8 +280,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     def _aged(self, frame: Frame) -> Frame:
         """The frame as of now, by what the feed knows of its owners since."""
-        ranks = self.context.rule_config.rules.ranks
-        aged = frame_at(frame, self.context.now(), ranks, self.context.machine(), self.context.news.newest)
+        aged = frame_at(frame, self.context.now(), self.context.machine(), self.context.news.newest)
         return replace(aged, zone=self.context.zones.zone)
 
     @property

@@ -4,7 +4,7 @@ delays what matters."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Final, NamedTuple
@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.control import Control
+from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region
@@ -22,13 +23,26 @@ _GAP = 8
 """So few unchanged cells between two changes are painted too: to move the cursor and set its colours takes as much."""
 
 
+_Cell = tuple[str, Style | None]
+
+
 def changed_cells(before: Strip, after: Strip) -> list[tuple[int, int]]:
     """From which cell, and to before which, two lines of one width differ; of changes close together one from the first
     to the last.
     """
-    old, new = list(_cells(before)), list(_cells(after))
-    if old == new:
-        return []
+    ones, others = list(before), list(after)
+    # Most segments are the same: their cells need no look.
+    while ones and others and ones[-1] == others[-1]:
+        ones.pop()
+        others.pop()
+    same = next((at for at, (one, other) in enumerate(zip(ones, others, strict=False)) if one != other), None)
+    same = min(len(ones), len(others)) if same is None else same
+    skipped = sum(cell_len(each.text) for each in ones[:same])
+    old, new = list(_cells(ones[same:])), list(_cells(others[same:]))
+    return [(skipped + begin, skipped + end) for begin, end in _spans(old, new)]
+
+
+def _spans(old: list[_Cell], new: list[_Cell]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for place, (one, other) in enumerate(zip_longest(old, new)):
         if one == other:
@@ -46,12 +60,9 @@ def changed_cells(before: Strip, after: Strip) -> list[tuple[int, int]]:
     return found
 
 
-_Cell = tuple[str, Style | None]
-
-
-def _cells(strip: Strip) -> Iterator[_Cell]:
+def _cells(segments: Iterable[Segment]) -> Iterator[_Cell]:
     """Each cell with its style; the second one of a wide character is empty."""
-    for text, style, _ in strip:
+    for text, style, _ in segments:
         if text.isascii():
             for character in text:
                 yield character, style

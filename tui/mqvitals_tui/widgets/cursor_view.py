@@ -17,10 +17,10 @@ from textual.strip import Strip
 from mqvitals_agent.text.styled import Tone, line
 from mqvitals_tui.keys import MOVES
 from mqvitals_tui.widgets.changed_cells import ShownLines
-from mqvitals_tui.widgets.painting import paint
+from mqvitals_tui.widgets.painting import TonedWidget, paint
 
 
-class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
+class CursorView(ScrollView, TonedWidget, can_focus=True, inherit_bindings=False):
     """Rows below ``header`` fixed lines (0 or 1). The cursor is on one of ``stops``; without any, keys scroll."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(MOVES)
@@ -175,7 +175,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         """One line of the view, y from its top."""
         if self._held:
             words = line(f" {self._held}" if y == 0 else "", Tone.FAINT)
-            return self._shown.note(y, paint(self, words, self.size.width, self.rich_style))
+            return self._shown.note(y, paint(self, words, self.size.width, self.ground))
         return self._shown.note(y, self._line_at(y))
 
     def _line_at(self, y: int) -> Strip:
@@ -184,7 +184,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
             return self._header_strip(width)
         row = y - self.header + self.scroll_offset.y
         if row >= self.row_count:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.ground)
         return self._row_strip(row, width)
 
     def _refresh_row(self, row: int) -> None:

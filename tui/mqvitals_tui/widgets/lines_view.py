@@ -188,10 +188,10 @@ class LinesView(CursorView, can_focus=True):
         key = (line.spans, under, width, part and part[:2])
         strip = self._strips.get(key)
         if strip is None:
-            ground = self.get_component_rich_style("lines--cursor") if under else self.rich_style
+            ground = self.get_component_rich_style("lines--cursor") if under else self.ground
             strip = paint(self, line, width, ground)
             if part is not None:
-                strip = self._with_part(strip, paint(self, line, width, self.rich_style), part, width)
+                strip = self._with_part(strip, paint(self, line, width, self.ground), part, width)
             self._strips[key] = strip
         return strip
 

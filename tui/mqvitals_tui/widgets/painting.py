@@ -9,7 +9,7 @@ blank dots as a curve. The words beside a drawing have the tone and its attribut
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -87,12 +87,39 @@ def attribute_css(widgets: Iterable[str], within: str) -> str:
     )
 
 
-def tone_style(widget: Widget, tone: Tone, ground: Style) -> Style:
-    """The style of ``tone`` on a row of style ``ground``, in a widget that has the tones' component classes."""
-    if tone is Tone.PLAIN:
-        return ground
-    own = widget.get_component_rich_style(f"tone--{tone.value}")
-    return ground + own.without_color + Style(color=own.color)
+class TonedWidget(Widget):
+    """A widget that has the tones' component classes: what they look like is found out once for each state of its style.
+
+    The toolkit forgets it at every repaint, if only of a few cells.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._tones: dict[tuple[Tone, Style], Style] = {}
+        self._ground: Style | None = None
+
+    @property
+    def ground(self) -> Style:
+        """The style of plain text."""
+        if self._ground is None:
+            self._ground = self.rich_style
+        return self._ground
+
+    def tone_style(self, tone: Tone, ground: Style) -> Style:
+        """The style of ``tone`` on a row of style ``ground``."""
+        if tone is Tone.PLAIN:
+            return ground
+        found = self._tones.get((tone, ground))
+        if found is None:
+            own = self.get_component_rich_style(f"tone--{tone.value}")
+            found = self._tones[tone, ground] = ground + own.without_color + Style(color=own.color)
+        return found
+
+    def notify_style_update(self) -> None:
+        """The theme, the focus or a class changed."""
+        super().notify_style_update()
+        self._tones.clear()
+        self._ground = None
 
 
 _DRAWN = frozenset((*BLOCKS, *METER_GLYPHS, *STRIP_GLYPHS, *map(chr, range(0x2800, 0x2900))))
@@ -104,9 +131,9 @@ def is_drawn(text: str) -> bool:
     return not text.isascii() and not set(text) - _DRAWN - {" "}
 
 
-def span_style(widget: Widget, tone: Tone, ground: Style, text: str, *, bold: bool | None = None) -> Style:
+def span_style(widget: TonedWidget, tone: Tone, ground: Style, text: str, *, bold: bool | None = None) -> Style:
     """The style of ``text`` in ``tone``; a drawing has its colours and dimming alone. ``bold`` is that of a span."""
-    style = tone_style(widget, tone, ground)
+    style = widget.tone_style(tone, ground)
     if bold is not None:
         style += Style(bold=bold)
     return style + _BARE if is_drawn(text) else style
@@ -120,7 +147,7 @@ def fitted(text: str, width: int, *, right: bool = False) -> str:
     return set_cell_size(text, width)
 
 
-def paint(widget: Widget, line: Line, width: int, ground: Style) -> Strip:
+def paint(widget: TonedWidget, line: Line, width: int, ground: Style) -> Strip:
     """The line in ``width`` cells, what does not fit cut with an ellipsis."""
     segments: list[Segment] = []
     left = width
@@ -161,7 +188,7 @@ class SymbolFilter(LineFilter):
         return shown if cell_len(shown) == size else set_cell_size(shown, size)
 
 
-class Banner(Widget):
+class Banner(TonedWidget):
     """A few styled lines; its height is their number, and it is hidden without any."""
 
     DEFAULT_CSS = "Banner { height: 1; width: 1fr; background: $panel; color: $foreground; }\n" + tone_css("Banner")
@@ -228,7 +255,7 @@ class Banner(Widget):
         return self._shown.note(y, self._line_at(y))
 
     def _line_at(self, y: int) -> Strip:
-        strip = paint(self, self._lines[y] if y < len(self._lines) else line(), self.size.width, self.rich_style)
+        strip = paint(self, self._lines[y] if y < len(self._lines) else line(), self.size.width, self.ground)
         return strip.apply_style(Style(reverse=True)) if y < self._turned else strip
 
     def on_click(self, event: events.Click) -> None:

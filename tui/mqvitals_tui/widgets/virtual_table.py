@@ -124,7 +124,7 @@ class VirtualTable(CursorView, can_focus=True):
     def _line_at(self, y: int) -> Strip:
         """One line of the table; without items the second line is the reason."""
         if not self._items and y == self.header:
-            return paint(self, line(f" {self._empty}", Tone.FAINT), self.size.width, self.rich_style)
+            return paint(self, line(f" {self._empty}", Tone.FAINT), self.size.width, self.ground)
         return super()._line_at(y)
 
     def _header_strip(self, width: int) -> Strip:
@@ -158,7 +158,7 @@ class VirtualTable(CursorView, can_focus=True):
         key = (cells, under, left, width)
         strip = self._strips.get(key)
         if strip is None:
-            ground = self.get_component_rich_style("table--cursor") if under else self.rich_style
+            ground = self.get_component_rich_style("table--cursor") if under else self.ground
             strip = self._strips[key] = self._line(cells, ground).crop_extend(left, left + width, ground)
         return strip
 
