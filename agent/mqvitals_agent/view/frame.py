@@ -15,7 +15,6 @@ from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.view.alerts.dispositions import read_dispositions
 from mqvitals_agent.view.alerts.handling import AlertSite, Handlings, read_alert_actions
 from mqvitals_agent.view.alerts.maintenance import maintenance_spans
-from mqvitals_agent.view.alerts.past_words import with_past_words
 from mqvitals_agent.view.alerts.words import AlertAdvice, read_advice, worst_first
 from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.history.before import Before, read_before
@@ -29,6 +28,7 @@ from mqvitals_agent.view.lists.overview_history import RATE_OF_CHANNELS, Overvie
 from mqvitals_agent.view.lists.tasks import read_tasks, with_tasks
 from mqvitals_agent.view.object.card import Pasts, read_pasts
 from mqvitals_agent.view.object.detail import ChartedMetric, ObjectDetail, read_object_detail
+from mqvitals_agent.view.object.past_alerts import alerts_then
 from mqvitals_agent.view.object.unknown_verdicts import UnknownVerdicts, read_unknown_verdicts
 from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_status_data, status_of
 from mqvitals_config.settings import Settings
@@ -209,7 +209,8 @@ def read_frame(
 
     data = read_status_data(reader, clock_ms, figures, site_of=partial(AlertSite.of, settings), machine=machine)
     if data.as_of is not None:
-        data = replace(data, alerts=with_past_words(reader, data.alerts, data.as_of, rules.rules.rule_of))
+        share = rules.rules.cause_share
+        data = replace(data, alerts=alerts_then(reader, data.alerts, data.as_of, rules.rules.rule_of, share))
     site = AlertSite.of(settings, [member.name for member in data.members if member.is_group])
     frame = Frame(request, seq, data.now, clock_ms, data, status_of(data, rules.rules.ranks), site=site)
     return READERS[request.screen](reader, frame, rules, settings)

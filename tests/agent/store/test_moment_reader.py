@@ -21,6 +21,7 @@ from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
 from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, SILENCES, FrameRequest, read_frame
+from mqvitals_agent.view.object.past_alerts import alerts_then
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import AlertState
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
@@ -149,6 +150,22 @@ def test_alerts_are_as_they_were(watched: tuple[StoreReader, list[Seen]]) -> Non
             assert (known.key, known.state, known.severity, known.started, known.ended, known.worst) == about
         most = max(most, len(before))
     assert most > 20
+
+
+def test_what_explained_an_alert_then_explains_it_again(watched: tuple[StoreReader, list[Seen]]) -> None:
+    """The causes are those of then, also of alerts that have ended since, whose row has none."""
+    reader, seen = watched
+    rules = load_rule_config(Settings()).rules
+    caused = changed = 0
+    for then in seen:
+        past = reader.as_of(then.at)
+        alerts = [each.alert for each in past.alerts()]
+        again = {alert.key: alert.cause for alert in alerts_then(past, alerts, then.at, rules.rule_of)}
+        assert again == {each.alert.key: each.alert.cause for each in then.alerts}, then.at
+        caused += sum(cause is not None for cause in again.values())
+        changed += sum(alert.cause != again[alert.key] for alert in alerts)
+    assert caused >= 10
+    assert changed > 0
 
 
 def test_random_figures_equal_those_of_plain_sql(watched: tuple[StoreReader, list[Seen]]) -> None:

@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.text.styled import Tone, line
     from mqvitals_agent.view.alerts.actions import handling_json, handling_of, handling_texts
     from mqvitals_agent.view.alerts.maintenance import mutings
-    from mqvitals_agent.view.alerts.past_words import with_past_words
     from mqvitals_agent.view.alerts.words import alert_json, at_least, full_json
+    from mqvitals_agent.view.object.past_alerts import alerts_then
     from mqvitals_agent.view.screens.alerts import alert_list_lines
     from mqvitals_agent.view.screens.header import as_of_words
     from mqvitals_agent.view.status import last_known, read_status_data, status_of
@@ -84,9 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             return _decisions(arguments, reader, [stored for stored in found if stored.alert.started is not None])
         view = status_of(read_status_data(reader, now_ms(), {}))
         if view.data.as_of is not None:
-            words = with_past_words(
-                reader, [each.alert for each in found], view.data.as_of, readable_rules_of(arguments)
-            )
+            words = alerts_then(reader, [each.alert for each in found], view.data.as_of, readable_rules_of(arguments))
             found = tuple(each._replace(alert=alert) for each, alert in zip(found, words, strict=True))
         kept_from = reader.meta().alerts_kept_from
         actions = reader.actions()

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the status; returns 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN or when the store cannot be read."""
     from mqvitals_agent.text.styled import Tone, line
-    from mqvitals_agent.view.alerts.past_words import with_past_words
+    from mqvitals_agent.view.object.past_alerts import alerts_then
     from mqvitals_agent.view.screens.header import as_of_words
     from mqvitals_agent.view.screens.status import at_option, status_screen
     from mqvitals_agent.view.status import read_status_data, status_json, status_of
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         data = read_status_data(reader, now_ms(), site_of=partial(_site, arguments))
         rule_of = readable_rules_of(arguments)
         if data.as_of is not None:
-            data = replace(data, alerts=with_past_words(reader, data.alerts, data.as_of, rule_of))
+            data = replace(data, alerts=alerts_then(reader, data.alerts, data.as_of, rule_of))
         view = status_of(data, family_ranks(arguments, data.alerts))
         if arguments.json:
             labeller = labeller_for(arguments, [member.name for member in view.groups])
