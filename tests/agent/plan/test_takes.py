@@ -7,15 +7,8 @@ from unittest.mock import Mock
 import pytest
 
 from mqsamples.plan_values import MadeUpValues
-from mqvitals_agent.plan_inputs import (
-    INPUT_SOURCES,
-    InputSource,
-    KnownMetric,
-    KnownValue,
-    ObjectValues,
-    compiled_source,
-    find_inputs,
-)
+from mqvitals_agent.plan_inputs.reading import KnownMetric, KnownValue, ObjectValues, compiled_source, find_inputs
+from mqvitals_agent.plan_inputs.sources import INPUT_SOURCES, InputSource
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.plan.catalogue import FORMULAS
 from mqvitals_rules.ruleset.facts import Facts

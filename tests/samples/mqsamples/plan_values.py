@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import cast
 
-from mqvitals_agent.plan_inputs import KnownMetric, KnownValue, ObjectValues
+from mqvitals_agent.plan_inputs.reading import KnownMetric, KnownValue, ObjectValues
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.history import Point
 from mqvitals_rules.ruleset.facts import Facts

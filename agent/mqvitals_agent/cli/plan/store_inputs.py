@@ -10,7 +10,7 @@ from mqvitals_agent.errors import Failure
 from mqvitals_rules.plan.formula import Formula
 
 if TYPE_CHECKING:
-    from mqvitals_agent.plan_inputs import FoundInput
+    from mqvitals_agent.plan_inputs.reading import FoundInput
     from mqvitals_rules.plan.formula import Given
     from mqvitals_rules.ruleset.facts import Facts
     from mqvitals_rules.snapshot import ObjectName
@@ -21,7 +21,7 @@ def store_inputs(
 ) -> tuple[dict[str, Given], list[str]]:
     """The inputs that are not ``given`` and that the store has, and a sentence about each. Raises Failure."""
     from mqvitals_agent.commandline.arguments import now_ms
-    from mqvitals_agent.plan_inputs import ObjectValues, find_inputs
+    from mqvitals_agent.plan_inputs.reading import ObjectValues, find_inputs
     from mqvitals_agent.store.reader import StoreReader
 
     path, text = asked.seen
@@ -60,7 +60,7 @@ def _origin_lines(seen: tuple[FoundInput, ...], name: ObjectName, now: int) -> I
 
 def _object(formula: Formula, text: str) -> ObjectName:
     from mqvitals_agent.commandline.arguments import object_name
-    from mqvitals_agent.plan_inputs import kinds_of
+    from mqvitals_agent.plan_inputs.sources import kinds_of
 
     kinds = kinds_of(formula.name)
     if not kinds:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mqvitals_agent.plan_inputs import ObjectValues
+from mqvitals_agent.plan_inputs.reading import ObjectValues
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.text.chart import TimeRange

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from mqvitals_agent.plan_inputs import KnownValue, ObjectValues, find_inputs
+from mqvitals_agent.plan_inputs.reading import KnownValue, ObjectValues, find_inputs
 from mqvitals_agent.text.figure import counted, duration_us, number, whole
 from mqvitals_agent.text.styled import Line, Tone, heading, line
 from mqvitals_agent.text.terminal import wrap

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from mqsamples.plan_values import MadeUpValues
-from mqvitals_agent.plan_inputs import KnownMetric, KnownValue
+from mqvitals_agent.plan_inputs.reading import KnownMetric, KnownValue
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import cells
