@@ -66,7 +66,7 @@ class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
         return MomentReader(self, at, self._kept_moments)
 
     def _mark_of(self, until: int) -> Mapping[str, tuple[int, int]]:
-        """What is another where snapshots by ``until`` (ms UTC) are others than before, as after a clock was set back."""
+        """A mark that changes when the snapshots by ``until`` (ms UTC) do, as after a clock was set back."""
         with self._query() as connection:
             return read_last_cycles(connection, until)
 
