@@ -159,6 +159,14 @@ def new_stores() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_progress() -> Iterator[None]:
+    """Commands take no time by the clock of their progress: how busy the machine is must not decide what they print."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mqvitals_agent.commandline.progress.steady_s", lambda: 0.0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def example_settings() -> str:
     """The example configuration with every setting in it live, as its first lines say: one # is taken away."""

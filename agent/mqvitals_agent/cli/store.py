@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import now_ms
+from mqvitals_agent.commandline.arguments import add_quiet_argument, now_ms
 from mqvitals_agent.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = subparsers.add_parser("check", help="check the whole file of a store", description=_CHECK)
     check.add_argument("path", metavar="PATH", help="the store")
     check.add_argument("--repair", action="store_true", help="copy the store, then drop these objects and rows")
+    add_quiet_argument(check)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,17 +34,21 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises Failure: it is no store.
     """
+    from functools import partial
     from pathlib import Path
 
+    from mqvitals_agent.commandline.progress import Progress, watched
     from mqvitals_agent.store.file.integrity import check, repair
     from mqvitals_agent.text.terminal import safe
 
     path = Path(arguments.path).resolve()
     now = now_ms()
-    found = check(path, now)
-    lines = _lines(found)
-    if arguments.repair and not found.good:
-        copy, found = repair(path, now)
+    with Progress(quiet=arguments.quiet) as progress:
+        found = watched(progress, partial(check, path, now))
+        lines = _lines(found)
+        repaired = watched(progress, partial(repair, path, now)) if arguments.repair and not found.good else None
+    if repaired is not None:
+        copy, found = repaired
         lines += [f"repaired; the store as it was is {copy}", *_lines(found)]
     for line in lines:
         print(safe(line))

@@ -132,6 +132,11 @@ def now_of(reader: StoreReader) -> int:
     return now_ms() if last is None else last
 
 
+def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--quiet`` for a command that may take long."""
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+
+
 def add_limit_argument(parser: argparse.ArgumentParser, most: int, words: str) -> None:
     """Declare ``--limit``; ``words`` say what it limits."""
     parser.add_argument("--limit", metavar="N", type=int, default=most, help=f"{words} (default: %(default)s)")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from mqvitals_agent.text.document import Block
     from mqvitals_agent.text.styled import Line
@@ -68,8 +68,19 @@ def give_up_output() -> None:
         sys.stdout.flush()
 
 
+_erase: Callable[[], None] | None = None
+
+
+def erase_with(erase: Callable[[], None] | None) -> None:
+    """What takes a line that is not ended off stderr, before the next message; None: there is none."""
+    global _erase  # noqa: PLW0603 - one stderr, one such line
+    _erase = erase
+
+
 def complain(text: str) -> None:
     """Print a line for people on stderr; nothing happens when stderr cannot be written."""
+    if _erase is not None:
+        _erase()
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import zlib
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -165,6 +166,10 @@ class Recording(AbstractContextManager["Recording"]):
         self.left_out = 0
         self._broken = ""
         self._named: set[str] = set()
+        self._file = file
+        facts = os.fstat(file.fileno())
+        self.size = facts.st_size if stat.S_ISREG(facts.st_mode) else None
+        """Bytes of the file as it lies on the disk; None: it is a pipe."""
         self._lines = self._read(file)
         try:
             self.header = self._begin()
@@ -211,6 +216,13 @@ class Recording(AbstractContextManager["Recording"]):
                 f"queue_manager is a new name after {MOST_QUEUE_MANAGERS:,} others, the most of a recording"
             )
         self._named.add(queue_manager)
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file have been read; 0 of a pipe."""
+        if self.size is None:
+            return 0
+        return self.size if self._file.closed else self._file.tell()
 
     def close(self) -> None:
         """Close the file. A second call does nothing."""

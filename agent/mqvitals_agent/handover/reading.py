@@ -151,8 +151,20 @@ class HandoverRequest:
     calendar: SiteCalendar = NO_CALENDAR
 
 
-def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleConfig, labeller: Labeller) -> Handover:
-    """Everything that a handover tells. Raises StoreError."""
+PARTS: Final = ("alerts", "causes and changes", "figures near a limit", "trends and forecasts", "data that are missing")
+"""What a handover is read in, in this order."""
+
+
+def read_handover(
+    reader: StoreReader,
+    request: HandoverRequest,
+    config: RuleConfig,
+    labeller: Labeller,
+    began: Callable[[str], None] = lambda _: None,
+) -> Handover:
+    """Everything that a handover tells. ``began`` is told which of ``PARTS`` comes now. Raises StoreError."""
+    alerts, causes, near, trends, missing = PARTS
+    began(alerts)
     span, rules, meta = request.span, config.rules, reader.meta()
     owners = [each for each in reader.owners() if not each.unwatched and _wanted(each.name, request.owners)]
     actions = _until(reader.actions(), span.until)
@@ -170,6 +182,7 @@ def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleCon
         (_as_of(reader, stored, span.until), handled[stored.id]) for stored in within if _open(stored.alert, span)
     ]
     ended = [stored for stored in within if not _open(stored.alert, span)]
+    began(causes)
     opened_alerts = _opened(reader, opened, rules)
     value_of = partial(value_in, reader)
     fired = [stored.alert for stored in within]
@@ -178,10 +191,16 @@ def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleCon
     changes = reader.changes(since=span.since, until=span.until, limit=MOST_CHANGES + 1)
     changed = [each for each in changes if _wanted(each.name.owner, request.owners)][-MOST_CHANGES:]
     audit = reader.audit(since=span.since, until=span.until, limit=MOST_ACTIONS + 1)
+    began(near)
     ways = read_ways(reader, rules, span, request.owners)
     figures = [*(each.alert for each in opened_alerts), *(each.worst for each in ended_alerts)]
     names = [each.name for each in owners]
     watching, watched = _watch(reader, rules, request.owners)
+    began(trends)
+    worst_trends = read_trends(reader, rules, figures, ways, span)
+    forecasts = (*read_forecasts(reader, ways, span), *read_store_forecasts(reader, names))
+    began(missing)
+    quality = read_quality(reader, owners, span)
     return Handover(
         group=meta.group,
         origin=meta.origin,
@@ -200,9 +219,9 @@ def read_handover(reader: StoreReader, request: HandoverRequest, config: RuleCon
         changes=tuple(reversed(changed)),
         authors=read_authors(reader, changed),
         actions=tuple(sorted(audit, key=lambda each: (-each.ts, -each.id))[:MOST_ACTIONS]),
-        trends=read_trends(reader, rules, figures, ways, span),
-        forecasts=(*read_forecasts(reader, ways, span), *read_store_forecasts(reader, names)),
-        quality=read_quality(reader, owners, span),
+        trends=worst_trends,
+        forecasts=forecasts,
+        quality=quality,
         more_changes=len(changes) > MOST_CHANGES,
         more_actions=len(audit) > MOST_ACTIONS,
     )

@@ -73,12 +73,14 @@ def health_check(
     now_us: int | None = None,
     ascii_only: bool = False,
     progress: PassOn | None = None,
+    evaluating: Callable[[TimeRange, int], None] = lambda *_: None,
 ) -> HealthCheck:
     """Examine files. Raises OSError and StoreError when the temporary files cannot be written.
 
     ``groups``: under which names the things of groups stand; by default as the records say. ``now_us``: now,
     microseconds since 1970 UTC, by which records of the future are refused. ``ascii_only``: no character beyond ASCII
-    comes from this program. ``progress``: as for ``ingest_file``.
+    comes from this program. ``progress``: as for ``ingest_file``. ``evaluating`` is told the period of the records, and up to which moment of it
+    the rules are evaluated, ms UTC.
     """
     with temporary_store() as store:
         report_input = read_files(paths, store, groups or GroupNames(), now_us, progress)
@@ -88,6 +90,7 @@ def health_check(
         for snapshot in stored_snapshots(store):
             evaluator.take(_without_rates(snapshot, restarts, report_input))
             totals.take(snapshot)
+            evaluating(span, snapshot.ts)
         owners = sorted({*report_input.sources, *totals.owners()})
         outcomes = {owner: result_of(evaluator.checks(owner)) for owner in owners}
         blocks = [*_beginning(report_input, outcomes, [each for each, _ in restarts], ascii_only=ascii_only)]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
-from typing import Final
+from typing import BinaryIO, Final
 
 from mqvitals_agent.smf.kinds import APPLICATION
 from mqvitals_agent.smf.measured import WORKLOAD, AddressSpaces, Systems, measured_samples, recall_systems
@@ -51,8 +51,8 @@ _NAMES_AT_ONCE: Final = 40
 WriteSnapshot = Callable[[Snapshot], object]
 """Evaluates the rules for a snapshot and stores it."""
 
-PassOn = Callable[[str, Iterable[Record]], Iterable[Record]]
-"""Gets the path of a file and its records, and passes them on."""
+PassOn = Callable[[str, BinaryIO, Iterable[Record]], Iterable[Record]]
+"""Gets the path of a file, the open file and its records, and passes these on."""
 
 
 @dataclass(slots=True)
@@ -298,13 +298,13 @@ def ingest_file(
 ) -> str:
     """Store the records of a file; returns why it cannot be read to its end, empty when it can. Raises StoreError.
 
-    ``now_us``: as for ``reader.records``. ``progress`` sees the records on their way.
+    ``now_us``: as for ``reader.records``. ``progress`` sees the records of the open file on their way.
     """
     reason = ""
     try:
         with open_smf(path) as stream:
             found = records(stream, counts, now_us, measured=ingest.takes_measured)
-            for _ in ingest.add(found if progress is None else progress(path, found)):
+            for _ in ingest.add(found if progress is None else progress(path, stream, found)):
                 pass
     except (OSError, SmfError) as error:
         reason = read_error(error)

@@ -107,6 +107,7 @@ class _Unpacked(io.RawIOBase):
     """The contents of a gzip stream; damage is raised as SmfError with its offset, after all data before it."""
 
     def __init__(self, packed: BinaryIO) -> None:
+        self._packed = packed
         self._expansion = Expansion()
         self._stream = gzip.GzipFile(fileobj=_Counted(packed, self._expansion))
         self._offset = 0
@@ -115,6 +116,10 @@ class _Unpacked(io.RawIOBase):
     def readable(self) -> bool:
         """Always."""
         return True
+
+    def tell(self) -> int:
+        """How far the compressed data are read. Raises OSError for a pipe."""
+        return self._packed.tell()
 
     def read(self, size: int = -1) -> bytes:
         """Read at most ``size`` bytes. Raises SmfError."""
@@ -163,6 +168,14 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
     if head[:2] == _GZIP:
         return _Unpacked(buffered)  # type: ignore[return-value]  # a raw stream is read in the same way
     return buffered
+
+
+def bytes_read(stream: BinaryIO, record: Record) -> int:
+    """How much of a file, as it lies on the disk, was read with its last ``record``; of a pipe, where that is."""
+    try:
+        return stream.tell()
+    except OSError:
+        return record.offset
 
 
 def shown_name(path: str) -> str:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -250,3 +251,24 @@ def test_interrupted_replay_ends_in_order(recording: Path, tmp_path: Path) -> No
     assert "Traceback" not in rest
     assert not (tmp_path / "x.db-wal").exists()
     assert 1 <= len(depths(store)) < 5
+
+
+def test_progress_goes_to_the_end_of_the_file(
+    replay: Callable[..., int],
+    recording: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Where a replay takes long, a log has lines about the part of the file that was read; --quiet has none."""
+    seconds = count(0, 20)
+    monkeypatch.setattr("mqvitals_agent.commandline.progress.steady_s", lambda: float(next(seconds)))
+    assert replay(recording) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 6
+    assert all(line.startswith("mqvitals: replaying: ") for line in lines[:5])
+    size = recording.stat().st_size
+    assert "100 %" in lines[4]
+    assert lines[4].endswith(", cycle 5")
+    assert size < 10_000
+    assert replay(recording, "--replace", "--quiet") == 0
+    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,36 @@ def test_the_configured_name_of_the_group(tmp_path: Path) -> None:
     assert nothing.of("QM01") is None
     nothing.learn("QM01", "QSG1")
     assert nothing.of("QM01") == "QSG1"
+
+
+@pytest.mark.parametrize("command", ["import", "report", "dump"])
+def test_progress_through_several_files(
+    command: str, simulated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The parts of all files, compressed or not, add up; what is printed is the same with --quiet."""
+    packed = tmp_path / "again.gz"
+    packed.write_bytes(gzip.compress(simulated.read_bytes()))
+    words = ["smf", command, str(simulated), str(packed), str(tmp_path / "none")]
+    words += ["--store", str(tmp_path / "s.db")] if command == "import" else []
+    assert main([*words, "--quiet"]) == 2
+    quiet = capsys.readouterr()
+    (tmp_path / "s.db").unlink(missing_ok=True)
+    seconds = count(0, 20)
+    monkeypatch.setattr("mqvitals_agent.commandline.progress.steady_s", lambda: float(next(seconds)))
+    assert main(words) == 2
+    told = capsys.readouterr()
+    assert told.out == quiet.out
+    lines = [line for line in told.err.splitlines() if line.startswith("mqvitals: reading 3 files: ")]
+    others = [line for line in told.err.splitlines() if " %, " not in line]
+    assert others == quiet.err.splitlines()
+    parts = [int(line.split(": ")[2].split(" %")[0]) for line in lines]
+    assert parts == sorted(parts)
+    whole = simulated.stat().st_size
+    first = 100 * whole / (whole + packed.stat().st_size)
+    of_first = [part for part, line in zip(parts, lines, strict=True) if line.endswith(simulated.name)]
+    of_second = [part for part, line in zip(parts, lines, strict=True) if line.endswith(packed.name)]
+    assert of_first
+    assert of_second
+    assert max(of_first) <= first + 1
+    assert first - 1 <= min(of_second)
+    assert max(of_second) <= 100

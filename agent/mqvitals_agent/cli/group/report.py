@@ -25,7 +25,12 @@ _TEXT, _MARKDOWN, _HTML, _JSON = "text", "markdown", "html", "json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``report``."""
-    from mqvitals_agent.commandline.arguments import add_span_arguments, add_store_arguments, add_zone_argument
+    from mqvitals_agent.commandline.arguments import (
+        add_quiet_argument,
+        add_span_arguments,
+        add_store_arguments,
+        add_zone_argument,
+    )
 
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
@@ -49,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--severity", choices=("critical", "warning", "info"), help="only alerts that were as severe, or worse"
     )
     parser.add_argument("--ascii", action="store_true", help="text in nothing but ASCII; charts are left out")
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,8 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.alerting.labels import Labeller
     from mqvitals_agent.commandline.arguments import check_owners, open_store, span_argument
     from mqvitals_agent.commandline.output import only_ascii
+    from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
-    from mqvitals_agent.handover.reading import HandoverRequest, read_handover
+    from mqvitals_agent.handover.reading import PARTS, HandoverRequest, read_handover
     from mqvitals_rules.lifecycle.alert import Severity
 
     form = _form(arguments)
@@ -74,7 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
         groups = [each.name for each in reader.owners() if each.is_group]
         labeller = Labeller.of_store(settings.name, groups, site_labels(settings.labels))
-        report = read_handover(reader, request, config, labeller)
+        with Progress(quiet=arguments.quiet) as progress:
+            progress.begin("reading the store", len(PARTS), " parts")
+            report = read_handover(reader, request, config, labeller, lambda part: progress.at(PARTS.index(part), part))
     text = _rendered(report, form, ascii_only=arguments.ascii)
     if arguments.output is None:
         print(text, end="")

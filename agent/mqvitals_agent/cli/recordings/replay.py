@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.commandline.arguments import add_quiet_argument
 from mqvitals_agent.commandline.output import say
 from mqvitals_agent.commandline.simulation_arguments import speed
 from mqvitals_agent.errors import ExitCode, Failure
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import tzinfo
 
+    from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.connection.recording import Recording
     from mqvitals_agent.poll.replay import ReplayCycle, ReplaySummary
     from mqvitals_agent.store.writer import Store
@@ -52,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="N times real time (default: 1); max: without waiting",
     )
     parser.add_argument("--replace", action="store_true", help="delete what an earlier replay left in the store")
-    parser.add_argument("-v", "--verbose", action="store_true", help="a line for each cycle, also without a terminal")
+    parser.add_argument("-v", "--verbose", action="store_true", help="a line for each cycle instead of the progress")
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -110,6 +112,7 @@ def _open(path: Path, settings: Settings, recording: Recording, *, replace: bool
 def _play(
     recording: Recording, store: Store, settings: Settings, rule_config: RuleConfig, arguments: argparse.Namespace
 ) -> int:
+    from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.poll.collector import Collector
     from mqvitals_agent.poll.replay import DEFAULT_INTERVAL_MS, ReplayPace, ReplaySummary, replay
     from mqvitals_config.decoding.scalars import time_zone
@@ -127,11 +130,13 @@ def _play(
     else:
         interval_ms = round(header.interval_s * 1000)
     summary = ReplaySummary()
-    take = _cycle_handler(store, rule_config, talkative=arguments.verbose or sys.stderr.isatty())
     interrupted = False
     try:
         pace = ReplayPace(arguments.speed, time.monotonic, time.sleep)
-        replay(recording, interval_ms, collector, pace, take, summary, header.created)
+        with Progress(quiet=arguments.quiet or arguments.verbose) as progress:
+            progress.begin("replaying", recording.size)
+            take = _cycle_handler(store, rule_config, recording, progress, verbose=arguments.verbose)
+            replay(recording, interval_ms, collector, pace, take, summary, header.created)
     except KeyboardInterrupt:
         interrupted = True
     for warning in recording.warnings:
@@ -145,8 +150,10 @@ def _play(
     return ExitCode.FOUND if wrong else ExitCode.DONE
 
 
-def _cycle_handler(store: Store, rule_config: RuleConfig, *, talkative: bool) -> Callable[[ReplayCycle], None]:
-    """The function that evaluates and stores a cycle, and prints a line about it when ``talkative``."""
+def _cycle_handler(
+    store: Store, rule_config: RuleConfig, recording: Recording, progress: Progress, *, verbose: bool
+) -> Callable[[ReplayCycle], None]:
+    """The function that evaluates and stores a cycle, and shows how far that is: when ``verbose`` a line about each."""
     from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_agent.text.figure import counted
     from mqvitals_rules.timestamps import iso
@@ -155,8 +162,10 @@ def _cycle_handler(store: Store, rule_config: RuleConfig, *, talkative: bool) ->
 
     def take(cycle: ReplayCycle) -> None:
         ingest.take(cycle.snapshots)
-        if talkative:
+        if verbose:
             say(f"cycle {cycle.number}, {iso(cycle.began)}: {counted(ingest.firing, 'alert')} firing")
+        else:
+            progress.at(recording.bytes_read, f"cycle {cycle.number:,}")
 
     return take
 

@@ -11,11 +11,12 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mqvitals_agent.commandline.arguments import FORMS, moment_argument, zone_argument
+from mqvitals_agent.commandline.arguments import FORMS, add_quiet_argument, moment_argument, zone_argument
 from mqvitals_agent.commandline.output import cannot_write, complain, say
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
+    from mqvitals_agent.cli.smf.files_progress import FilesProgress
     from mqvitals_agent.smf.csv_files import CsvFiles
     from mqvitals_agent.smf.reader import ReadCounts, RecordFilter
     from mqvitals_agent.smf.record import Record
@@ -76,10 +77,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--summary", action="store_true", help="only count what is there, and what the options above select of it"
     )
     parser.add_argument("--csv", metavar="DIR", help="write CSV files into this folder, over those that are there")
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print or write the sections; returns the exit code. Raises Failure."""
+    from mqvitals_agent.cli.smf.files_progress import FilesProgress
+    from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.smf.reader import ReadCounts, RecordFilter
 
     if arguments.summary and arguments.csv is not None:
@@ -91,10 +95,13 @@ def run(arguments: argparse.Namespace) -> int:
     selection = RecordFilter(arguments.queue_manager, begin, end)
     narrowed = bool(wanted or arguments.queue_manager) or begin is not None or end is not None
     code = ExitCode.DONE
-    with _csv(arguments.csv) as files:
+    # Lines on the same terminal show how far it is.
+    printed = not arguments.summary and arguments.csv is None and sys.stdout.isatty()
+    with _csv(arguments.csv) as files, Progress(quiet=arguments.quiet or printed) as shown:
+        progress = FilesProgress(arguments.files, shown)
         for name in arguments.files:
             counts, trouble = ReadCounts(), list[str]()
-            found = _read(name, selection, counts, trouble)
+            found = _read(name, selection, counts, trouble, progress)
             if narrowed:
                 found = _selected(found, wanted, counts)
             if arguments.summary:
@@ -153,14 +160,16 @@ def _selected(found: Iterator[Record], wanted: frozenset[str], counts: ReadCount
         yield record
 
 
-def _read(name: str, selection: RecordFilter, counts: ReadCounts, trouble: list[str]) -> Iterator[Record]:
+def _read(
+    name: str, selection: RecordFilter, counts: ReadCounts, trouble: list[str], progress: FilesProgress
+) -> Iterator[Record]:
     """The wanted records of a file. What ends them before its end is put into ``trouble``."""
     from mqvitals_agent.smf.reader import open_smf, read_error, records
     from mqvitals_agent.smf.record import SmfError
 
     try:
         with open_smf(name) as stream:
-            for record in records(stream, counts, time.time_ns() // 1000):
+            for record in progress(name, stream, records(stream, counts, time.time_ns() // 1000)):
                 if selection.wants(record):
                     yield record
     except (OSError, SmfError) as error:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.commandline.arguments import add_quiet_argument
 from mqvitals_agent.commandline.output import say
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Sequence
 
+    from mqvitals_agent.cli.smf.files_progress import FilesProgress
     from mqvitals_agent.smf.ingest import IngestResult
     from mqvitals_agent.smf.partial_sample import GroupNames
-    from mqvitals_agent.smf.record import Record
     from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.config import RuleConfig
     from mqvitals_rules.snapshot import Snapshot
@@ -31,7 +31,6 @@ order. Exit code 0, 1 when records are damaged, 2 when a file or the store canno
 store, put the files into the folder that it watches (smf.watch) instead.
 """
 
-_PROGRESS_S = 1.0
 _INTERRUPTED = 130
 
 
@@ -41,10 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="SMF data, plain or gzip; - is standard input")
     parser.add_argument("--store", metavar="PATH", help="the store to write (else MQVITALS_STORE, else store.path)")
     parser.add_argument("--config", metavar="FILE", help="settings: the group's name, thresholds, facts, the store")
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Import; returns the exit code. Raises Failure when the store cannot be used."""
+    from mqvitals_agent.cli.smf.files_progress import FilesProgress
+    from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.commandline.settings import rule_config_of, settings_in_force
     from mqvitals_agent.store.file.store_file import writer_of
 
@@ -56,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     holder = writer_of(path)
     if holder is not None:
         raise Failure(f"process {holder} is writing the store {path}", hint=_instead(settings))
-    return _import(arguments.files, path, settings, config)
+    with Progress(quiet=arguments.quiet) as progress:
+        return _import(arguments.files, path, settings, config, FilesProgress(arguments.files, progress))
 
 
 def groups_of(settings: Settings) -> GroupNames:
@@ -77,7 +80,9 @@ def _instead(settings: Settings) -> str:
     return "let the agent read them: set smf.watch to a folder, and put the files there; or stop it first"
 
 
-def _import(files: Iterable[str], store_path: Path, settings: Settings, config: RuleConfig) -> int:
+def _import(
+    files: Sequence[str], store_path: Path, settings: Settings, config: RuleConfig, progress: FilesProgress
+) -> int:
     from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_agent.review.store_review import update_advice
     from mqvitals_agent.smf.ingest import RecordIngest, ingest_file
@@ -106,7 +111,7 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
         counts, failed, interrupted = ReadCounts(), False, False
         try:
             for path in files:
-                if reason := ingest_file(path, ingest, counts, now * 1000, with_progress):
+                if reason := ingest_file(path, ingest, counts, now * 1000, progress):
                     say(f"{shown_name(path)}: {reason}")
                     failed = True
             update_advice(store, older, config, ingest.result.owners)
@@ -120,18 +125,6 @@ def _import(files: Iterable[str], store_path: Path, settings: Settings, config: 
     if failed:
         return ExitCode.FAILED
     return ExitCode.FOUND if counts.damage or ingest.result.damage else ExitCode.DONE
-
-
-def with_progress(path: str, records: Iterable[Record]) -> Iterator[Record]:
-    """The records; on a terminal, a line a second about how far they are."""
-    from mqvitals_agent.smf.reader import shown_name
-
-    on_terminal, shown_at, count = sys.stderr.isatty(), time.monotonic(), 0
-    for count, record in enumerate(records, 1):
-        if on_terminal and count % 256 == 0 and time.monotonic() - shown_at >= _PROGRESS_S:
-            shown_at = time.monotonic()
-            say(f"{shown_name(path)}: {count:,} records, {record.offset / 1e6:,.0f} MB")
-        yield record
 
 
 def _import_lines(taken: IngestResult) -> list[str]:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
+from mqvitals_agent.commandline.arguments import add_quiet_argument
 from mqvitals_agent.commandline.output import only_ascii, say, show_blocks
 from mqvitals_agent.errors import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mqvitals_agent.commandline.progress import Progress
+    from mqvitals_agent.text.chart import TimeRange
 
 _DESCRIPTION = """\
 Reads SMF data of z/OS (types 115 and 116), evaluates the rules and writes a health check: the records that were read;
@@ -28,13 +36,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ascii", action="store_true", help="nothing but ASCII: signs as words, other characters by their numbers"
     )
     parser.add_argument("--config", metavar="FILE", help="settings: thresholds, facts, rules of your own")
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report; returns the exit code."""
     import time
 
-    from mqvitals_agent.cli.smf.importing import groups_of, with_progress
+    from mqvitals_agent.cli.smf.files_progress import FilesProgress
+    from mqvitals_agent.cli.smf.importing import groups_of
+    from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.commandline.settings import rule_config_of, settings_of
     from mqvitals_agent.review.smf_report import health_check
     from mqvitals_agent.store.error import StoreError, StoreErrorKind
@@ -44,14 +55,16 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     config = rule_config_of(settings)
     try:
-        report = health_check(
-            arguments.files,
-            config,
-            groups_of(settings),
-            now_us=time.time_ns() // 1000,
-            ascii_only=arguments.ascii or not _shows_blocks(),
-            progress=with_progress,
-        )
+        with Progress(quiet=arguments.quiet) as progress:
+            report = health_check(
+                arguments.files,
+                config,
+                groups_of(settings),
+                now_us=time.time_ns() // 1000,
+                ascii_only=arguments.ascii or not _shows_blocks(),
+                progress=FilesProgress(arguments.files, progress),
+                evaluating=_evaluating(progress),
+            )
     except (OSError, StoreError) as error:
         why = error.message if isinstance(error, StoreError) else error
         if getattr(error, "kind", None) is StoreErrorKind.FULL:
@@ -67,6 +80,20 @@ def run(arguments: argparse.Namespace) -> int:
     if report.unreadable:
         return ExitCode.FAILED
     return ExitCode.FOUND if report.found or report.damaged else ExitCode.DONE
+
+
+def _evaluating(progress: Progress) -> Callable[[TimeRange, int], None]:
+    """Shows which part of the period of the records the rules have evaluated."""
+    begun = False
+
+    def evaluating(period: TimeRange, ts: int) -> None:
+        nonlocal begun
+        if not begun:
+            begun = True
+            progress.begin("evaluating the rules", (period.until - period.since) / 60_000, " min of records")
+        progress.at((ts - period.since) / 60_000)
+
+    return evaluating
 
 
 _TRANSFER = (

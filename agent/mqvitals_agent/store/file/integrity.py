@@ -17,6 +17,7 @@ from pathlib import Path
 
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, store_error
 from mqvitals_agent.store.file.database import explained, transaction
+from mqvitals_agent.store.file.long_work import LongWork, copy_pages, count_rows, find_damage
 from mqvitals_agent.store.file.schema import ForeignObject, foreign_objects, open_as_it_is
 from mqvitals_agent.store.file.store_file import WriterLock
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, POLL, KindTables, tables_of
@@ -252,8 +253,6 @@ def _date_alerts(connection: sqlite3.Connection, where: str, bounds: Mapping[str
 AHEAD_MS = 86_400_000
 """What is dated further ahead of the clock than this is reported: it keeps the agent from dating by its own clock."""
 
-_MOST_PROBLEMS = 20
-
 
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
@@ -275,16 +274,16 @@ class IntegrityReport:
         return not (self.damage or self.strangers or self.impossible or self.ahead)
 
 
-def check(path: Path, now: int) -> IntegrityReport:
+def check(path: Path, now: int, work: LongWork | None = None) -> IntegrityReport:
     """Look through all of the store at ``path``; ``now`` is the time of the clock, ms UTC.
 
     Raises StoreError: it is no store.
     """
     with closing(open_as_it_is(path)) as connection:
-        return _look(path, connection, now)
+        return _look(path, connection, now, work or LongWork())
 
 
-def repair(path: Path, now: int) -> tuple[Path, IntegrityReport]:
+def repair(path: Path, now: int, work: LongWork | None = None) -> tuple[Path, IntegrityReport]:
     """Drop what cannot be kept; returns the copy that was made before, and what is still wrong.
 
     What mqvitals does not make and rows with wrong times go; alerts that lie ahead stay, dated ``now``. A file that
@@ -294,35 +293,43 @@ def repair(path: Path, now: int) -> tuple[Path, IntegrityReport]:
     lock = WriterLock(path)
     try:
         with closing(open_as_it_is(path, writing=True)) as connection:
-            before = _look(path, connection, now)
+            work = work or LongWork()
+            before = _look(path, connection, now, work)
             if before.damage:
                 raise StoreError(
                     f"the store {path} is damaged ({before.damage[0]}): it cannot be repaired here",
                     "restore a copy, or move it away and let the agent start a new one",
                 )
-            copy = _copy(path, connection, now)
+            with explained(path, "reading"):
+                work.check()
+            copy = _copy(path, connection, now, work)
             with explained(path, "writing"):
+                work.check()
+                work.begin("repairing")
                 _drop(connection, before, now)
-            return copy, _look(path, connection, now)
+            return copy, _look(path, connection, now, work)
     finally:
         lock.release()
 
 
-def _look(path: Path, connection: sqlite3.Connection, now: int) -> IntegrityReport:
+def _look(path: Path, connection: sqlite3.Connection, now: int, work: LongWork) -> IntegrityReport:
     try:
         found = tuple(foreign_objects(connection))
-        damage = tuple(str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS:d})"))
-        damage = () if damage == ("ok",) else damage
+        damage = find_damage(connection, work)
         if damage or any(each.type in {"table", "view"} for each in found):
             # Something else in a table's place is not read.
             return IntegrityReport({}, damage, found)
         tables = _existing_tables(connection)
         names = ("owner", "object", "snapshot", "alert", *_OF_PEOPLE, "notice", *(each.history for each in tables))
-        rows = {name: int(connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]) for name in names}
-        impossible = count_invalid_times(connection, tables, deep=True)
-        late = count_invalid_times(connection, tables, latest=now + AHEAD_MS, deep=True)
+        rows = count_rows(connection, names, work)
+        work.begin("looking for impossible dates")
+        with work.on(connection):
+            impossible = count_invalid_times(connection, tables, deep=True)
+            late = count_invalid_times(connection, tables, latest=now + AHEAD_MS, deep=True)
         ahead = Counter({table: count - impossible[table] for table, count in late.items()})
     except (sqlite3.Error, *UNDECODABLE) as error:
+        if work.stopped:
+            raise store_error(path, error, "reading") from error
         if isinstance(error, sqlite3.DatabaseError):
             return IntegrityReport({}, (" ".join(str(error).split()),))
         raise store_error(path, error, "reading") from error
@@ -334,7 +341,7 @@ def _existing_tables(connection: sqlite3.Connection) -> list[KindTables]:
     return [each for each in tables_of(KINDS).values() if each.history in there and each.current in there]
 
 
-def _copy(path: Path, connection: sqlite3.Connection, now: int) -> Path:
+def _copy(path: Path, connection: sqlite3.Connection, now: int, work: LongWork) -> Path:
     at = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
     copy = path.with_name(f"{path.name}.before-repair-{at}")
     if copy.exists():
@@ -342,7 +349,7 @@ def _copy(path: Path, connection: sqlite3.Connection, now: int) -> Path:
     try:
         with closing(sqlite3.connect(copy)) as target:
             copy.chmod(path.stat().st_mode & 0o777)
-            connection.backup(target)
+            copy_pages(connection, target, work)
     except (sqlite3.Error, OSError) as error:
         copy.unlink(missing_ok=True)
         raise StoreError(
