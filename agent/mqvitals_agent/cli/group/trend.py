@@ -12,6 +12,7 @@ from mqvitals_agent.commandline.arguments import (
     FORMS,
     add_store_arguments,
     add_zone_argument,
+    duration,
     duration_argument,
     moment_argument,
     now_ms,
@@ -25,6 +26,7 @@ from mqvitals_agent.errors import ExitCode, Failure
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.chart import TimeRange
+    from mqvitals_agent.view.figures.buckets import Parts
     from mqvitals_agent.view.history.trend_selection import Selection
 
 HOUR_MS = 3_600_000
@@ -37,6 +39,8 @@ between them; objects are names or patterns with * and ?. 'mqvitals help trend' 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``trend``."""
+    from mqvitals_agent.view.figures.trend import Aggregate
+
     parser.description = _DESCRIPTION
     parser.add_argument(
         "metric",
@@ -78,6 +82,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="up to this moment (default: that of --at, or now; of a replay its end)",
     )
     parser.add_argument(
+        "--every",
+        metavar="DURATION",
+        type=duration,
+        help="one value for each such part of the clock's time in the zone of --tz, such as 5m, 1h or 1d",
+    )
+    parser.add_argument(
+        "--agg",
+        choices=[each.value for each in Aggregate],
+        help="which value with --every: by the time that polls and records cover; of a counter a rate, or its increase"
+        " with sum (default: avg, of states last)",
+    )
+    parser.add_argument(
         "--width", type=int, metavar="CELLS", help="of the chart with its labels (default: the terminal)"
     )
     parser.add_argument("--height", type=int, default=12, metavar="LINES", help="of a chart (default: %(default)s)")
@@ -90,16 +106,50 @@ def run(arguments: argparse.Namespace) -> int:
 
     with open_store_as_of(arguments) as reader:
         span = _span(reader, arguments)
+        parts = _parts(span, arguments)
+        if parts is not None:
+            # The first part is whole.
+            span = span._replace(since=parts.edges[0])
         chosen = select(reader, arguments.metric, arguments.objects, span)
+        _refuse(parts, chosen)
         if arguments.json or arguments.csv:
-            _write(reader, chosen, span, arguments)
+            _write(reader, chosen, span, parts, as_json=arguments.json)
             return ExitCode.DONE
-        lines, at = _text(reader, chosen, span, arguments), reader.meta().as_of
+        lines, at = _text(reader, chosen, span, parts, arguments), reader.meta().as_of
     show(lines if at is None else [as_of_words(at, now_ms()), *lines])
     return ExitCode.DONE
 
 
-def _write(reader: StoreReader, chosen: Selection, span: TimeRange, arguments: argparse.Namespace) -> None:
+def _parts(span: TimeRange, arguments: argparse.Namespace) -> Parts | None:
+    """How ``--every`` and ``--agg`` part the time; None: they do not. Raises Failure."""
+    from mqvitals_agent.text.figure import shown_zone
+    from mqvitals_agent.view.figures.buckets import Parts, bucket_edges
+    from mqvitals_agent.view.figures.trend import Aggregate
+
+    aggregate = None if arguments.agg is None else Aggregate(arguments.agg)
+    if arguments.every is None:
+        if aggregate is not None:
+            raise Failure("--agg is about the parts of --every", hint=f"write --every 5m --agg {aggregate.value}")
+        return None
+    try:
+        edges = bucket_edges(span, arguments.every, shown_zone())
+    except ValueError as error:
+        raise Failure(f"--every: {error}") from error
+    return Parts(edges, arguments.every, aggregate)
+
+
+def _refuse(parts: Parts | None, chosen: Selection) -> None:
+    """Raises Failure for a figure that one of the metrics does not have."""
+    from mqvitals_agent.view.figures.buckets import refusal
+
+    if parts is None or parts.aggregate is None:
+        return
+    for _, metric in chosen.metrics:
+        if reason := refusal(parts.aggregate, metric):
+            raise Failure(f"--agg {parts.aggregate.value}: {reason}")
+
+
+def _write(reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None, *, as_json: bool) -> None:
     """Print JSON or CSV; of several series each is printed as it is read. Raises StoreError."""
     from mqvitals_agent.view.history.several_trends import several_csv, several_json
     from mqvitals_agent.view.history.trend_report import trend_csv, trend_json
@@ -109,18 +159,24 @@ def _write(reader: StoreReader, chosen: Selection, span: TimeRange, arguments: a
     if not chosen.several:
         ((name, (metric,)),) = chosen.objects
         view = read_told_trend(reader, name, metric, span)
-        for line in [json.dumps(trend_json(view))] if arguments.json else trend_csv(view):
+        view = view if parts is None else parts.of(view)
+        for line in [json.dumps(trend_json(view))] if as_json else trend_csv(view):
             print(line)
         return
     trends = read_trends(reader, chosen, span)
-    if arguments.json:
+    if parts is not None:
+        trends = map(parts.of, trends)
+    if as_json:
         sys.stdout.writelines(several_json(trends))
         return
-    for line in several_csv(trends, rates=any(metric.type is MetricType.COUNTER for _, metric in chosen.metrics)):
+    further = "per_second" if any(metric.type is MetricType.COUNTER for _, metric in chosen.metrics) else ""
+    for line in several_csv(trends, further if parts is None else "covered_s"):
         print(line)
 
 
-def _text(reader: StoreReader, chosen: Selection, span: TimeRange, arguments: argparse.Namespace) -> list[str]:
+def _text(
+    reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None, arguments: argparse.Namespace
+) -> list[str]:
     """The charts with their figures in words. Raises StoreError, and Failure for too many."""
     from mqvitals_agent.view.history.several_trends import charts_of, charts_text
     from mqvitals_agent.view.history.trend_report import trend_text
@@ -129,6 +185,8 @@ def _text(reader: StoreReader, chosen: Selection, span: TimeRange, arguments: ar
     width = line_width() if arguments.width is None else arguments.width
     size = min(max(width, 20), 1000), min(max(arguments.height, 2), 200)
     charts = [[read_told_trend(reader, *each, span) for each in chart] for chart in charts_of(chosen)]
+    if parts is not None:
+        charts = [[parts.of(each) for each in chart] for chart in charts]
     return list(charts_text(charts, *size)) if chosen.several else trend_text(charts[0][0], *size)
 
 

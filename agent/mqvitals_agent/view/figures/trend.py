@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -29,6 +30,17 @@ _SHARED_RECORD_KINDS = ("application", "cf_structure", "queue")
 """Kinds of objects whose samples may combine several records."""
 
 
+class Aggregate(Enum):
+    """What is shown of each part of a time."""
+
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    P95 = "p95"
+    SUM = "sum"
+    LAST = "last"
+
+
 @dataclass(frozen=True, slots=True)
 class Trend:
     """One series. ``why`` is the reason when the newest value is absent; ``note`` is a remark.
@@ -36,7 +48,8 @@ class Trend:
     ``intervals`` are the ms that each point is about, as ``Series`` has them; none given: unknown. ``by_records``: the
     points are those of records, not of polls. ``kept_from``: samples before that time (ms UTC) have been deleted; None:
     none. ``changes`` are those of the object's definition, oldest first; the ones in its time are marked, as are
-    ``restarts`` of its queue manager (ms UTC, oldest first).
+    ``restarts`` of its queue manager (ms UTC, oldest first). With ``every_ms`` and ``aggregate`` the points are those of
+    equal parts of the time (``bucketed``): a counter's are rates, or with ``sum`` its increases.
     """
 
     object: ObjectName
@@ -50,6 +63,8 @@ class Trend:
     kept_from: int | None = None
     changes: Sequence[Change] = ()
     restarts: Sequence[int] = ()
+    every_ms: int = 0
+    aggregate: Aggregate | None = None
 
 
 def trend_of(
@@ -127,11 +142,34 @@ def charted_points(points: Points, intervals: Sequence[int | None], metric: Metr
     return tuple(rates)
 
 
+def is_rate(view: Trend) -> bool:
+    """Whether the values that are shown are those of a counter a second."""
+    return view.metric.type is MetricType.COUNTER and view.aggregate is not Aggregate.SUM
+
+
+def shown_unit(view: Trend) -> str:
+    """The unit of the values that a chart shows."""
+    return charted_unit(view.metric) if is_rate(view) else view.metric.unit
+
+
+def shown_words(view: Trend) -> Callable[[float], str]:
+    """How the values that a chart shows are said."""
+    return value_words(view.metric) if is_rate(view) else lambda value: quantity(value, view.metric.unit)
+
+
+def shown_points(view: Trend) -> Points:
+    """The points with the values that a chart shows: of a counter its rates."""
+    return view.points if view.every_ms else charted_points(view.points, view.intervals, view.metric)
+
+
 def drawn_points(view: Trend) -> Points:
     """The points as a chart draws them: rates for a counter, and an absent one in each range without data.
 
-    A poll without an answer is no gap where the next increase covers its time too.
+    A poll without an answer is no gap where the next increase covers its time too. The value of a part of the time goes
+    on to its end.
     """
+    if view.every_ms:
+        return (*view.points, *((view.span.until, value) for _, value in view.points[-1:]))
     points = charted_points(view.points, lengths_of(view), view.metric)
     if not _is_covered(view):
         return points
@@ -151,7 +189,7 @@ def _is_covered(view: Trend) -> bool:
 
 def longest_joined(view: Trend) -> float | None:
     """The longest distance of two points that are joined; there is no limit where gaps have points of their own."""
-    return math.inf if _is_covered(view) else None
+    return math.inf if view.every_ms or _is_covered(view) else None
 
 
 def gap_spans(view: Trend) -> tuple[TimeRange, ...]:
@@ -160,6 +198,8 @@ def gap_spans(view: Trend) -> tuple[TimeRange, ...]:
     For polls: runs of absent values and pauses without polls, unless the increase of a counter covers them. For
     records: the time between the end of a record with a value and the beginning of the next one's interval.
     """
+    if view.every_ms:
+        return tuple(_empty_parts(view))
     present = [
         (ts, length) for (ts, value), length in zip(view.points, lengths_of(view), strict=True) if is_known(value)
     ]
@@ -167,6 +207,17 @@ def gap_spans(view: Trend) -> tuple[TimeRange, ...]:
         return tuple(_uncovered(view, [(ts, length or 0) for ts, length in present]))
     covers = {ts: ts - (length or 0) - _JOINT_MS for ts, length in present} if _is_covered(view) else {}
     return tuple(gap for gap in pauses(view.points) if covers.get(gap.until, gap.until) > gap.since)
+
+
+def _empty_parts(view: Trend) -> Iterator[TimeRange]:
+    """Runs of parts without data, each from its beginning to that of the next part with data."""
+    since: int | None = None
+    for ts, value in (*view.points, (view.span.until, 0)):
+        if not is_known(value):
+            since = ts if since is None else since
+        elif since is not None:
+            yield TimeRange(since, ts)
+            since = None
 
 
 def _uncovered(view: Trend, present: Sequence[tuple[int, int]]) -> Iterator[TimeRange]:

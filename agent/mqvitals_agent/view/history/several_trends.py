@@ -86,11 +86,11 @@ def several_json(trends: Iterable[Trend]) -> Iterator[str]:
     yield "]}\n"
 
 
-def several_csv(trends: Iterable[Trend], *, rates: bool) -> Iterator[str]:
-    """The lines ``object,metric,at,value``; with ``rates``, where a counter is among them, also ``per_second``."""
-    yield f"object,metric,at,value{',per_second' if rates else ''}"
+def several_csv(trends: Iterable[Trend], further: str = "") -> Iterator[str]:
+    """The lines ``object,metric,at,value``, and ``further``, the name of what some of them have beside these."""
+    yield f"object,metric,at,value{f',{further}' if further else ''}"
     for view in trends:
         head = f"{csv_cell(str(view.object))},{view.metric.name}"
         for cells in csv_rows(view):
-            rest = (*cells, "")[: 3 if rates else 2]
+            rest = (*cells, "")[: 3 if further else 2]
             yield f"{head},{','.join(rest)}"

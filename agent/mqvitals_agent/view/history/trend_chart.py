@@ -14,11 +14,11 @@ from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.trend import (
     Points,
     Trend,
-    charted_unit,
     drawn_points,
     is_known,
     longest_joined,
-    value_words,
+    shown_unit,
+    shown_words,
 )
 from mqvitals_agent.view.history.changes import change_words
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
@@ -85,13 +85,13 @@ def chart_of(
         behind = tuple(ChartSeries(name, levels.points(points)) for name, points in within)
         shown = Chart(tuple(series), levels.scale, first.span, levels.words, label, behind, steps=True)
         return replace(shown, shaded=tuple(shaded), marks=marks, cursor=cursor)
-    unit = charted_unit(metric)
-    alike = [each for each in trends if charted_unit(each.metric) == unit and each.metric.type is not MetricType.STATE]
+    unit = shown_unit(first)
+    alike = [each for each in trends if shown_unit(each) == unit and each.metric.type is not MetricType.STATE]
     lines = {id(each): drawn_points(each) for each in trends}
     values = [value for each in alike for _, value in lines[id(each)]]
     values += [value for _, points in within for _, value in points]
-    words = value_words(metric)
-    scale = _scale([value for value in values if value is not None], metric, limits, zoomed=zoomed)
+    words = shown_words(first)
+    scale = _scale([value for value in values if value is not None], first, limits, zoomed=zoomed)
     own = {id(each) for each in alike}
     series = [
         ChartSeries(_name(each, trends), lines[id(each)], longest=longest_joined(each))
@@ -101,7 +101,7 @@ def chart_of(
     ]
     behind = tuple(ChartSeries(name, points) for name, points in within)
     shown = Chart(tuple(series), scale, first.span, words, label, behind, tuple(limits), tuple(shaded), marks)
-    return replace(shown, cursor=cursor)
+    return replace(shown, cursor=cursor, steps=bool(first.every_ms))
 
 
 def _name(trend: Trend, trends: Sequence[Trend]) -> str:
@@ -119,15 +119,15 @@ def _foreign(trend: Trend, trends: Sequence[Trend], *, zoomed: bool) -> ChartSer
         return ChartSeries(_name(trend, trends), levels.points(trend.points), levels.scale, levels.words)
     points = drawn_points(trend)
     values = [value for _, value in points if value is not None]
-    scale = _scale(values, trend.metric, (), zoomed=zoomed)
-    return ChartSeries(_name(trend, trends), points, scale, value_words(trend.metric), longest_joined(trend))
+    scale = _scale(values, trend, (), zoomed=zoomed)
+    return ChartSeries(_name(trend, trends), points, scale, shown_words(trend), longest_joined(trend))
 
 
-def _scale(values: Sequence[float], metric: Metric, limits: Sequence[ChartLimit], *, zoomed: bool) -> Scale:
-    words = value_words(metric)
+def _scale(values: Sequence[float], trend: Trend, limits: Sequence[ChartLimit], *, zoomed: bool) -> Scale:
+    words = shown_words(trend)
     if zoomed:
         return scale_around(values, words)
-    top = 100.0 if metric.unit == "pct" else None
+    top = 100.0 if trend.metric.unit == "pct" else None
     finite = [value for value in values if math.isfinite(value)]
     # A threshold far beyond the values would press them flat.
     near = [each.value for each in limits if finite and 0 <= each.value <= _NEAR_LIMIT * max(finite)]

@@ -13,16 +13,18 @@ from typing import Any, Final
 
 from mqvitals_agent.text.chart import MARK, TimeRange
 from mqvitals_agent.text.chart_lines import chart_lines
-from mqvitals_agent.text.figure import age, clock, day, figure, moment, quantity, stamp, state, zone_name
+from mqvitals_agent.text.figure import age, clock, counted, day, figure, moment, quantity, stamp, state, zone_name
 from mqvitals_agent.text.terminal import cut, safe, wrap
 from mqvitals_agent.view.figures.trend import (
     Trend,
     charted_points,
-    charted_unit,
     gap_spans,
     is_known,
     lengths_of,
     not_kept,
+    shown_points,
+    shown_unit,
+    shown_words,
     unit_of,
     value_words,
 )
@@ -44,6 +46,8 @@ def trend_json(view: Trend) -> dict[str, Any]:
 
     The points of a counter are its increases; ``per_second`` are the rates that a chart shows.
     """
+    if view.every_ms:
+        return _bucket_json(view)
     rates = charted_points(view.points, view.intervals, view.metric)
     per_second = {"per_second": [[stamp(ts), _rounded(rate)] for ts, rate in rates]}
     return {
@@ -57,14 +61,42 @@ def trend_json(view: Trend) -> dict[str, Any]:
     }
 
 
+def _bucket_json(view: Trend) -> dict[str, Any]:
+    """Of parts of the time: how long each is, what is told of it, and the seconds in it with data."""
+    assert view.aggregate is not None
+    return {
+        "metric": view.metric.name,
+        "object": str(view.object),
+        "unit": shown_unit(view),
+        "every_s": view.every_ms // 1000,
+        "aggregate": view.aggregate.value,
+        **({} if view.kept_from is None else {"kept_from": stamp(view.kept_from)}),
+        **({"restarts": [stamp(ts) for ts in view.restarts]} if view.restarts else {}),
+        "points": [[stamp(ts), _shown(value, view)] for ts, value in view.points],
+        "covered_s": [(ms or 0) / 1000 for ms in view.intervals],
+    }
+
+
+def _shown(value: float | None, view: Trend) -> int | float | None:
+    found = _plain(value, view.metric)
+    return round(found, _RATE_DIGITS) if isinstance(found, float) else found
+
+
 def trend_csv(view: Trend) -> Iterator[str]:
     """The lines of ``mqvitals trend --csv``; an absent value leaves its field empty. A counter has its rates too."""
-    yield f"{CSV_HEADER},per_second" if _is_counter(view) else CSV_HEADER
+    if view.every_ms:
+        yield f"{CSV_HEADER},covered_s"
+    else:
+        yield f"{CSV_HEADER},per_second" if _is_counter(view) else CSV_HEADER
     yield from map(",".join, csv_rows(view))
 
 
 def csv_rows(view: Trend) -> Iterator[tuple[str, ...]]:
-    """The fields of each point: when, the value, and of a counter the rate."""
+    """The fields of each point: when, the value, and of a counter the rate; of a part of the time the seconds with data."""
+    if view.every_ms:
+        for (ts, value), ms in zip(view.points, view.intervals, strict=True):
+            yield stamp(ts), _field(_shown(value, view)), str((ms or 0) / 1000)
+        return
     rates = charted_points(view.points, view.intervals, view.metric) if _is_counter(view) else ()
     for place, (ts, value) in enumerate(view.points):
         fields = stamp(ts), _field(_plain(value, view.metric))
@@ -122,10 +154,9 @@ def _extremes(view: Trend, present: Sequence[tuple[int, int | float]]) -> str:
     words_of: Callable[[float], str] = partial(figure, metric=metric)
     shown = present
     if _is_counter(view):
-        rates = charted_points(view.points, view.intervals, metric)
-        known = [(ts, rate) for ts, rate in rates if rate is not None]
+        known = [(ts, rate) for ts, rate in shown_points(view) if rate is not None]
         if known:
-            shown, words_of = known, value_words(metric)
+            shown, words_of = known, shown_words(view)
     last_ts, last = shown[-1]
     low_ts, low = min(shown, key=lambda point: point[1])
     high_ts, high = max(shown, key=lambda point: point[1])
@@ -135,7 +166,7 @@ def _extremes(view: Trend, present: Sequence[tuple[int, int | float]]) -> str:
         f"last {words_of(last)}{since}; min {words_of(low)} at {when_words(low_ts, view.span)}"
         f"; max {words_of(high)} at {when_words(high_ts, view.span)}"
     )
-    if not _is_counter(view):
+    if not _is_counter(view) or view.every_ms:
         return words
     rate = _rate(view)
     total = quantity(sum(value for _, value in present), metric.unit)
@@ -153,13 +184,15 @@ def _footer(view: Trend, width: int) -> list[str]:
     times = [ts for ts, _ in view.points]
     distances = [after - before for before, after in pairwise(times)]
     every = f", one every {age(int(median(distances)))}" if distances else ""
+    if view.every_ms and view.aggregate is not None:
+        every = f" of {age(view.every_ms)}, {view.aggregate.value} of each"
     found = gap_spans(view)
     named = ", ".join(
         f"{when_words(gap.since, view.span)} to {when_words(gap.until, view.span)}" for gap in found[:MOST_GAPS]
     )
     more = f" and {len(found) - MOST_GAPS:,} more" if len(found) > MOST_GAPS else ""
     breaks = f"{len(found):,} gap{'' if len(found) == 1 else 's'} ({named}{more})" if found else "no gaps"
-    unit = charted_unit(replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit)))
+    unit = shown_unit(replace(view, metric=replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit))))
     parts = [
         f"{_polls(len(times), view)}{every}, {breaks}",
         f"{from_to(TimeRange(times[0], times[-1]))} {zone_name(times[-1])}",
@@ -188,7 +221,7 @@ def _plain(value: int | float | None, metric: Metric) -> int | float | None:
 
 
 def _polls(count: int, view: Trend) -> str:
-    return f"{count} {'record' if view.by_records else 'poll'}{'' if count == 1 else 's'}"
+    return counted(count, "interval" if view.every_ms else "record" if view.by_records else "poll")
 
 
 def when_words(ts: int, span: TimeRange) -> str:

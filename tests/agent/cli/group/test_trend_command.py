@@ -275,3 +275,36 @@ def test_mistakes_with_patterns(
     captured = capsys.readouterr()
     assert message in captured.err
     assert hint in captured.err
+
+
+def test_parts_of_the_time(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """--every has one value a part, by the clock, with the seconds that data cover."""
+    store = make_store()
+    shown = trend(capsys, store, "free_pct", "QM01/buffer_pool/3", "--every", "30s", "--agg", "min")
+    assert shown["points"] == [["2026-11-20T12:00:00.000Z", 40], ["2026-11-20T12:00:30.000Z", 4]]
+    assert (shown["every_s"], shown["aggregate"], shown["covered_s"]) == (30, "min", [30.0, 20.0])
+    shown = trend(capsys, store, "bytes_sent", "QM01/channel/TO.QM02", "--every", "1m", "--agg", "sum")
+    assert (shown["unit"], values(shown)) == ("bytes", [15_000])
+    command = ["trend", "--store", str(store), "--every", "30s"]
+    assert main([*command, "bytes_sent,status", "QM01/channel/TO.QM02", "--csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "object,metric,at,value,covered_s"
+    assert '"QM01/channel/TO.QM02",status,2026-11-20T12:00:30.000Z,3,30.0' in lines
+    assert main([*command, "free_pct", "QM01/buffer_pool/3"]) == 0
+    assert "2 intervals of 30 s, avg of each, no gaps" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--agg", "max"], "--agg is about the parts of --every"),
+        (["--every", "7m"], "write one that divides a day"),
+        (["--every", "1m", "--agg", "sum"], "--agg sum: free_pct counts nothing"),
+    ],
+)
+def test_mistakes_with_parts(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    """Each is a sentence."""
+    assert main(["trend", "free_pct", "QM01/buffer_pool/3", *arguments, "--store", str(make_store())]) == 2
+    assert message in capsys.readouterr().err
