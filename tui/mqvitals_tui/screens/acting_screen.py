@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, cast
 
+from mqvitals_agent.text.figure import counted
 from mqvitals_agent.text.styled import Line
+from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.alerts.maintenance import maintenance_spans
-from mqvitals_agent.view.alerts.silencing import LabelledAlert, narrowest_matchers, owner_matchers
+from mqvitals_agent.view.alerts.silencing import LabelledAlert, narrowest_matchers, owner_matchers, rule_matchers
 from mqvitals_agent.view.frame import Frame
+from mqvitals_agent.view.screens.alerts import GROUP_KEY, matching_alerts
 from mqvitals_config.sections.matcher import Matcher
 from mqvitals_tui.screens.alert_forms import AcknowledgeForm, ChosenAlert, NoteForm, SeenForm, UndoForm
 from mqvitals_tui.screens.frame_screen import FrameScreen
@@ -61,9 +64,25 @@ class ActingScreen(FrameScreen):
             return None
         alert = None if line is None or not line.alert else frame.alert_numbered(line.alert)
         if line is None or alert is None:
-            self.notify(_NO_ALERT, markup=False)
+            self._refuse()
             return None
         return ChosenAlert(alert, line.alert, frame.handled.of(alert))
+
+    @property
+    def _group(self) -> str:
+        """The filter of the several alerts that the line under the cursor stands for; empty: it does not."""
+        line = self.chosen_line
+        return line.key if line is not None and line.key.startswith(GROUP_KEY) else ""
+
+    def _refuse(self) -> None:
+        """Say why there is not one alert to act on."""
+        frame, group = self.frame, self._group
+        found = [] if frame is None or not group else matching_alerts(frame.alerts, group)
+        if not found:
+            self.notify(_NO_ALERT, markup=False)
+            return
+        words = f"{counted(len(found), 'alert')} of {safe(found[0].key.rule)}"
+        self.notify(f"This line stands for {words}: Enter lists them one by one, s silences their rule", markup=False)
 
     def _vitals(self) -> MqvitalsApp:
         return cast("MqvitalsApp", self.app)
@@ -72,7 +91,7 @@ class ActingScreen(FrameScreen):
         """Show what came before the alert under the cursor."""
         chosen = None if self.held_words else self.chosen_line
         if chosen is None or not chosen.alert:
-            self.notify(_NO_ALERT, markup=False)
+            self._refuse()
         else:
             self._vitals().open_before(chosen.alert)
 
@@ -100,6 +119,8 @@ class ActingScreen(FrameScreen):
         matchers: tuple[Matcher, ...] = ()
         if alert is not None:
             matchers = narrowest_matchers(frame.labeller.labels_of(alert))
+        elif self._group:
+            matchers = rule_matchers(self._group.removeprefix(GROUP_KEY).partition(" ")[0])
         elif self.chosen_owner:
             matchers = _of_owner(frame, self.chosen_owner)
         self.app.push_screen(SilenceForm(self.context, self._vitals().store, matchers, _firing(frame)))

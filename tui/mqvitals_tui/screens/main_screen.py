@@ -16,6 +16,7 @@ from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.frame import Frame, FrameRequest
 from mqvitals_agent.view.lists.columns import COLUMNS, spaced
 from mqvitals_agent.view.lists.items import matching, ordered
+from mqvitals_agent.view.screens.alerts import GROUP_KEY
 from mqvitals_agent.view.screens.header import UNKNOWN_SIGN
 from mqvitals_agent.view.screens.unknown import UNKNOWN_KEY
 from mqvitals_rules.snapshot import ObjectName
@@ -253,7 +254,7 @@ class MainScreen(ActingScreen):
         """The owner of the object under the cursor."""
         line = self.chosen_line
         key = self.query_one("#table", VirtualTable).cursor_key if self._tab.columns else line.key if line else ""
-        return ObjectName.parse(key).owner if key and key != UNKNOWN_KEY else ""
+        return "" if not key or key == UNKNOWN_KEY or key.startswith(GROUP_KEY) else ObjectName.parse(key).owner
 
     # -- opening -----------------------------------------------------------------------------------------------------
 
@@ -263,9 +264,14 @@ class MainScreen(ActingScreen):
             self.open_key(message.key)
 
     def open_key(self, key: str) -> None:
-        """Open the object with this whole name; the line about unknown verdicts leads to their list."""
+        """Open the object with this whole name; the line about unknown verdicts leads to their list, one about several
+        alerts filters for them."""
         if key == UNKNOWN_KEY:
             self.go_to(TABS_BY_ID["unknown"])
+        elif key.startswith(GROUP_KEY):
+            self._filters[self._tab.id] = key
+            self._arrange()
+            self.repaint()
         else:
             super().open_key(key)
 

@@ -66,6 +66,11 @@ def owner_matchers(name: str, *, is_group: bool = False) -> tuple[Matcher, ...]:
     return (Matcher("owner" if is_group else "queue_manager", Operator.EQUAL, name),)
 
 
+def rule_matchers(rule: str) -> tuple[Matcher, ...]:
+    """The matchers of all alerts of a rule."""
+    return (Matcher("rule", Operator.EQUAL, rule),)
+
+
 def parse_matchers(text: str) -> tuple[Matcher, ...]:
     """``rule=BP-03 object="QM01/queue/A B"`` as matchers. Raises FieldError."""
     found = []

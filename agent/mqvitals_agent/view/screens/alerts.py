@@ -302,14 +302,16 @@ def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     if ended:
         lines += [heading(f"Ended: {number(len(ended))}, the newest first", width), *_rows(frame, ended, width)]
     if advice:
-        lines += [heading(f"Advice: {number(len(advice))}", width), *_advice_rows(frame, advice, width)]
+        listed = bool(text) and len({alert.key.rule for alert in advice}) == 1
+        rows = _rows(frame, advice, width) if listed else _advice_rows(frame, advice, width)
+        lines += [heading(f"Advice: {number(len(advice))}", width), *rows]
     return tuple(lines)
 
 
 def matching_alerts(alerts: Iterable[Alert], text: str) -> list[Alert]:
     """The alerts in whose rule, object, severity or summary every word of ``text`` occurs, in any case of letters.
 
-    ``severity:critical`` and ``state:firing`` (or ``ended``) select by these alone.
+    ``rule:CHL-05``, ``severity:critical`` and ``state:firing`` (or ``ended``) select by these alone.
     """
     words = text.casefold().split()
     return [alert for alert in alerts if all(_matches(alert, word) for word in words)]
@@ -317,6 +319,8 @@ def matching_alerts(alerts: Iterable[Alert], text: str) -> list[Alert]:
 
 def _matches(alert: Alert, word: str) -> bool:
     field, colon, wanted = word.partition(":")
+    if colon and field == "rule":
+        return alert.key.rule.casefold() == wanted
     if colon and field == "severity":
         return health_of(shown_severity(alert)).word.startswith(wanted)
     state = "firing open" if alert.ended is None else "ended resolved"
@@ -335,28 +339,32 @@ def _none(frame: Frame, text: str) -> Line:
     return line(f"{Health.OK.glyph} no alerts", Tone.OK)
 
 
+GROUP_KEY = "rule:"
+"""How the key of a line begins that stands for several alerts: the filter that lists them one by one."""
+
 _FEW = 2
 """As many pieces of advice of one rule are listed one by one."""
 
 
 def _advice_rows(frame: Frame, advice: Sequence[Alert], width: int) -> Iterator[Line]:
-    """Advice by rule, that of most objects first: ``CHL-05 x20``, its first text, and the objects, each of which opens."""
+    """Advice by rule, that of most objects first: ``CHL-05 x20``, which opens the list of them, its first text, and the
+    objects, each of which opens."""
     groups: dict[tuple[str, Severity, bool], list[Alert]] = {}
     for alert in advice:
         groups.setdefault((alert.key.rule, shown_severity(alert), alert.ended is None), []).append(alert)
     for alerts in sorted(groups.values(), key=lambda group: (group[0].ended is not None, -len(group))):
-        yield from _rows(frame, alerts, width) if len(alerts) <= _FEW else _advice_group(frame, alerts, width)
+        yield from _rows(frame, alerts, width) if len(alerts) <= _FEW else _advice_group(alerts, width)
 
 
-def _advice_group(frame: Frame, alerts: Sequence[Alert], width: int) -> Iterator[Line]:
+def _advice_group(alerts: Sequence[Alert], width: int) -> Iterator[Line]:
     first, lead = alerts[0], " " * SUMMARY_INDENT
     health = health_of(shown_severity(first))
     title = f"{fit(str(health), WIDEST)}   {safe(first.key.rule)} x{number(len(alerts))}"
     first_line, *rest = wrap(safe(short_summary(first)), width, first=f"{title}  ", rest=lead)
     tone = tone_of(health) if first.ended is None else Tone.FAINT
-    yield Line(
-        (Span(first_line[:WIDEST], tone), Span(first_line[WIDEST:])), object_key(first), frame.handled.number(first)
-    )
+    state = "firing" if first.ended is None else "ended"
+    key = f"{GROUP_KEY}{safe(first.key.rule)} severity:{health.word} state:{state}"
+    yield Line((Span(first_line[:WIDEST], tone), Span(first_line[WIDEST:])), key)
     yield from (line(each, Tone.FAINT) for each in rest)
     spans: list[Span] = [Span(lead)]
     parts: list[Part] = []
