@@ -12,14 +12,13 @@ from mqvitals_agent.smf.layout.log_and_storage import QJST, QSGM, QSPH, QSRS
 from mqvitals_agent.smf.layout.statistics import Q5ST, QESD, QEST, QIS1, QIST, QLST, QMST, QPST, QQST
 from mqvitals_agent.smf.measured_kinds import MEASURED
 from mqvitals_agent.smf.metric_mapping import (
-    AHEAD,
     UNSET,
     Fields,
     MetricFunction,
     MetricMapping,
     MetricValue,
     local_text,
-    moment_text,
+    utc_text,
 )
 from mqvitals_agent.smf.partial_sample import MergeRule
 from mqvitals_rules.plan.page_sets import message_pages
@@ -114,7 +113,7 @@ def _longest_io_at(fields: Fields, _: int | None) -> MetricValue:
         if not isinstance(time, int) or not isinstance(stamp, int):
             return Absence.NOT_RETURNED
         longest, at = max((longest, at), (time, stamp))
-    return moment_text(at)
+    return utc_text(at)
 
 
 def _longest_db2(fields: Fields, _: int | None) -> MetricValue:
@@ -152,7 +151,7 @@ def _longest_at(fields: Fields, _: int | None) -> MetricValue:
     if not fields.get("ntav_weight"):
         return Absence.NOTHING_TO_TELL
     longest = fields.get("ntmx_at")
-    return moment_text(longest & STAMP if isinstance(longest, int) else None, fields.get(AHEAD))
+    return utc_text(longest & STAMP if isinstance(longest, int) else None)
 
 
 def _partner(*, of_application: bool) -> MetricFunction:

@@ -197,8 +197,24 @@ def filled(keys: Iterable[str], values: Mapping[str, Value]) -> dict[str, Value 
     return {key: values.get(key) for key in keys}
 
 
-def moment_text(stamp: Value | None, ahead_us: Value | None = 0) -> MetricValue:
-    """A TOD as commands report dates and times: ``2026-03-01 12.00.00``, ``ahead_us`` ahead of UTC (None: unknown)."""
+def utc_text(stamp: Value | None) -> MetricValue:
+    """A TOD as a moment that names its zone: ``2026-03-01 12:00:00 UTC``."""
+    found = _face(stamp, 0)
+    return found if isinstance(found, Absence) else f"{found:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def local_text(key: str) -> MetricFunction:
+    """The TOD ``key`` in the queue manager's local time, as polls report it: ``2026-03-01 12.00.00``."""
+
+    def text(fields: Fields, _: int | None) -> MetricValue:
+        found = _face(fields.get(key), fields.get(AHEAD))
+        return found if isinstance(found, Absence) else f"{found:%Y-%m-%d %H.%M.%S}"
+
+    return text
+
+
+def _face(stamp: Value | None, ahead_us: Value | None) -> datetime | Absence:
+    """Date and time of a TOD, ``ahead_us`` ahead of UTC (None: unknown)."""
     if not isinstance(stamp, int):
         return Absence.NOT_RETURNED
     if not stamp:
@@ -206,15 +222,9 @@ def moment_text(stamp: Value | None, ahead_us: Value | None = 0) -> MetricValue:
     if not isinstance(ahead_us, int):
         return Absence.TIME_ZONE_UNKNOWN
     try:
-        when = datetime.fromtimestamp(((stamp >> 12) - EPOCH_US + ahead_us) // 1_000_000, UTC)
+        return datetime.fromtimestamp(((stamp >> 12) - EPOCH_US + ahead_us) // 1_000_000, UTC)
     except (ValueError, OverflowError, OSError):
         return Absence.NOT_RETURNED
-    return when.strftime("%Y-%m-%d %H.%M.%S")
-
-
-def local_text(key: str) -> MetricFunction:
-    """The TOD ``key`` in the queue manager's local time, as polls report it."""
-    return lambda fields, _: moment_text(fields.get(key), fields.get(AHEAD))
 
 
 def _finished(metric: Metric, term: MetricFunction) -> MetricFunction:
@@ -251,7 +261,7 @@ def _finished(metric: Metric, term: MetricFunction) -> MetricFunction:
 def _as_text(metric: Metric, term: MetricFunction) -> MetricFunction:
     def value_of(fields: Fields, interval_us: int | None) -> MetricValue:
         value = term(fields, interval_us)
-        return moment_text(value) if isinstance(value, int) and metric.name.endswith("_ts") else _text(value)
+        return utc_text(value) if isinstance(value, int) and metric.name.endswith("_ts") else _text(value)
 
     return value_of
 

@@ -202,7 +202,7 @@ def told_moment(value: str, metric: Metric) -> int | None:
     if metric.type is not MetricType.TEXT or not metric.name.endswith("_ts"):
         return None
     try:
-        at = datetime.fromisoformat(value)
+        at = datetime.fromisoformat(value.removesuffix(" UTC"))
     except ValueError:
         return None
     return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()) * 1000

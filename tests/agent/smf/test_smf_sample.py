@@ -208,7 +208,7 @@ def test_instances_of_a_channel_are_one(smf: Any) -> None:
     assert (channel["interval_msgs"], channel["batches"], channel["msgs_per_batch"]) == (40, 4, 10.0)
     assert channel["nettime_avg_us"] == 200.0
     assert (channel["nettime_min_us"], channel["nettime_max_us"]) == (40, 900)
-    assert channel["nettime_max_ts"] == "2026-03-01 12.15.00"
+    assert channel["nettime_max_ts"] == "2026-03-01 12:15:00 UTC"
     assert channel["exittime_min_us"] is Absence.NOTHING_TO_TELL
     assert channel["remote_queue_manager"] == "PARTNER"
     assert channel["remote_version"] is Absence.NOT_RETURNED

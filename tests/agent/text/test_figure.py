@@ -251,6 +251,7 @@ def test_a_text_that_tells_a_moment() -> None:
     with times_in(ZoneInfo("Europe/Berlin")):
         assert figure("2026-11-20 12:00:00", first) == "2026-11-20 13:00:00 CET"
         assert figure("2026-11-20T12:00:00Z", metric("log", "io_max_ts")) == "2026-11-20 13:00:00 CET"
+        assert figure("2026-11-20 12:00:00 UTC", metric("log", "io_max_ts")) == "2026-11-20 13:00:00 CET"
         assert figure("unreadable", first) == "unreadable"
         assert figure("2026-11-20 12:00:00", metric("dead_letter", "destination")) == "2026-11-20 12:00:00"
 
