@@ -112,6 +112,8 @@ def size(value: float) -> str:
 
 def duration_us(us: float) -> str:
     """A length of time given in microseconds: ``120 us``, ``3.4 ms``, ``41 s``, ``4m12s``."""
+    if not math.isfinite(us):
+        return "not a number"
     if us < 0:
         return f"-{duration_us(-us)}"
     if us < 999.5:

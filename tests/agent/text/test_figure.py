@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mqvitals_agent.text.figure import (
@@ -276,6 +276,7 @@ def test_what_a_figure_is_called(metric: str, words: str) -> None:
 @given(
     st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["us", "ms", "s", "pct", "bytes", "msgs", "KB"])
 )
+@example(1.797693134862316e305, "ms")
 def test_figures_need_ascii_alone(value: float, unit: str) -> None:
     """They are spelled alike in every locale."""
     assert quantity(value, unit).isascii()
