@@ -160,7 +160,7 @@ async def test_keys_while_the_palette_reads_its_names(
         told.wait(PATIENCE_S)
         return read_names(store)
 
-    monkeypatch.setattr("mqvitals_tui.app._read_names", slowly)
+    monkeypatch.setattr("mqvitals_tui.palette._read_names", slowly)
     app = lives("incident").app()
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
