@@ -34,7 +34,6 @@ from mqvitals_tui.screens.comparison_screen import ComparisonScreen
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import TICK_S, FrameScreen, ScreenContext
 from mqvitals_tui.screens.help_screen import HelpScreen
-from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.lines_screen import LinesScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.screens.moment_form import MomentForm
@@ -237,13 +236,16 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         if at is not None:
             self.notify(refusal("queue managers can be asked", at, self._screen_context.zones.zone), markup=False)
             return
+        # What is asked of queue managers is imported only where somebody asks: it would delay every start.
+        from mqvitals_tui.screens.holders_screen import HoldersScreen
+
         self.push_screen(HoldersScreen(self._screen_context, self.store, queue, self._trail))
 
     @property
     def _trail(self) -> tuple[str, ...]:
         """The titles of the screens that lead to the next one."""
         top = self.screen
-        if isinstance(top, DetailScreen | HoldersScreen | LinesScreen):
+        if isinstance(top, DetailScreen | LinesScreen):
             return (*top.trail, top.trail_title)
         return (self._main.tab.title,)
 

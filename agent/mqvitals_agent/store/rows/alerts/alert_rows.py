@@ -15,9 +15,9 @@ from mqvitals_agent.store.rows.tables import integer, integer_or_none, moment, m
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName
 
-
-def _severity(cell: str) -> Severity:
-    return Severity[cell.upper()]
+_SEVERITIES = {each.name.lower(): each for each in Severity}
+_STATES = {each.value: each for each in AlertState}
+_WHYS = dict(Why.__members__)
 
 
 def _key(cell: str | None) -> AlertKey | None:
@@ -31,14 +31,14 @@ _NAMES = ("rule", "owner", "kind", "name", "instance", "scope_owner", "scope_kin
 _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "kind_of_rule": text,
     "family": text,
-    "state": AlertState,
-    "severity": _severity,
-    "worst": _severity,
+    "state": _STATES.__getitem__,
+    "severity": _SEVERITIES.__getitem__,
+    "worst": _SEVERITIES.__getitem__,
     "since": moment,
     "updated": moment,
     "started": moment_or_none,
     "ended": moment_or_none,
-    "why": Why.__getitem__,
+    "why": _WHYS.__getitem__,
     "summary": text,
     "true_polls": integer,
     "good_polls": integer,
@@ -270,7 +270,7 @@ def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[St
         f"SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? AND {valid_time('ts')} ORDER BY id",  # noqa: S608
         (number,),
     ):
-        yield StoredTransition(moment(ts), AlertState(state), _severity(severity), Why[why])
+        yield StoredTransition(moment(ts), _STATES[state], _SEVERITIES[severity], _WHYS[why])
 
 
 class SeveritySpan(NamedTuple):
@@ -301,8 +301,8 @@ def read_severity_spans(
         ts = moment(ts)
         if begun is not None:
             yield begun if begun.number != number else begun._replace(end=ts)
-        fires = AlertState(state) is AlertState.FIRING
-        begun = SeveritySpan(integer(number), text(owner), _severity(severity), ts, None) if fires else None
+        fires = _STATES[state] is AlertState.FIRING
+        begun = SeveritySpan(integer(number), text(owner), _SEVERITIES[severity], ts, None) if fires else None
     if begun is not None:
         yield begun
 
@@ -335,6 +335,6 @@ def _cell(value: object) -> object:
 def _alert(row: tuple[Any, ...]) -> Alert:
     # Those that have ended are read again and again, and do not change.
     rule, owner, kind, name, instance, *scope = map(text, row[: len(_NAMES)])
-    cells = zip(_FIELDS.items(), row[len(_NAMES) :], strict=True)
-    fields = {field: decode(cell) for (field, decode), cell in cells}
-    return Alert(key=AlertKey(rule, ObjectName(owner, kind, name), instance), scope=ObjectName(*scope), **fields)
+    fields = {field: decode(cell) for (field, decode), cell in zip(_FIELDS.items(), row[len(_NAMES) :], strict=True)}
+    about, of = ObjectName(owner, kind, name), ObjectName(*scope)
+    return Alert(key=AlertKey(rule, about, instance), scope=about if of == about else of, **fields)
