@@ -94,6 +94,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " with sum (default: avg, of states last)",
     )
     parser.add_argument(
+        "--top", metavar="N", type=int, help="a table of the N objects that stand out over the time, instead of charts"
+    )
+    parser.add_argument(
+        "--by",
+        choices=[each.value for each in Aggregate if each is not Aggregate.SUM],
+        help="with --top: by which value, the greatest first, with min the least (default: max)",
+    )
+    parser.add_argument(
         "--width", type=int, metavar="CELLS", help="of the chart with its labels (default: the terminal)"
     )
     parser.add_argument("--height", type=int, default=12, metavar="LINES", help="of a chart (default: %(default)s)")
@@ -104,6 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.view.history.trend_selection import select
     from mqvitals_agent.view.screens.header import as_of_words
 
+    _refuse_options(arguments)
     with open_store_as_of(arguments) as reader:
         span = _span(reader, arguments)
         parts = _parts(span, arguments)
@@ -112,12 +121,49 @@ def run(arguments: argparse.Namespace) -> int:
             span = span._replace(since=parts.edges[0])
         chosen = select(reader, arguments.metric, arguments.objects, span)
         _refuse(parts, chosen)
+        if arguments.top is not None:
+            _print_top(reader, chosen, span, arguments)
+            return ExitCode.DONE
         if arguments.json or arguments.csv:
             _write(reader, chosen, span, parts, as_json=arguments.json)
             return ExitCode.DONE
         lines, at = _text(reader, chosen, span, parts, arguments), reader.meta().as_of
     show(lines if at is None else [as_of_words(at, now_ms()), *lines])
     return ExitCode.DONE
+
+
+def _refuse_options(arguments: argparse.Namespace) -> None:
+    """Raises Failure for options that do not go together."""
+    if arguments.top is None and arguments.by is not None:
+        raise Failure("--by is about the table of --top", hint=f"write --top 10 --by {arguments.by}")
+    if arguments.top is not None and arguments.top < 1:
+        raise Failure("--top must be 1 at least")
+    if arguments.top is not None and arguments.every is not None:
+        raise Failure("--top is about the whole time, --every about its parts", hint="leave one of them out")
+
+
+def _print_top(reader: StoreReader, chosen: Selection, span: TimeRange, arguments: argparse.Namespace) -> None:
+    """Print the objects that stand out. Raises StoreError, and Failure for a figure that a metric does not have."""
+    from mqvitals_agent.view.figures.buckets import refusal
+    from mqvitals_agent.view.figures.trend import Aggregate
+    from mqvitals_agent.view.history.trend_selection import read_trends
+    from mqvitals_agent.view.history.trend_top import top_csv, top_json, top_lists, top_text
+    from mqvitals_agent.view.screens.header import as_of_words
+
+    by = Aggregate(arguments.by or Aggregate.MAX.value)
+    for _, metric in chosen.metrics:
+        if reason := refusal(by, metric):
+            raise Failure(f"--by {by.value}: {reason}")
+    found = top_lists(read_trends(reader, chosen, span), by, arguments.top)
+    if arguments.json:
+        print(json.dumps(top_json(found)))
+    elif arguments.csv:
+        for line in top_csv(found):
+            print(line)
+    else:
+        at = reader.meta().as_of
+        lines = [] if at is None else [as_of_words(at, now_ms())]
+        show([*lines, *top_text(found, span, line_width())])
 
 
 def _parts(span: TimeRange, arguments: argparse.Namespace) -> Parts | None:

@@ -48,7 +48,7 @@ def charts_of(chosen: Selection) -> list[list[Chosen]]:
         raise Failure(
             f"{counted(len(chosen.objects), 'object')} with {counted(chosen.count, 'series', 'series')} are too many for"
             f" charts: at most {MOST_CHARTS} of {MOST_SERIES} lines are drawn, of states one line each",
-            hint="name fewer of them, or take --csv or --json",
+            hint="name fewer of them, or take --top 10, --csv or --json",
         )
     return charts
 

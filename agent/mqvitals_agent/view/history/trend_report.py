@@ -72,12 +72,13 @@ def _bucket_json(view: Trend) -> dict[str, Any]:
         "aggregate": view.aggregate.value,
         **({} if view.kept_from is None else {"kept_from": stamp(view.kept_from)}),
         **({"restarts": [stamp(ts) for ts in view.restarts]} if view.restarts else {}),
-        "points": [[stamp(ts), _shown(value, view)] for ts, value in view.points],
+        "points": [[stamp(ts), shown_value(value, view)] for ts, value in view.points],
         "covered_s": [(ms or 0) / 1000 for ms in view.intervals],
     }
 
 
-def _shown(value: float | None, view: Trend) -> int | float | None:
+def shown_value(value: float | None, view: Trend) -> int | float | None:
+    """A value that a chart shows, for programs."""
     found = _plain(value, view.metric)
     return round(found, _RATE_DIGITS) if isinstance(found, float) else found
 
@@ -95,7 +96,7 @@ def csv_rows(view: Trend) -> Iterator[tuple[str, ...]]:
     """The fields of each point: when, the value, and of a counter the rate; of a part of the time the seconds with data."""
     if view.every_ms:
         for (ts, value), ms in zip(view.points, view.intervals, strict=True):
-            yield stamp(ts), _field(_shown(value, view)), str((ms or 0) / 1000)
+            yield stamp(ts), _field(shown_value(value, view)), str((ms or 0) / 1000)
         return
     rates = charted_points(view.points, view.intervals, view.metric) if _is_counter(view) else ()
     for place, (ts, value) in enumerate(view.points):

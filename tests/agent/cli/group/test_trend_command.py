@@ -308,3 +308,33 @@ def test_mistakes_with_parts(
     """Each is a sentence."""
     assert main(["trend", "free_pct", "QM01/buffer_pool/3", *arguments, "--store", str(make_store())]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_top(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """The worst objects of a pattern with their values and when, as a table, JSON and CSV."""
+    store = make_store()
+    command = ["trend", "free_pct", "QM0*/buffer_pool/*", "--store", str(store), "--top", "1", "--by", "min"]
+    assert main(command) == 0
+    assert "1  QM01/buffer_pool/3  4 %  12:00:50" in capsys.readouterr().out
+    assert main([*command, "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == '"QM01/buffer_pool/3",free_pct,min,4,2026-11-20T12:00:50.000Z,'
+    assert main([*command, "--json"]) == 0
+    (top,) = json.loads(capsys.readouterr().out)["top"]
+    assert top["objects"] == [{"object": "QM01/buffer_pool/3", "value": 4, "at": "2026-11-20T12:00:50.000Z"}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["status", "--by", "max"], "--by is about the table of --top"),
+        (["status", "--top", "0"], "--top must be 1 at least"),
+        (["status", "--top", "3"], "--by max: status is a state"),
+        (["msgs", "--top", "3", "--every", "1m"], "--top is about the whole time"),
+    ],
+)
+def test_mistakes_with_top(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    """Each is a sentence."""
+    assert main(["trend", arguments[0], "QM01/channel/*", *arguments[1:], "--store", str(make_store())]) == 2
+    assert message in capsys.readouterr().err
