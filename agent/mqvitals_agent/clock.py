@@ -376,6 +376,9 @@ async def with_timeout(
         if not work.done():
             work.cancel()
             await asyncio.wait({work}, timeout=_CANCEL_S)
+        # What is raised holds this frame: a frame that held the task, which holds what it raised, would keep all of it
+        # until the collector comes, which an agent has come seldom.
+        del work, either
 
 
 def _on_late(done: asyncio.Task[_T], late: Callable[[_T], None]) -> None:
