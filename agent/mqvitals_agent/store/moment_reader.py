@@ -21,7 +21,8 @@ from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
-from mqvitals_agent.store.rows.samples.moment import CurrentRows, Looked, MomentQuery
+from mqvitals_agent.store.rows.samples.moment import CurrentRows, MomentQuery
+from mqvitals_agent.store.rows.samples.moment_history import Looked
 from mqvitals_agent.store.rows.samples.moment_links import LinksThen, ObjectLink, link_then
 from mqvitals_agent.store.rows.samples.objects import ObjectTimes, read_owners_as_of, read_times
 from mqvitals_agent.store.rows.tables import integer
@@ -150,6 +151,22 @@ class MomentReader(StoreReader):
     ) -> PollColumns:
         """The polls of an object until the moment at the latest, several metrics in one go."""
         return super().poll_columns(name, metrics, first=first, until=self._until(until), before=before)
+
+    def poll_columns_of_all(
+        self,
+        owner: str,
+        kind: str,
+        metrics: Sequence[str],
+        *,
+        first: int,
+        until: int = LAST,
+        before: int = FIRST,
+        most: int,
+    ) -> dict[ObjectName, PollColumns]:
+        """The polls of objects until the moment at the latest, in one go."""
+        return super().poll_columns_of_all(
+            owner, kind, metrics, first=first, until=self._until(until), before=before, most=most
+        )
 
     def hour_means(
         self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mqsamples.examples import COSTLY
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.samples import moment as moment_rows
+from mqvitals_agent.store.rows.samples import moment_history
 from mqvitals_agent.store.rows.samples.moment_links import link_then
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Source
@@ -46,7 +46,7 @@ FEW = MANY | {"_FEW": QUEUES, "_MOST_SEEKS": QUEUES}
 def these(sizes: Mapping[str, int]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, size in sizes.items():
-            patch.setattr(moment_rows, name, size)
+            patch.setattr(moment_history, name, size)
         yield
 
 
@@ -172,3 +172,42 @@ def test_objects_that_named_another_are_those_of_all_objects(
                 name: dict(every[name].items()) for name in found
             }
             assert list(found) == sorted(found)
+
+
+@COSTLY
+@given(seed=st.integers(0, 1 << 32), back=st.booleans())
+def test_polls_of_all_objects_are_those_of_each(
+    seed: int, back: bool, make: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The same times, intervals and values, and the same poll before; none where they are too many."""
+    draw = random.Random(seed)
+    path = tmp_path_factory.mktemp("kept") / "store.db"
+    cycles = cycles_of(draw, 4, 14)
+    with Store.open(path, kinds=make.kinds) as store:
+        for number, kinds in enumerate(cycles, start=1):
+            write(store, make, number, kinds)
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        first = make.ts(draw.randint(2, len(cycles)))
+        then = reader.as_of(draw.randint(first, make.ts(len(cycles)))) if back else reader
+        before, metrics = make.ts(0), ("depth", "usage")
+        found = then.poll_columns_of_all("QM02", "queue", metrics, first=first, before=before, most=1_000)
+        for name, columns in found.items():
+            alone = then.poll_columns(name, metrics, first=first, before=before)
+            assert repr(columns) == repr(alone)
+        polled = {name for each in range(2) for name in told_before(then, first, each)}
+        assert set(found) == polled
+        if then.snapshot_span("QM02", first, make.ts(len(cycles))):
+            assert then.poll_columns_of_all("QM02", "queue", metrics, first=first, before=before, most=0) == {}
+
+
+def told_before(reader: StoreReader, first: int, back: int) -> set[ObjectName]:
+    """The objects that the last snapshot before a moment polled, or with ``back`` one further back."""
+    times = reader.snapshot_span("QM02", 0, first - 1)[::-1]
+    if back >= len(times):
+        return set()
+    names = [each.name for each in reader.objects("QM02/*", gone=True)]
+    return {
+        name
+        for name in names
+        if list(reader.poll_columns(name, ("depth",), first=times[back], until=times[back]).ts) == [times[back]]
+    }

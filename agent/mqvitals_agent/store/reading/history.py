@@ -186,6 +186,29 @@ class HistoryQueries(QueryBase):
         with self._query() as connection:
             return self._history(name.kind).columns(connection, name, metrics, first=first, last=until, before=before)
 
+    def poll_columns_of_all(
+        self,
+        owner: str,
+        kind: str,
+        metrics: Sequence[str],
+        *,
+        first: int,
+        until: int = LAST,
+        before: int = FIRST,
+        most: int,
+    ) -> dict[ObjectName, PollColumns]:
+        """``poll_columns`` of the objects of a kind of an owner, as far as it has them, in one go; empty where these are more
+        than ``most`` polls. One by one hundreds of objects take twice as long.
+
+        An object may be left out. Raises UnknownNameError for an unknown metric.
+        """
+        for metric in metrics:
+            self._metric(kind, metric)
+        with self._query() as connection:
+            return self._history(kind).columns_of_all(
+                connection, owner, metrics, first=first, last=until, before=before, most=most
+            )
+
     def record_sources(self, name: ObjectName) -> tuple[Source, ...]:
         """The sources, other than polls, that have samples of an object."""
         with self._query() as connection:

@@ -7,6 +7,7 @@ through hundreds of members. So the metrics of an object that rules look equally
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -19,10 +20,13 @@ from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.store.rows.samples.history import PollColumns
 
 _HOUR_MS: Final = 3_600_000
 _SHORT_MS: Final = 600_000
 """Windows up to this long are read together: of hundreds of members each read costs more than its rows."""
+_MANY: Final = 64
+"""After so many objects of a kind all of them are read at once: reading hundreds one by one takes twice as long."""
 _NEVER: Final = -(1 << 62)
 """The time of the poll before one that had none before it."""
 
@@ -60,6 +64,8 @@ class StoredPast:
         self._baselines: dict[tuple[ObjectName, str, int], float | None] = {}
         self._sources: dict[ObjectName, tuple[Source, ...]] = {}
         self._kept = 0
+        self._alike: Counter[tuple[str, str, int, tuple[str, ...]]] = Counter()
+        """How many objects of an owner and kind were read alone, the same metrics from the same time on."""
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
         """Every poll, or record, with ts > ``since``, oldest first. The store has no past of a text."""
@@ -134,13 +140,29 @@ class StoredPast:
         since = min(since, self._now - wanted)
         before = since - max(self._now - since, _HOUR_MS)
         metrics = together or [metric]
-        found = self._reader.poll_columns(name, metrics, first=since + 1, before=before)
+        alike = name.owner, name.kind, since, tuple(metrics)
+        self._alike[alike] += 1
+        if self._alike[alike] == _MANY:
+            # The others follow.
+            most = MOST_KEPT // (2 * (len(metrics) + 2))
+            every = self._reader.poll_columns_of_all(
+                name.owner, name.kind, metrics, first=since + 1, before=before, most=most
+            )
+            for other, columns in every.items():
+                self._take(other, metrics, since, columns)
+            if name in every and (name, metric) in self._polls:
+                return
+        self._take(name, metrics, since, self._reader.poll_columns(name, metrics, first=since + 1, before=before))
+
+    def _take(self, name: ObjectName, metrics: Sequence[str], since: int, found: PollColumns) -> None:
         self._keep(len(found.ts) * (len(metrics) + 2))
         earlier = _NEVER if found.before is None else found.before
         for each in metrics:
             counter = metric_of(name.kind, each).type is MetricType.COUNTER
             polls = Polls(found.ts, found.values[each], found.intervals if counter else None, earlier)
-            self._polls[name, each] = since, polls
+            read = self._polls.get((name, each))
+            if read is None or since < read[0]:
+                self._polls[name, each] = since, polls
 
     def _records_after(
         self, name: ObjectName, metric: str, since: int, sources: Iterable[Source]

@@ -181,17 +181,59 @@ class HistoryQuery:
                 f"SELECT s.ts{where} ORDER BY t.ts DESC LIMIT 1",
                 (name.owner, max(before, FIRST), min(first - 1, LAST), *name),
             ).fetchone()
-        times, intervals, *columns = zip(*rows, strict=True) if rows else ((), (), *(() for _ in metrics))
-        # An array refuses what is no number, as a damaged file may hold.
-        return PollColumns(
-            array("q", times),
-            array("q", [-1 if ms is None else ms for ms in intervals]),
-            {
-                metric: array("d", [nan if value is None else value for value in column])
-                for metric, column in zip(metrics, columns, strict=True)
-            },
-            None if earlier is None else moment(earlier[0]),
+        return _poll_columns(rows, metrics, None if earlier is None else moment(earlier[0]))
+
+    def columns_of_all(
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        metrics: Sequence[str],
+        *,
+        first: int,
+        last: int,
+        before: int,
+        most: int,
+    ) -> dict[ObjectName, PollColumns]:
+        """``columns`` of the objects of an owner, where these are no more than ``most`` rows; else of none.
+
+        An object is left out where neither of the two snapshots before ``first`` polled it. Raises sqlite3.Error.
+        """
+        kind = self._tables.kind
+        numbers = dict(
+            connection.execute("SELECT id, name FROM object WHERE owner = ? AND kind = ?", (owner, kind)).fetchall()
         )
+        first, last, before = max(first, FIRST), min(last, LAST), max(before, FIRST)
+        (snapshots,) = connection.execute(
+            "SELECT count(*) FROM snapshot WHERE owner = ? AND ts BETWEEN ? AND ?", (owner, first, last)
+        ).fetchone()
+        if not self._columns or not numbers or len(numbers) * snapshots > most:
+            return {}
+        where = f"s.object_id BETWEEN ? AND ? AND s.source = {POLL} AND s.polled"
+        span = min(numbers), max(numbers)
+        earlier: dict[int, int] = {}
+        for (ts,) in connection.execute(
+            "SELECT ts FROM snapshot WHERE owner = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT 2",
+            (owner, before, first - 1),
+        ).fetchall():
+            rows = connection.execute(
+                f"SELECT s.object_id FROM {self._tables.history} AS s WHERE s.ts = ? AND {where}",  # noqa: S608
+                (ts, *span),
+            )
+            for (number,) in rows:
+                earlier.setdefault(number, moment(ts))
+        cells = "".join(f", {self._column(metric)}" for metric in metrics)
+        found: dict[int, list[tuple[Any, ...]]] = {number: [] for number in earlier if number in numbers}
+        for number, *row in connection.execute(
+            f"SELECT s.object_id, s.ts, s.interval_ms{cells} FROM snapshot AS t CROSS JOIN {self._tables.history} AS s"  # noqa: S608
+            f" WHERE t.owner = ? AND t.ts BETWEEN ? AND ? AND s.ts = t.ts AND {where} ORDER BY t.ts",
+            (owner, first, last, *span),
+        ):
+            if number in found:
+                found[number].append(tuple(row))
+        return {
+            ObjectName(owner, kind, text(numbers[number])): _poll_columns(rows, metrics, earlier[number])
+            for number, rows in found.items()
+        }
 
     def several(
         self,
@@ -428,3 +470,18 @@ def _sum(value: object) -> float:
     if type(value) is not float:
         raise TypeError(f"{value!r:.60} is no sum of rates")
     return value
+
+
+def _poll_columns(rows: Sequence[tuple[Any, ...]], metrics: Sequence[str], before: int | None) -> PollColumns:
+    """Rows of (ms UTC, interval, values of the metrics) as columns."""
+    times, intervals, *columns = zip(*rows, strict=True) if rows else ((), (), *(() for _ in metrics))
+    # An array refuses what is no number, as a damaged file may hold.
+    return PollColumns(
+        array("q", times),
+        array("q", [-1 if ms is None else ms for ms in intervals]),
+        {
+            metric: array("d", [nan if value is None else value for value in column])
+            for metric, column in zip(metrics, columns, strict=True)
+        },
+        before,
+    )
