@@ -172,7 +172,7 @@ class FormatPart(NamedTuple):
     write: Callable[[Any], str] | None = None
 
 
-class _Piece(NamedTuple):
+class _FormatPiece(NamedTuple):
     """Adjacent values: ``begin`` and ``end`` of their bytes, and their text when all of these are zero."""
 
     begin: int
@@ -232,7 +232,7 @@ def _together(parts: Sequence[FormatPart]) -> Iterator[list[FormatPart]]:
         yield piece
 
 
-def _piece(parts: Sequence[FormatPart]) -> _Piece:
+def _piece(parts: Sequence[FormatPart]) -> _FormatPiece:
     elements = [part.element for part in parts if part.element is not None]
     written = [part.write for part in parts if part.element is not None]
     form = ",".join(part.form if part.element is not None else part.form.replace("%", "%%") for part in parts)
@@ -243,7 +243,7 @@ def _piece(parts: Sequence[FormatPart]) -> _Piece:
     values = [
         value if write is None else write(value) for value, write in zip(struct.unpack(zeros), written, strict=True)
     ]
-    return _Piece(
+    return _FormatPiece(
         begin,
         end,
         zeros,
