@@ -78,6 +78,18 @@ def test_what_fills_says_when_or_why_not(stored: StoreReader, judging: RuleConfi
     )
 
 
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_long_names_stay_apart(storage: Frame, width: int) -> None:
+    """Of names that differ at their ends both ends are shown."""
+    page_set = next(each for each in storage.items if each.name.kind == "page_set")
+    twins = [replace(page_set, name=ObjectName("PRDQSG", "smds", f"STRUCTURE{n}/QM0{n}")) for n in (1, 2)]
+    points = {"used_pct": ((storage.now - 60_000, 3.0), (storage.now, 4.0))}
+    frame = replace(storage, items=tuple(twins), pasts={each.name: points for each in twins})
+    shown = [each.text for each in brief_lines(frame, twins[0], width, 40)]
+    assert any("/QM01" in each for each in shown[2:])
+    assert any("/QM02" in each for each in shown[2:])
+
+
 def test_what_is_stale_says_so(storage: Frame) -> None:
     """The figures stand in the tone of what is stale."""
     lines = brief_lines(storage, replace(of(storage), stale=True), 120, 40)

@@ -23,7 +23,7 @@ from mqvitals_agent.text.styled import (
     line,
     tone_of,
 )
-from mqvitals_agent.text.terminal import cells, fit, safe
+from mqvitals_agent.text.terminal import cells, cut_middle, fit, safe
 from mqvitals_agent.view.alerts.words import duration_words, open_summary, worst_first
 from mqvitals_agent.view.figures.forecast import FILLING, full_in, full_in_lines
 from mqvitals_agent.view.figures.values import MAIN_METRIC, RATE
@@ -112,7 +112,7 @@ def _pasts(frame: Frame, width: int, rows: int) -> Iterator[Line]:
     beside = min(-(-len(known) // (rows - 1)), max(width // _LEAST_PANEL, 1))
     size = (width - PANEL_GAP * (beside - 1)) // beside
     high = min(-(-len(known) // beside), rows - 1)
-    name = min(max(cells(object_words(each.name)) for each in known[: high * beside]), size // 3)
+    name = min(max(cells(object_words(each.name)) for each in known[: high * beside]), 2 * size // 5)
     oldest = min(points[0][0] for each in known for points in frame.pasts[each.name].values() if points)
     length, words = next((each for each in SPANS if frame.now - oldest <= each[0]), SPANS[-1])
     span = TimeRange(frame.now - length, frame.now)
@@ -134,7 +134,7 @@ def _past_line(frame: Frame, item: Item, span: TimeRange, sizes: tuple[int, int]
     return Line(
         (
             Span(f"{item.health.glyph if ill else ' '} ", tone),
-            Span(fit(object_words(item.name), name), Tone.STRONG),
+            Span(fit(cut_middle(object_words(item.name), name), name), Tone.STRONG),
             Span(f" {fit(value_words(figure), _VALUE, right=True)}  ", Tone.STALE if item.stale else Tone.PLAIN),
             *past_spans(figure, span, left, stale=item.stale),
         )
