@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.text.chart import TimeRange, pauses
 from mqvitals_agent.text.figure import moment, quantity, zone_name
+from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
@@ -48,7 +49,8 @@ class Trend:
     ``intervals`` are the ms that each point is about, as ``Series`` has them; none given: unknown. ``by_records``: the
     points are those of records, not of polls. ``kept_from``: samples before that time (ms UTC) have been deleted; None:
     none. ``changes`` are those of the object's definition, oldest first; the ones in its time are marked, as are
-    ``restarts`` of its queue manager (ms UTC, oldest first). With ``every_ms`` and ``aggregate`` the points are those of
+    ``restarts`` of its queue manager (ms UTC, oldest first). ``alerts`` are those about the object that fired as warnings
+    or worse in this time, in the order in which they arose. With ``every_ms`` and ``aggregate`` the points are those of
     equal parts of the time (``bucketed``): a counter's are rates, or with ``sum`` its increases.
     """
 
@@ -63,6 +65,7 @@ class Trend:
     kept_from: int | None = None
     changes: Sequence[Change] = ()
     restarts: Sequence[int] = ()
+    alerts: Sequence[Alert] = ()
     every_ms: int = 0
     aggregate: Aggregate | None = None
 
@@ -77,6 +80,7 @@ def trend_of(
     changes: Sequence[Change] = (),
     *,
     restarts: Sequence[int] = (),
+    alerts: Sequence[Alert] = (),
 ) -> Trend:
     """The trend of a metric that was read from a store."""
     return Trend(
@@ -91,6 +95,7 @@ def trend_of(
         kept_from=series.kept_from,
         changes=changes,
         restarts=restarts,
+        alerts=alerts,
     )
 
 

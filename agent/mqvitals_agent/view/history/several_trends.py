@@ -11,8 +11,9 @@ from mqvitals_agent.text.chart_lines import chart_lines
 from mqvitals_agent.text.figure import counted, object_words, zone_name
 from mqvitals_agent.text.terminal import csv_cell, cut, safe, wrap
 from mqvitals_agent.view.figures.trend import Trend, is_known
-from mqvitals_agent.view.history.trend_chart import MOST_CHARTS, MOST_SERIES, board_of, chart_of
+from mqvitals_agent.view.history.trend_chart import MOST_CHARTS, MOST_SERIES, alert_spans, board_of, chart_of
 from mqvitals_agent.view.history.trend_report import (
+    alert_lines,
     csv_rows,
     figures_words,
     from_to,
@@ -55,6 +56,7 @@ def charts_of(chosen: Selection) -> list[list[Chosen]]:
 
 def charts_text(charts: Iterable[Sequence[Trend]], width: int, height: int) -> Iterator[str]:
     """The charts below each other: the title, the lines with their digits, and the figures of each line in words."""
+    named: set[ObjectName] = set()
     for place, views in enumerate(charts):
         first = views[0]
         if place:
@@ -67,10 +69,14 @@ def charts_text(charts: Iterable[Sequence[Trend]], width: int, height: int) -> I
         yield from wrap(f"{whose}{', '.join(names)}{meaning}", width, rest="  ")
         present = [each for each in views if any(is_known(value) for _, value in each.points)]
         if present:
-            drawn = chart_of(present)
+            # The alerts of one of several objects would be taken for those of all.
+            drawn = chart_of(present, shaded=alert_spans(first.alerts, first.span.until) if whose else ())
             yield from (each.text for each in chart_lines(drawn, width, height))
             for ts, words in drawn.marks[-_MOST_MARKS:]:
                 yield from wrap(f"{MARK} {when_words(ts, first.span)} {words}", width, rest="  ")
+            if whose and first.object not in named:
+                named.add(first.object)
+                yield from alert_lines(first, width)
         for each in views:
             digit = f"{present.index(each) + 1} " if each in present and len(present) > 1 else "  "
             name = object_words(each.object) if not whose else each.metric.name

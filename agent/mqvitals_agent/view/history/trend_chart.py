@@ -21,6 +21,7 @@ from mqvitals_agent.view.figures.trend import (
     shown_words,
 )
 from mqvitals_agent.view.history.changes import change_words
+from mqvitals_rules.lifecycle.alert import Alert, Severity
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 _NEAR_LIMIT: Final = 2
@@ -102,6 +103,15 @@ def chart_of(
     behind = tuple(ChartSeries(name, points) for name, points in within)
     shown = Chart(tuple(series), scale, first.span, words, label, behind, tuple(limits), tuple(shaded), marks)
     return replace(shown, cursor=cursor, steps=bool(first.every_ms))
+
+
+def alert_spans(alerts: Iterable[Alert], until: int) -> tuple[ShadedSpan, ...]:
+    """The times in which warnings and worse fired; of those that still do, to ``until`` (ms UTC)."""
+    return tuple(
+        ShadedSpan(each.started, until if each.ended is None else each.ended, each.severity)
+        for each in alerts
+        if each.started is not None and each.severity >= Severity.WARNING
+    )
 
 
 def _name(trend: Trend, trends: Sequence[Trend]) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from mqvitals_agent.text.chart import MARK, TimeRange
 from mqvitals_agent.text.chart_lines import chart_lines
 from mqvitals_agent.text.figure import age, clock, counted, day, figure, moment, quantity, stamp, state, zone_name
+from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.text.terminal import cut, safe, wrap
 from mqvitals_agent.view.figures.trend import (
     Trend,
@@ -28,13 +29,16 @@ from mqvitals_agent.view.figures.trend import (
     unit_of,
     value_words,
 )
-from mqvitals_agent.view.history.trend_chart import chart_of
+from mqvitals_agent.view.history.trend_chart import alert_spans, chart_of
+from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 CSV_HEADER = "at,value"
 _UNITS = {"pct": "%"}
 MOST_GAPS = 5
 """The number of gaps that are named; the others are counted."""
+_MOST_ALERTS = 5
+"""The number of alerts that are named, the newest; all are marked."""
 _MOST_CHANGES = 5
 """The number of changes of the definition that are named, the newest; all are marked."""
 _RATE_DIGITS: Final = 6
@@ -56,6 +60,7 @@ def trend_json(view: Trend) -> dict[str, Any]:
         "unit": unit_of(view.metric),
         **({} if view.kept_from is None else {"kept_from": stamp(view.kept_from)}),
         **({"restarts": [stamp(ts) for ts in view.restarts]} if view.restarts else {}),
+        **({"alerts": [_alert_json(each) for each in view.alerts]} if view.alerts else {}),
         "points": [[stamp(ts), _plain(value, view.metric)] for ts, value in view.points],
         **(per_second if _is_counter(view) else {}),
     }
@@ -72,9 +77,31 @@ def _bucket_json(view: Trend) -> dict[str, Any]:
         "aggregate": view.aggregate.value,
         **({} if view.kept_from is None else {"kept_from": stamp(view.kept_from)}),
         **({"restarts": [stamp(ts) for ts in view.restarts]} if view.restarts else {}),
+        **({"alerts": [_alert_json(each) for each in view.alerts]} if view.alerts else {}),
         "points": [[stamp(ts), shown_value(value, view)] for ts, value in view.points],
         "covered_s": [(ms or 0) / 1000 for ms in view.intervals],
     }
+
+
+def _alert_json(alert: Alert) -> dict[str, Any]:
+    return {
+        "rule": alert.key.rule,
+        "severity": alert.severity.name.lower(),
+        "from": None if alert.started is None else stamp(alert.started),
+        "to": None if alert.ended is None else stamp(alert.ended),
+        "summary": alert.summary,
+    }
+
+
+def alert_lines(view: Trend, width: int) -> Iterator[str]:
+    """The alerts that are marked on a chart, the newest, in words."""
+    for each in view.alerts[-_MOST_ALERTS:]:
+        ends = "still firing" if each.ended is None else f"to {when_words(each.ended, view.span)}"
+        begin = "" if each.started is None else when_words(each.started, view.span)
+        words = f"{health_of(each.severity).glyph} {begin} {ends}  {safe(each.key.rule)} {safe(each.summary)}"
+        yield from wrap(words, width, rest="  ")
+    if len(view.alerts) > _MOST_ALERTS:
+        yield f"{len(view.alerts) - _MOST_ALERTS:,} earlier alerts"
 
 
 def shown_value(value: float | None, view: Trend) -> int | float | None:
@@ -130,12 +157,13 @@ def trend_text(view: Trend, width: int, height: int) -> list[str]:
     if not present:
         reason = f": {view.why}" if view.why else ""
         return [*lines, *wrap(f"Absent at all {_polls(len(view.points), view)}{reason}", width), *_footer(view, width)]
-    drawn = chart_of([view])
+    drawn = chart_of([view], shaded=alert_spans(view.alerts, view.span.until))
     lines += [each.text for each in chart_lines(drawn, width, height)]
     for ts, changed in drawn.marks[-_MOST_CHANGES:]:
         lines += wrap(f"{MARK} {when_words(ts, view.span)} {changed}", width, rest="  ")
     if len(drawn.marks) > _MOST_CHANGES:
         lines.append(f"{MARK} {len(drawn.marks) - _MOST_CHANGES:,} earlier")
+    lines += alert_lines(view, width)
     words = figures_words(view)
     return [*lines, "", *wrap(words, width, rest="  "), *_footer(view, width)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +12,7 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.trend import Trend, trend_of
 from mqvitals_config.decoding.problem import suggestion
+from mqvitals_rules.lifecycle.alert import Alert, Severity
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.journal import EntryKind
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType
@@ -138,6 +139,8 @@ def _refuse_text(kind: str, metric: Metric) -> None:
 
 def read_trends(reader: StoreReader, chosen: Selection, span: TimeRange) -> Iterator[Trend]:
     """The series, of which any number is read in a few queries: without changes and reasons. Raises StoreError."""
+    alerts = read_alerts_of(reader, span)
+    restarts = {owner: read_restarts(reader, owner, span) for owner in {name.owner for name, _ in chosen.objects}}
     by_kind: dict[str, list[ObjectName]] = {}
     for name, _ in chosen.objects:
         by_kind.setdefault(name.kind, []).append(name)
@@ -146,11 +149,18 @@ def read_trends(reader: StoreReader, chosen: Selection, span: TimeRange) -> Iter
         metrics = wanted[names[0]]
         for name, series in reader.trends_of(names, [each.name for each in metrics], *span):
             for metric in metrics:
-                yield trend_of(name, metric, series[metric.name], span)
+                yield trend_of(
+                    name,
+                    metric,
+                    series[metric.name],
+                    span,
+                    restarts=restarts[name.owner],
+                    alerts=alerts.get(name, ()),
+                )
 
 
 def read_told_trend(reader: StoreReader, name: ObjectName, metric: Metric, span: TimeRange) -> Trend:
-    """A series with what a chart says of it: why it is absent, changes of the definition, restarts. Raises StoreError."""
+    """A series with what a chart says of it: why it is absent, changes of the definition, restarts, alerts. Raises StoreError."""
     meta = reader.meta()
     series = reader.trend(name, metric.name, *span)
     current = reader.current(name).get(metric.name)
@@ -163,7 +173,21 @@ def read_told_trend(reader: StoreReader, name: ObjectName, metric: Metric, span:
         why = Absence.NEEDS_STATISTICS.value
     note = f"The past: {safe(meta.origin)}" if meta.ended else ""
     changes = reader.changes(objects=[name], since=span.since, until=span.until, limit=_MOST_CHANGES)
-    return trend_of(name, metric, series, span, why, note, changes, restarts=read_restarts(reader, name.owner, span))
+    restarts, alerts = read_restarts(reader, name.owner, span), read_alerts_of(reader, span).get(name, ())
+    return trend_of(name, metric, series, span, why, note, changes, restarts=restarts, alerts=alerts)
+
+
+def read_alerts_of(reader: StoreReader, span: TimeRange) -> Mapping[ObjectName, Sequence[Alert]]:
+    """The alerts that fired as warnings or worse in a time, by the objects that they are about or whose rules they are
+    of, in the order they arose. Raises StoreError.
+    """
+    found: dict[ObjectName, list[Alert]] = {}
+    for stored in reader.alerts_within(*span):
+        alert = stored.alert
+        if alert.severity >= Severity.WARNING and alert.started is not None:
+            for name in {alert.key.object, alert.scope}:
+                found.setdefault(name, []).append(alert)
+    return found
 
 
 def read_restarts(reader: StoreReader, owner: str, span: TimeRange) -> tuple[int, ...]:

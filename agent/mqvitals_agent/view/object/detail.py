@@ -19,6 +19,7 @@ from mqvitals_agent.view.figures.trend import Trend, trend_of
 from mqvitals_agent.view.figures.values import MAIN_METRIC
 from mqvitals_agent.view.history.changes import ObjectChanges, read_changes_of
 from mqvitals_agent.view.history.console import ConsoleExcerpt, read_console
+from mqvitals_agent.view.history.trend_chart import alert_spans
 from mqvitals_agent.view.lists.items import health_by_object, health_of_item
 from mqvitals_agent.view.lists.related import RelatedObjects, read_related
 from mqvitals_agent.view.lists.tasks import TASKS, read_tasks, with_tasks
@@ -28,7 +29,7 @@ from mqvitals_agent.view.object.what_if import WhatIfInputs, read_what_if
 from mqvitals_agent.view.status import GroupStatus, silent_since
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation
-from mqvitals_rules.lifecycle.alert import Alert, Severity
+from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.ruleset.rule import Rule, RuleKind
 from mqvitals_rules.ruleset.tuning import Changed
 from mqvitals_rules.snapshot import Instance, ObjectName
@@ -200,11 +201,7 @@ def read_object_detail(
         board=read_board(reader, [each for each in board if each != (name, shown)], span),
         card=read_card(reader, name, values, thresholds, data.now),
         thresholds=thresholds,
-        alert_spans=tuple(
-            ShadedSpan(alert.started, data.now if alert.ended is None else alert.ended, alert.severity)
-            for alert in alerts
-            if alert.started is not None and alert.severity >= Severity.WARNING
-        ),
+        alert_spans=alert_spans(alerts, data.now),
         full_in=read_full_in(reader, name, values, data.now) if name.kind in FILLING and not stale else None,
     )
 

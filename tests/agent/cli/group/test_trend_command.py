@@ -37,7 +37,7 @@ def values(shown: dict[str, Any]) -> list[float | None]:
 def test_json(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
     """One line: every poll of the replay, null where no answer came."""
     shown = trend(capsys, make_store(), "free_pct", "QM01/buffer_pool/3")
-    assert list(shown) == ["metric", "object", "unit", "points"]
+    assert list(shown) == ["metric", "object", "unit", "alerts", "points"]
     assert (shown["metric"], shown["object"], shown["unit"]) == ("free_pct", "QM01/buffer_pool/3", "pct")
     assert values(shown) == [60, 50, 40, None, 10, 4]
     assert shown["points"][0][0] == "2026-11-20T12:00:00.000Z"
@@ -338,3 +338,19 @@ def test_mistakes_with_top(
     """Each is a sentence."""
     assert main(["trend", arguments[0], "QM01/channel/*", *arguments[1:], "--store", str(make_store())]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_alerts_are_marked(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those about the object that fired in the time: on the axis, in words below, and in JSON; not those of others."""
+    store = make_store()
+    shown = trend(capsys, store, "free_pct", "QM01/buffer_pool/3")
+    rules = {each["rule"] for each in shown["alerts"]}
+    assert rules
+    assert all(each["severity"] in ("warning", "critical") for each in shown["alerts"])
+    both = trend(capsys, store, "free_pct,status", "QM01/buffer_pool/3", "QM01/channel/TO.QM02")["series"]
+    assert next(each for each in both if each["metric"] == "free_pct")["alerts"] == shown["alerts"]
+    assert main(["trend", "free_pct", "QM01/buffer_pool/3", "--store", str(store)]) == 0
+    text = capsys.readouterr().out
+    assert all(rule in text for rule in rules)
+    axis = next(line for line in text.splitlines() if "└" in line)
+    assert "━" in axis or "▲" in axis or "●" in axis
