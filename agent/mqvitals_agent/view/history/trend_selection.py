@@ -78,8 +78,8 @@ def select(reader: StoreReader, metrics: str, patterns: Sequence[str], span: Tim
             metric_of(next(iter(names)), text)
     named = {kind: tuple(found for each in wanted if (found := _found(KINDS[kind], each))) for kind in kinds}
     for name, exact in names.items():
-        for text in wanted if exact else ():
-            metric_of(name, text)
+        if exact and not named[name.kind]:
+            metric_of(name, wanted[0])
     for kind, found_metrics in named.items():
         for metric in found_metrics:
             _refuse_text(kind, metric)
