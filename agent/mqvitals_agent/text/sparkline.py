@@ -77,17 +77,21 @@ def spark_spans(
 ) -> tuple[Span, ...]:
     """The sparkline of a share, per cent: each cell in the tone that a meter of its value has, so that a short time
     beyond a bound is seen. ``tone`` takes the place of all of them, such as that of what is stale."""
-    spans: list[Span] = []
+    parts: list[tuple[list[str], Tone]] = []
+    drawn: dict[float, tuple[str, Tone]] = {}
     for value in worst_of_stretches(points, span, width, low_is_bad=low_is_bad):
-        char, here = " ", spans[-1].tone if spans else Tone.PLAIN
-        if value is not None:
-            char = _block(value, 0.0, 100.0)
-            here = meter_tone(value, bounds, low_is_bad=low_is_bad) if tone is None else tone
-        if spans and spans[-1].tone is here:
-            spans[-1] = spans[-1]._replace(text=spans[-1].text + char)
+        if value is None:
+            char, here = " ", parts[-1][1] if parts else Tone.PLAIN
+        elif (known := drawn.get(value)) is not None:
+            char, here = known
         else:
-            spans.append(Span(char, here))
-    return tuple(spans)
+            found = meter_tone(value, bounds, low_is_bad=low_is_bad) if tone is None else tone
+            char, here = drawn[value] = _block(value, 0.0, 100.0), found
+        if parts and parts[-1][1] is here:
+            parts[-1][0].append(char)
+        else:
+            parts.append(([char], here))
+    return tuple(Span("".join(chars), here) for chars, here in parts)
 
 
 def _apart(times: list[int]) -> float:

@@ -5,7 +5,7 @@ Its alerts, its vital figures as on its page, with the last hour of the main one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.text.chart import TimeRange
@@ -29,6 +29,7 @@ from mqvitals_agent.view.figures.forecast import FILLING, full_in, full_in_lines
 from mqvitals_agent.view.figures.values import MAIN_METRIC, RATE
 from mqvitals_agent.view.object.card import CardFigure, card_metrics
 from mqvitals_agent.view.object.card_lines import SPANS, card_lines, card_titles, past_spans, value_words
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.thresholds import Threshold, low_end_is_bad, thresholds_of
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
@@ -47,14 +48,27 @@ def brief_lines(frame: Frame, item: Item, width: int, rows: int) -> tuple[Line, 
     """
     if rows < LEAST_ROWS:
         return ()
+    holding = _holding(frame)
     shown = [
         heading(object_words(item.name), width),
         *_state(frame, item, width),
-        *_card(frame, item, width),
+        *_card(frame, item, holding, width),
         *_full_in(frame, item, width),
     ]
-    shown += _pasts(frame, width, rows - len(shown))
+    shown += _pasts(frame, holding, width, rows - len(shown))
     return tuple(each._replace(figure="") for each in shown[:rows])
+
+
+_Holding = Mapping[ObjectName, Collection[str]]
+"""The rules that hold, by object."""
+
+
+def _holding(frame: Frame) -> _Holding:
+    found: dict[ObjectName, set[str]] = {}
+    for alert in frame.data.alerts:
+        for name in (alert.key.object, alert.scope):
+            found.setdefault(name, set()).add(alert.key.rule)
+    return found
 
 
 def _state(frame: Frame, item: Item, width: int) -> Iterator[Line]:
@@ -73,20 +87,19 @@ def _state(frame: Frame, item: Item, width: int) -> Iterator[Line]:
         yield Line((Span(f"  {Health.OK.glyph} ", Tone.OK), Span(f"no alert is open about it{ruled}", Tone.FAINT)))
 
 
-def _card(frame: Frame, item: Item, width: int) -> Iterator[Line]:
-    card = tuple(_figures(frame, item, card_metrics(item.name.kind, item.values)))
+def _card(frame: Frame, item: Item, holding: _Holding, width: int) -> Iterator[Line]:
+    card = tuple(_figures(frame, item, holding.get(item.name, ()), card_metrics(item.name.kind, item.values)))
     titles = card_titles(card, frame.now, width, compared=False)
     if titles:
         yield line(titles, Tone.FAINT)
     yield from card_lines(card, frame.now, width, stale=item.stale, compared=False)
 
 
-def _figures(frame: Frame, item: Item, metrics: Iterable[str]) -> Iterator[CardFigure]:
+def _figures(frame: Frame, item: Item, holding: Collection[str], metrics: Iterable[str]) -> Iterator[CardFigure]:
     """Figures of its card. A threshold that is reached while its rule does not hold asks for more than this figure: it is
     left out."""
     kind, past = item.name.kind, frame.pasts.get(item.name, {})
     numbers = {name: each.value for name, each in item.values.items()}
-    holding = {each.key.rule for each in frame.data.alerts if item.name in (each.key.object, each.scope)}
 
     def in_force(each: Threshold) -> bool:
         value = numbers.get(each.metric)
@@ -103,7 +116,7 @@ def _figures(frame: Frame, item: Item, metrics: Iterable[str]) -> Iterator[CardF
         yield CardFigure(metric_of(kind, name), latest, points, rate, None, own, low)
 
 
-def _pasts(frame: Frame, width: int, rows: int) -> Iterator[Line]:
+def _pasts(frame: Frame, holding: _Holding, width: int, rows: int) -> Iterator[Line]:
     """The last hour of the objects of the list, as many as there are rows for, beside each other where it is wide and
     they are many."""
     known = [each for each in (*frame.items, *frame.tasks) if any(frame.pasts.get(each.name, {}).values())]
@@ -116,18 +129,20 @@ def _pasts(frame: Frame, width: int, rows: int) -> Iterator[Line]:
     oldest = min(points[0][0] for each in known for points in frame.pasts[each.name].values() if points)
     length, words = next((each for each in SPANS if frame.now - oldest <= each[0]), SPANS[-1])
     span = TimeRange(frame.now - length, frame.now)
-    lines = tuple(_past_line(frame, each, span, (name, size)) for each in known[: high * beside])
+    lines = tuple(
+        _past_line(frame, each, holding.get(each.name, ()), span, (name, size)) for each in known[: high * beside]
+    )
     yield heading(f"All of them, {words}", width)
     yield from beside_each_other([Panel(size, lines[at : at + high]) for at in range(0, len(lines), high)])
 
 
-def _past_line(frame: Frame, item: Item, span: TimeRange, sizes: tuple[int, int]) -> Line:
+def _past_line(frame: Frame, item: Item, holding: Collection[str], span: TimeRange, sizes: tuple[int, int]) -> Line:
     """The sign of what is ill, the name, the newest value and the sparkline of an object's main figure; ``sizes`` are the
     cells of names and of the line."""
     name, width = sizes
     kind = item.name.kind
     metric = RATE.get(kind, MAIN_METRIC[kind])
-    (figure,) = _figures(frame, item, [metric if metric in frame.pasts[item.name] else MAIN_METRIC[kind]])
+    (figure,) = _figures(frame, item, holding, [metric if metric in frame.pasts[item.name] else MAIN_METRIC[kind]])
     ill = item.health >= Health.UNKNOWN
     tone = tone_of(item.health) if ill else Tone.FAINT
     left = max(width - name - _VALUE - 5, 1)
