@@ -92,6 +92,7 @@ class AnswerReader:
         """Take the next replies into account. Raises nothing, whatever their bytes."""
         decode, take_unknown, add = self._decoder.decode_values, self._decoder.take_unknown, self._tracker.add
         parameters, key, totals = self._parameters, self._key, self._totals
+        checked = ""
         for reply in replies:
             sender = self._queue_manager
             unknown = 0
@@ -99,9 +100,10 @@ class AnswerReader:
                 item = decode(reply.data, reply.ccsid, parameters)
                 responder = item.get(mq.MQCACF_RESPONSE_Q_MGR_NAME)
                 if responder and type(responder) is str:
-                    if not is_owner_name(responder):
+                    # Mostly one reply after another is of the same queue manager.
+                    if responder != checked and not is_owner_name(responder):
                         raise PcfError(0, "the name of a queue manager")  # noqa: TRY301 - as damage that the decoder finds
-                    sender = responder
+                    sender = checked = responder
             except PcfError:
                 self._damaged += 1
             else:

@@ -37,6 +37,8 @@ _RECORDS_MS = 4 * 3_600_000
 """So far back, beyond what rules look at, records are read at the start: the newest may be that old."""
 
 _POLL = Source.POLL
+_PORTION = 16
+"""So many polls at least are forgotten at once."""
 
 
 class WindowedMetric(NamedTuple):
@@ -104,7 +106,7 @@ class PollTrack(Track):
         """Add the newest poll."""
         self.ts.append(ts)
         self.intervals.append(interval)
-        for column, value in zip(self.columns, values, strict=True):
+        for column, value in zip(self.columns, values, strict=False):
             column.append(value)
 
     def shift(self, by_ms: int) -> None:
@@ -201,8 +203,8 @@ class WindowHistory:
                 track = tracks[name] = self._begin(name, plan)
             elif track.ts[-1] >= ts:
                 continue
-            values = [_number(value) for value in map(reading.values.get, plan.metrics)]
-            if name in beside:
+            values = _numbers(reading.values, plan)
+            if beside and name in beside:
                 _fill(values, plan, beside[name])
             if plan.texts:
                 plan.make_comparable(values)
@@ -299,7 +301,9 @@ class WindowHistory:
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first, absent values included as None. Raises as ``points``."""
         polls = self._last_polls(object_name, metric, count)
-        recorded = self._recorded.get(object_name) if self._recorded and count > 0 else None
+        if not self._recorded or count < 1:
+            return polls
+        recorded = self._recorded.get(object_name)
         if not recorded:
             return polls
         found = {
@@ -340,7 +344,7 @@ class WindowHistory:
 
     def _add_record(self, record: Reading, plan: _WindowPlan, now: int) -> None:
         track = self._record_track(record, plan)
-        values = [_number(value) for value in map(record.values.get, plan.metrics)]
+        values = _numbers(record.values, plan)
         plan.make_comparable(values)
         track.put(record.ts, record.interval_ms, values)
         if plan.usual:
@@ -418,9 +422,9 @@ class WindowHistory:
         times = track.ts
         spare = len(times) - plan.polls
         # Deleting at the front moves what is behind it: done in portions, and only when a portion is due.
-        if spare < 16 or times[15] > now - plan.span_ms:
+        if spare < _PORTION or times[_PORTION - 1] > now - plan.span_ms:
             return
-        count = 16
+        count = _PORTION
         while count < spare and times[count] <= now - plan.span_ms:
             count += 1
         track.drop(count)
@@ -465,16 +469,16 @@ def _as_points(samples: Iterable[Sample]) -> list[Point]:
     return [Point(sample.ts, sample.value, sample.interval_ms) for sample in samples]
 
 
-def _number(value: Reported | None) -> float:
-    if value is None or value.__class__ is Absence:
-        return nan
-    return value  # type: ignore[return-value]
+def _numbers(values: Mapping[str, Reported], plan: _WindowPlan) -> list[float]:
+    """What is kept of a reading: NaN for what is absent, a text as it is."""
+    found = map(values.get, plan.metrics)
+    return [nan if value is None or value.__class__ is Absence else value for value in found]  # type: ignore[misc]
 
 
 def _fill(values: list[float], plan: _WindowPlan, readings: Iterable[Reading]) -> None:
     """Put in the values of other answers of the same snapshot. Absence never replaces a value."""
     for reading in readings:
         for metric, place in plan.index.items():
-            value = _number(reading.values.get(metric))
-            if value == value:
-                values[place] = value
+            value = reading.values.get(metric)
+            if value is not None and value.__class__ is not Absence and value == value:
+                values[place] = value  # type: ignore[assignment]

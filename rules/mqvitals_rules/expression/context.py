@@ -153,8 +153,14 @@ def _joined(members: MemberSet, body: Body, function: str) -> bool | float | Non
 
 
 def _any(members: MemberSet, body: Body) -> bool | None:
-    found = some(body(member, values.get) for member, values in members)
-    return None if found is False and members.unplaced else found
+    unknown = False
+    for member, values in members:
+        truth = body(member, values.get)
+        if truth:
+            return True
+        if truth is None:
+            unknown = True
+    return None if unknown or members.unplaced else False
 
 
 def _any_called(members: MemberSet, body: Body, name: str) -> bool | None:

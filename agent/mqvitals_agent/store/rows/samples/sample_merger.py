@@ -47,6 +47,8 @@ class SampleMerger:
         self._tables = tables
         self._shapes = shapes
         self._arrangement = ColumnOrder(tables.numbers, tables.metrics, tables.kind)
+        self._arranged: Shape | None = None
+        """The shape of the last sample: mostly that of the next one too."""
         self._inserts: dict[frozenset[Shape], tuple[str, ColumnOrder]] = {}
 
     def sample(self, ts: int, object_id: int, readings: Sequence[ReadingCells]) -> SampleRow | None:
@@ -68,10 +70,11 @@ class SampleMerger:
             shape = self._shapes.of(metrics)
         if not polled and not answered:
             return None
-        if self._arrangement.of(shape) is None:
+        if shape is not self._arranged and self._arrangement.of(shape) is None:
             found = merged([each.reading for each in readings])
             shape = self._shapes.of(tuple(found))
             values = shape.cells(tuple(found.values()))
+        self._arranged = shape
         return SampleRow(ts, object_id, NULL if interval is None else interval, polled, shape, values)
 
     def row(self, sample: SampleRow) -> tuple[Any, ...]:
