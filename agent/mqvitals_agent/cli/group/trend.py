@@ -102,6 +102,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --top: by which value, the greatest first, with min the least (default: max)",
     )
     parser.add_argument(
+        "--compare",
+        metavar="DAY",
+        help="beside the same time of an earlier day: yesterday, last-week, or the date of the day on which it began",
+    )
+    parser.add_argument(
         "--width", type=int, metavar="CELLS", help="of the chart with its labels (default: the terminal)"
     )
     parser.add_argument("--height", type=int, default=12, metavar="LINES", help="of a chart (default: %(default)s)")
@@ -124,6 +129,9 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.top is not None:
             _print_top(reader, chosen, span, arguments)
             return ExitCode.DONE
+        if arguments.compare is not None:
+            _print_comparison(reader, chosen, span, parts, arguments)
+            return ExitCode.DONE
         if arguments.json or arguments.csv:
             _write(reader, chosen, span, parts, as_json=arguments.json)
             return ExitCode.DONE
@@ -140,6 +148,8 @@ def _refuse_options(arguments: argparse.Namespace) -> None:
         raise Failure("--top must be 1 at least")
     if arguments.top is not None and arguments.every is not None:
         raise Failure("--top is about the whole time, --every about its parts", hint="leave one of them out")
+    if arguments.top is not None and arguments.compare is not None:
+        raise Failure("--top makes no comparison", hint="leave --top or --compare out")
 
 
 def _print_top(reader: StoreReader, chosen: Selection, span: TimeRange, arguments: argparse.Namespace) -> None:
@@ -164,6 +174,57 @@ def _print_top(reader: StoreReader, chosen: Selection, span: TimeRange, argument
         at = reader.meta().as_of
         lines = [] if at is None else [as_of_words(at, now_ms())]
         show([*lines, *top_text(found, span, line_width())])
+
+
+def _print_comparison(
+    reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None, arguments: argparse.Namespace
+) -> None:
+    """Print the series beside those of an earlier day. Raises StoreError, and Failure for a day that cannot be read."""
+    from mqvitals_agent.text.figure import shown_zone
+    from mqvitals_agent.view.history.trend_chart import MOST_CHARTS
+    from mqvitals_agent.view.history.trend_comparison import (
+        compared,
+        comparison_csv,
+        comparison_json,
+        comparison_text,
+        earlier_day,
+    )
+    from mqvitals_agent.view.history.trend_selection import read_trends
+    from mqvitals_agent.view.screens.header import as_of_words
+
+    try:
+        earlier = earlier_day(arguments.compare, span, shown_zone())
+    except ValueError as error:
+        raise Failure(f"--compare {arguments.compare!r}: {error}") from error
+    as_text = not (arguments.json or arguments.csv)
+    if as_text and chosen.count > MOST_CHARTS:
+        raise Failure(
+            f"{chosen.count:,} series are too many for charts: at most {MOST_CHARTS} are compared",
+            hint="name fewer of them, or take --csv or --json",
+        )
+    past = {(each.object, each.metric.name): each for each in read_trends(reader, chosen, earlier.span(span))}
+    there = None if parts is None else parts._replace(edges=[edge - earlier.ms for edge in parts.edges])
+    found = []
+    for view in read_trends(reader, chosen, span):
+        before = past[view.object, view.metric.name]
+        shown = None if parts is None or there is None else (parts.of(view), there.of(before))
+        found.append(compared(view, before, earlier, shown=shown))
+    if arguments.json:
+        shown_json = [comparison_json(each) for each in found]
+        print(json.dumps({"series": shown_json} if chosen.several else shown_json[0]))
+    elif arguments.csv:
+        for line in comparison_csv(found, parts=parts is not None):
+            print(line)
+    else:
+        at = reader.meta().as_of
+        lines = [] if at is None else [as_of_words(at, now_ms())]
+        show([*lines, *comparison_text(found, *_size(arguments))])
+
+
+def _size(arguments: argparse.Namespace) -> tuple[int, int]:
+    """Cells and lines of a chart."""
+    width = line_width() if arguments.width is None else arguments.width
+    return min(max(width, 20), 1000), min(max(arguments.height, 2), 200)
 
 
 def _parts(span: TimeRange, arguments: argparse.Namespace) -> Parts | None:
@@ -228,8 +289,7 @@ def _text(
     from mqvitals_agent.view.history.trend_report import trend_text
     from mqvitals_agent.view.history.trend_selection import read_told_trend
 
-    width = line_width() if arguments.width is None else arguments.width
-    size = min(max(width, 20), 1000), min(max(arguments.height, 2), 200)
+    size = _size(arguments)
     charts = [[read_told_trend(reader, *each, span) for each in chart] for chart in charts_of(chosen)]
     if parts is not None:
         charts = [[parts.of(each) for each in chart] for chart in charts]

@@ -354,3 +354,55 @@ def test_alerts_are_marked(make_store: MakeStore, capsys: pytest.CaptureFixture[
     assert all(rule in text for rule in rules)
     axis = next(line for line in text.splitlines() if "└" in line)
     assert "━" in axis or "▲" in axis or "●" in axis
+
+
+@pytest.fixture
+def two_days(tmp_path: Path) -> Path:
+    """A queue polled each hour of two days: its depth is the hour, on the second day 100 more."""
+    path, name = tmp_path / "days.db", ObjectName("QM01", "queue", "PAY.IN")
+    with Store.open(path, replay=True, source="made up.jsonl", group="PRDQSG") as store:
+        intake = Ingest(store, load_rule_config(Settings()))
+        for hour in range(48):
+            ts = 1795132800000 + hour * 3_600_000  # 2026-11-20 00:00 UTC
+            depth = hour % 24 + (100 if hour >= 24 else 0)
+            intake.take(
+                [Snapshot("QM01", False, hour + 1, ts, (Reading(name, "INQUIRE_Q_STATUS", ts, {"depth": depth}),))]
+            )
+    return path
+
+
+def test_compared_with_yesterday(two_days: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same hours of the day before, in the chart, as JSON and as CSV."""
+    command = ["trend", "depth", "QM01/queue/PAY.IN", "--store", str(two_days), "--from", "2026-11-21T08:00Z"]
+    command += ["--to", "2026-11-21T10:00Z", "--compare"]
+    assert main([*command, "yesterday", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert values(shown) == [108, 109, 110]
+    assert [value for _, value in shown["compared"]["points"]] == [8, 9, 10]
+    assert shown["compared"]["figures"]["max"]["difference"] == 100
+    assert main([*command, "2026-11-20", "--every", "1h", "--csv"]) == 0
+    assert '"QM01/queue/PAY.IN",depth,2026-11-21T09:00:00.000Z,109,9,100' in [
+        line.replace(".0,", ",").removesuffix(".0") for line in capsys.readouterr().out.splitlines()
+    ]
+    assert main([*command, "yesterday"]) == 0
+    out = capsys.readouterr().out
+    assert "+100 msgs" in out
+    assert "yesterday, 2026-11-20 08:00:00 to 10:00:00" in " ".join(out.split())
+    assert main([*command, "last-week"]) == 0
+    assert "no data" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--compare", "2026-11-21"], "--compare '2026-11-21': the time shown begins on 2026-11-20"),
+        (["--compare", "noon"], "write yesterday, last-week or a date"),
+        (["--compare", "yesterday", "--top", "2"], "--top makes no comparison"),
+    ],
+)
+def test_mistakes_with_comparisons(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    """Each is a sentence."""
+    assert main(["trend", "free_pct", "QM01/buffer_pool/3", *arguments, "--store", str(make_store())]) == 2
+    assert message in capsys.readouterr().err
