@@ -261,7 +261,8 @@ class WindowHistory:
             self._look_at(object_name)
         track = self._track
         column, counter = self._plan.places[metric]
-        if not counter and not self._recorded and (since >= track.floor or self._older is None):
+        here = since >= track.floor or self._older is None
+        if here and not counter and (not self._recorded or object_name not in self._recorded):
             # The usual case, for thousands of objects: without points of the polls.
             times = track.ts
             start = bisect_right(times, since)

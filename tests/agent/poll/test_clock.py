@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from mqvitals_agent.poll.local_time import QueueManagerClock, local_ms
+from mqvitals_agent.poll.local_time import QueueManagerClock, local_ms, told_time
 from mqvitals_rules.timestamps import parse_iso
 
 NOON = parse_iso("2026-11-20T12:00:00.000Z")
@@ -25,6 +25,8 @@ def test_dates_and_times_are_read() -> None:
     ]:
         assert local_ms(date, time) is None
     assert local_ms(None, (1, 2)) is None
+    assert told_time(None, (1, 2)) is None
+    assert told_time("2026-11-20", "12.59.59") == ("2026-11-20 12.59.59", local_ms("2026-11-20", "12.59.59"))
 
 
 def observed(offset_ms: int, *, polls: int = 3, behind_ms: int = 500, step_ms: int = 10_000) -> QueueManagerClock:

@@ -15,7 +15,7 @@ from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
-from mqvitals_rules.history import MetricHistory, Point
+from mqvitals_rules.history import MetricHistory, Point, covered_values
 from mqvitals_rules.snapshot import Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -184,6 +184,11 @@ def test_memory_and_store_are_one_past(
             for metric in ("depth", "puts"):
                 last = list(history.last(make.queue(), metric, count))
                 assert [point[:2] for point in last] == [p[:2] for p in plain(snapshots, metric, 0)[-count:]]
+                for since in (make.ts(max(0, cycle - back)), snapshots[-1].ts - 1, snapshots[-1].ts - 50_000):
+                    window = max(1, snapshots[-1].ts - since)
+                    covered = history.covered(make.queue(), metric, since, window)
+                    points = history.points(make.queue(), metric, since)
+                    assert list(covered) == list(covered_values(points, since, window))
             store.write(snapshots[-1], make.verdict())
     older.close()
 
