@@ -67,7 +67,7 @@ class MomentReader(StoreReader):
 
     def __init__(self, reader: StoreReader, at: int, kept: KeptMoments) -> None:
         """For ``StoreReader.as_of``; ``kept`` is what was read at a later moment than ``at``, and is added to."""
-        super().__init__(reader.path, reader._connection, reader._kinds, reader._limit_s)
+        super().__init__(reader.path, reader._connection, reader._kinds, reader._limit_s, reader)
         self.at = at
         self._kept = kept
         self._owners: tuple[Owner, ...] | None = None
@@ -77,7 +77,8 @@ class MomentReader(StoreReader):
 
     def as_of(self, at: int) -> StoreReader:
         """A view of the same store as of another moment."""
-        return MomentReader(self, at, KeptMoments())
+        # What was read serves every moment before the time when it was read.
+        return MomentReader(self, at, self._kept if at <= self.at else KeptMoments())
 
     def meta(self) -> StoreMeta:
         """The store's own facts, with the moment."""

@@ -12,6 +12,7 @@ from mqvitals_agent.store.file.schema import (
     open_reader,
 )
 from mqvitals_agent.store.reading.alerts import AlertQueries
+from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.reading.history import HistoryQueries
 from mqvitals_agent.store.reading.messages import MessageQueries
 from mqvitals_agent.store.reading.objects import ObjectQueries
@@ -34,9 +35,16 @@ class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
     when the query takes longer than ``limit_s``.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, kinds: Mapping[str, Kind], limit_s: float) -> None:
-        """For ``open``."""
-        super().__init__(path, connection, kinds, limit_s)
+    def __init__(
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        kinds: Mapping[str, Kind],
+        limit_s: float,
+        like: QueryBase | None = None,
+    ) -> None:
+        """For ``open`` and ``as_of``."""
+        super().__init__(path, connection, kinds, limit_s, like)
         self._kept_until = 0
         self._kept_moments: KeptMoments | None = None
         self._kept_mark: Mapping[str, tuple[int, int]] = {}

@@ -54,8 +54,15 @@ class QueryBase:
     generation = 0
     """What cannot be read raises."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, kinds: Mapping[str, Kind], limit_s: float) -> None:
-        """For ``open``."""
+    def __init__(
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        kinds: Mapping[str, Kind],
+        limit_s: float,
+        like: QueryBase | None = None,
+    ) -> None:
+        """For ``open``; ``like`` is another reader of the connection, whose columns are those of this one."""
         self.path = path
         self._connection = connection
         self._kinds = kinds
@@ -63,8 +70,8 @@ class QueryBase:
         self._tables = tables_of(kinds)
         self._actions = NO_ACTIONS
         self._firing = FiringAlerts()
-        self._schema = -1
-        self._columns: dict[str, frozenset[str]] = {}
+        self._schema: int = -1 if like is None else like._schema
+        self._columns: dict[str, frozenset[str]] = {} if like is None else like._columns
         with self._query():
             self._look_at_columns()
 

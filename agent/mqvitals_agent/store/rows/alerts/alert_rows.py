@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -227,12 +227,14 @@ def read_alerts_as_of(
     if number is not None:
         where += " AND id = ?"
         parameters.append(number)
+    every = list(read_alerts(connection, where, tuple(parameters)))
+    changed = _transitions_by(connection, [stored.id for stored in every if stored.alert.updated > at], at)
     found = []
-    for stored in read_alerts(connection, where, tuple(parameters)):
+    for stored in every:
         if stored.alert.updated <= at:
             found.append(stored)
-        elif before := [each for each in read_transitions(connection, stored.id) if each.ts <= at]:
-            found.append(StoredAlert(stored.id, _as_of(stored.alert, before)))
+        elif stored.id in changed:
+            found.append(StoredAlert(stored.id, _as_of(stored.alert, changed[stored.id])))
     firing = {each.alert.key for each in found if each.alert.state is AlertState.FIRING}
     return [
         each
@@ -264,13 +266,33 @@ def _as_of(alert: Alert, before: list[StoredTransition]) -> Alert:
     )
 
 
+def _transitions_by(
+    connection: sqlite3.Connection, numbers: Sequence[int], at: int
+) -> dict[int, list[StoredTransition]]:
+    """The transitions by ``at`` (ms UTC) of these alerts that have any, oldest first."""
+    found: dict[int, list[StoredTransition]] = {}
+    rows = connection.execute(
+        "SELECT alert_id, ts, state, severity, why FROM alert_transition WHERE alert_id IN (SELECT value FROM json_each(?))"  # noqa: S608
+        f" AND {valid_time('ts')} AND ts <= ? ORDER BY alert_id, id",
+        (json.dumps(numbers), at),
+    )
+    for number, *cells in rows:
+        found.setdefault(number, []).append(_transition(cells))
+    return found
+
+
 def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[StoredTransition]:
     """The history of an alert, oldest first. Raises sqlite3.Error."""
-    for ts, state, severity, why in connection.execute(
+    rows = connection.execute(
         f"SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? AND {valid_time('ts')} ORDER BY id",  # noqa: S608
         (number,),
-    ):
-        yield StoredTransition(moment(ts), _STATES[state], _SEVERITIES[severity], _WHYS[why])
+    )
+    return map(_transition, rows)
+
+
+def _transition(cells: Sequence[Any]) -> StoredTransition:
+    ts, state, severity, why = cells
+    return StoredTransition(moment(ts), _STATES[state], _SEVERITIES[severity], _WHYS[why])
 
 
 class SeveritySpan(NamedTuple):
