@@ -52,6 +52,7 @@ class RuleSet:
     _common: dict[tuple[str, tuple[RuleChange | None, ...]], tuple[CompiledRule, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _by_id: dict[str, Rule] = field(default_factory=dict, init=False, repr=False, compare=False)
     _by_scope: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _tuning_of: dict[str, tuple[Tuning, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _by_object: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -80,6 +81,7 @@ class RuleSet:
         )
         object.__setattr__(self, "switched_off", off)
         for rule in self.rules:
+            self._by_id.setdefault(rule.id, rule)
             if rule.id in off:
                 continue
             self._by_scope[rule.scope] = (*self._by_scope.get(rule.scope, ()), rule)
@@ -88,7 +90,7 @@ class RuleSet:
 
     def rule(self, rule_id: str) -> Rule | None:
         """The rule of that id, or None."""
-        return next((rule for rule in self.rules if rule.id == rule_id), None)
+        return self._by_id.get(rule_id)
 
     def tuning_of(self, rule_id: str) -> tuple[Tuning, ...]:
         """What the site tunes about a rule, in the order of the settings."""

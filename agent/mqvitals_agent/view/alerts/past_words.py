@@ -60,9 +60,13 @@ def _figures(reader: StoreReader, alerts: Sequence[tuple[Alert, CompiledRule]]) 
 
 def _said_again(alert: Alert, rule: CompiledRule | None, figures: _Figures, at: int) -> Alert:
     held = replace(alert, good_polls=0, unknown_polls=0, recent_polls=1)
-    marked = replace(held, summary=f"{LATER_WORDS}{alert.summary}")
+
+    def marked(unknown: int = 0, recent: int = 1, now: str = alert.value_now) -> Alert:
+        words = f"{LATER_WORDS}{alert.summary}"
+        return replace(held, summary=words, unknown_polls=unknown, recent_polls=recent, value_now=now)
+
     if rule is None or rule.awaited or rule.summary.inserts or rule.summary.shows_members:
-        return marked
+        return marked()
     missing = False
 
     def lookup(kind: str, metric: str) -> Reported:
@@ -75,7 +79,7 @@ def _said_again(alert: Alert, rule: CompiledRule | None, figures: _Figures, at: 
 
     text = rule.summary.fill(alert.scope, lookup)
     if missing:
-        return marked
+        return marked()
     when = rule.when
     if when.windows or when.members or when.pairs or when.shares or when.messages:
         # Whether it held then takes more than the values of then; the figures are those of then.
@@ -84,8 +88,8 @@ def _said_again(alert: Alert, rule: CompiledRule | None, figures: _Figures, at: 
     if holds:
         return replace(held, summary=text)
     if holds is None:
-        return replace(marked, unknown_polls=1)
+        return marked(unknown=1)
     figure = rule.figure
     value = Absence.NOT_ASKED if figure is None else lookup(figure.kind, figure.metric.name)
     words = "" if figure is None or isinstance(value, Absence) else format_value(figure.metric, value)
-    return replace(marked, value_now=words, recent_polls=0)
+    return marked(recent=0, now=words)
