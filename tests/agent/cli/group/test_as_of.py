@@ -145,7 +145,8 @@ def test_a_trend_ends_at_the_moment(incident: tuple[Path, list[int]], capsys: py
         for option in ("--at", "--to"):
             assert main([*command, *since, option, iso(at), "--json"]) == 0
             found.append(json.loads(capsys.readouterr().out))
-        assert found[0] == found[1]
+        # An alert that ended later was open then.
+        assert found[0] | {"alerts": []} == found[1] | {"alerts": []}
         assert found[0]["points"]
         assert all(at - (30_000 if since else at) <= parse_iso(each) <= at for each, _ in found[0]["points"])
     assert main([*command, "--at", iso(at)]) == 0
