@@ -47,15 +47,17 @@ class KeptMoments:
 
     ``objects``: by owner and kind, (name, first seen, gone) by number, in the order of names. ``kinds``: by owner, kind and
     metrics (None: all metrics). ``links``: by owner, kind and metric. ``single``: of objects that were asked for alone, by number.
+    ``alerts``: by number, as they were stored when they were read.
     """
 
-    __slots__ = ("kinds", "links", "objects", "single")
+    __slots__ = ("alerts", "kinds", "links", "objects", "single")
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str], Mapping[int, ObjectTimes]] = {}
         self.kinds: dict[tuple[str, str, frozenset[str] | None], KindThen] = {}
         self.links: dict[tuple[str, str, str], LinksThen] = {}
         self.single: dict[int, KindThen] = {}
+        self.alerts: dict[int, StoredAlert] = {}
 
 
 class MomentReader(StoreReader):
@@ -359,7 +361,7 @@ class MomentReader(StoreReader):
     ) -> tuple[StoredAlert, ...]:
         """The alerts as they were then, as far as they were stored by then."""
         with self._query() as connection:
-            found = read_alerts_as_of(connection, self.at, ended=include_ended)
+            found = read_alerts_as_of(connection, self.at, ended=include_ended, kept=self._kept.alerts)
         return tuple(
             each
             for each in found

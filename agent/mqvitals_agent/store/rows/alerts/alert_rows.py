@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.file.database import StoreDatabase
 from mqvitals_agent.store.file.integrity import valid_time
@@ -212,13 +212,23 @@ class FiringAlerts:
         return tuple([kept[row[0]][1] for row in rows if row[0] in kept])
 
 
+_MOST_KEPT: Final = 5_000
+"""Alerts that are kept decoded for one moment after another."""
+
+
 def read_alerts_as_of(
-    connection: sqlite3.Connection, at: int, *, ended: bool, number: int | None = None
+    connection: sqlite3.Connection,
+    at: int,
+    *,
+    ended: bool,
+    number: int | None = None,
+    kept: dict[int, StoredAlert] | None = None,
 ) -> list[StoredAlert]:
     """The alerts stored by ``at`` (ms UTC), as they were then; ended ones only with ``ended``.
 
     With ``number`` only that one. An alert that has changed since has the state, severity and reason of its last
-    transition by then. Its words and figures of then are not kept: it has those of ``updated``. Raises sqlite3.Error.
+    transition by then. Its words and figures of then are not kept: it has those of ``updated``. ``kept`` are alerts as they
+    were stored at any time after ``at``, and is added to. Raises sqlite3.Error.
     """
     where, parameters = "since <= ?", [at]
     if not ended:
@@ -227,7 +237,17 @@ def read_alerts_as_of(
     if number is not None:
         where += " AND id = ?"
         parameters.append(number)
-    every = list(read_alerts(connection, where, tuple(parameters)))
+    known = {} if kept is None else kept
+    numbers = [
+        integer(row[0])
+        for row in connection.execute(f"SELECT id FROM alert WHERE ({where}) AND {_POSSIBLE} ORDER BY id", parameters)  # noqa: S608
+    ]
+    lacking = json.dumps([each for each in numbers if each not in known])
+    read = {each.id: each for each in read_alerts(connection, "id IN (SELECT value FROM json_each(?))", (lacking,))}
+    # One that is deleted between the two queries is not among them.
+    every = [stored for each in numbers if (stored := known.get(each) or read.get(each)) is not None]
+    if len(known) + len(read) <= _MOST_KEPT:
+        known.update(read)
     changed = _transitions_by(connection, [stored.id for stored in every if stored.alert.updated > at], at)
     found = []
     for stored in every:
