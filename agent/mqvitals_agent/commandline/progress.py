@@ -28,6 +28,8 @@ _LINE_S, _RARE_LINE_S, _LONG_S = 10.0, 60.0, 600.0
 """Where there is no terminal: a line as often; once it has taken long, more rarely."""
 _MANY: Final = 100_000
 """As many are shown as 100k."""
+_LEAST: Final = 0.001
+"""Less than this of a unit is nothing."""
 _LOOK_S: Final = 0.2
 """How often it is looked how far work in another thread is."""
 
@@ -72,6 +74,8 @@ class Progress(AbstractContextManager["Progress"]):
             return
         # What grows while it is read is done once all is read that there was.
         done = min(done, self._total) if self._total is not None else done
+        # Of next to nothing the remaining time has no bounds.
+        done = done if done >= _LEAST else 0
         if self._bar:
             self._next = now + _REDRAW_S
             self._draw(done, now, note)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mqvitals_agent.commandline import progress as module
@@ -130,6 +130,7 @@ def test_unknown_end(clock: Clock) -> None:
         assert terminal.shown == "checking: 01:15 so far"
 
 
+@example(columns=1, total=1.0, steps=[(2.0, 2.2e-311, "")], encoding="ascii")
 @given(
     columns=st.integers(1, 300),
     total=st.none() | st.floats(0, 1e15),
