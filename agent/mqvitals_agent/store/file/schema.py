@@ -163,8 +163,8 @@ def open_writer(
     return connection
 
 
-def open_as_it_is(path: Path, *, writing: bool = False) -> sqlite3.Connection:
-    """Open a store of this structure whatever else is in it, to look it through. Raises StoreError."""
+def open_as_it_is(path: Path, *, writing: bool = False, older: bool = False) -> sqlite3.Connection:
+    """Open a store of this structure, or an ``older`` one, whatever else is in it, to look it through. Raises StoreError."""
     _check_file(path, writing=False)
     with (
         explained(path, "reading"),
@@ -174,9 +174,9 @@ def open_as_it_is(path: Path, *, writing: bool = False) -> sqlite3.Connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
             raise StoreError(f"{path} is no mqvitals store", "name the file of a store", StoreErrorKind.REPLACED)
-        if version != STRUCTURE:
+        if version != STRUCTURE and not (older and 0 < version < STRUCTURE):
             raise StoreError(
-                f"the store {path} has structure {version}; this mqvitals checks {STRUCTURE}",
+                f"the store {path} has structure {version}; this mqvitals knows {STRUCTURE}",
                 "let the agent of this version open it once, or install the version that wrote it",
             )
     return connection

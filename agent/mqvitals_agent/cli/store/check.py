@@ -21,12 +21,11 @@ rows; no agent may be writing the store then. A file that SQLite reports as dama
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``store check``."""
-    subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    check = subparsers.add_parser("check", help="check the whole file of a store", description=_CHECK)
-    check.add_argument("path", metavar="PATH", help="the store")
-    check.add_argument("--repair", action="store_true", help="copy the store, then drop these objects and rows")
-    add_quiet_argument(check)
+    """Declare the arguments of ``store check``."""
+    parser.description = _CHECK
+    parser.add_argument("path", metavar="PATH", help="the store")
+    parser.add_argument("--repair", action="store_true", help="copy the store, then drop these objects and rows")
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
