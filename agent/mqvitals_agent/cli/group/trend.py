@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,9 +25,12 @@ from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.chart import TimeRange
     from mqvitals_agent.view.figures.buckets import Parts
+    from mqvitals_agent.view.history.trend_forecast import FigureForecast
     from mqvitals_agent.view.history.trend_selection import Selection
 
 HOUR_MS = 3_600_000
@@ -107,9 +111,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="beside the same time of an earlier day: yesterday, last-week, or the date of the day on which it began",
     )
     parser.add_argument(
+        "--forecast",
+        action="store_true",
+        help="when a limit is reached, with a range, by the course of days and weeks, or why nobody can tell",
+    )
+    parser.add_argument(
+        "--limit",
+        metavar="VALUE",
+        type=finite_number,
+        help="with --forecast: this limit (default: where it is full, else the nearest threshold of a rule)",
+    )
+    parser.add_argument(
         "--width", type=int, metavar="CELLS", help="of the chart with its labels (default: the terminal)"
     )
     parser.add_argument("--height", type=int, default=12, metavar="LINES", help="of a chart (default: %(default)s)")
+
+
+def finite_number(text: str) -> float:
+    """A number on the command line. Raises ArgumentTypeError."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number")
+    return value
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -133,9 +159,13 @@ def run(arguments: argparse.Namespace) -> int:
             _print_comparison(reader, chosen, span, parts, arguments)
             return ExitCode.DONE
         if arguments.json or arguments.csv:
-            _write(reader, chosen, span, parts, as_json=arguments.json)
+            _write(reader, chosen, span, parts, arguments)
             return ExitCode.DONE
         lines, at = _text(reader, chosen, span, parts, arguments), reader.meta().as_of
+        if arguments.forecast:
+            from mqvitals_agent.view.history.trend_forecast import forecast_lines
+
+            lines += ["", *forecast_lines(_forecasts(reader, chosen, span, arguments), _size(arguments)[0])]
     show(lines if at is None else [as_of_words(at, now_ms()), *lines])
     return ExitCode.DONE
 
@@ -148,6 +178,10 @@ def _refuse_options(arguments: argparse.Namespace) -> None:
         raise Failure("--top must be 1 at least")
     if arguments.top is not None and arguments.every is not None:
         raise Failure("--top is about the whole time, --every about its parts", hint="leave one of them out")
+    if arguments.limit is not None and not arguments.forecast:
+        raise Failure("--limit is about --forecast", hint=f"write --forecast --limit {arguments.limit:g}")
+    if arguments.forecast and (arguments.top is not None or arguments.compare is not None):
+        raise Failure("--forecast goes with charts and series", hint="leave --top and --compare out")
     if arguments.top is not None and arguments.compare is not None:
         raise Failure("--top makes no comparison", hint="leave --top or --compare out")
 
@@ -256,28 +290,51 @@ def _refuse(parts: Parts | None, chosen: Selection) -> None:
             raise Failure(f"--agg {parts.aggregate.value}: {reason}")
 
 
-def _write(reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None, *, as_json: bool) -> None:
+def _forecasts(
+    reader: StoreReader, chosen: Selection, span: TimeRange, arguments: argparse.Namespace
+) -> Iterator[FigureForecast]:
+    """The forecasts as of the end of the time. Raises StoreError, and Failure for settings that cannot be read."""
+    from mqvitals_agent.commandline.settings import rule_config_of, settings_of
+    from mqvitals_agent.view.history.trend_forecast import read_forecasts
+
+    rules = rule_config_of(settings_of(arguments), defer=True).rules
+    return read_forecasts(reader, chosen, rules, span.until, arguments.limit)
+
+
+def _write(
+    reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None, arguments: argparse.Namespace
+) -> None:
     """Print JSON or CSV; of several series each is printed as it is read. Raises StoreError."""
     from mqvitals_agent.view.history.several_trends import several_csv, several_json
+    from mqvitals_agent.view.history.trend_forecast import by_series, forecast_csv, forecast_json
     from mqvitals_agent.view.history.trend_report import trend_csv, trend_json
     from mqvitals_agent.view.history.trend_selection import read_told_trend, read_trends
     from mqvitals_rules.vocabulary.metric import MetricType
 
-    if not chosen.several:
-        ((name, (metric,)),) = chosen.objects
-        view = read_told_trend(reader, name, metric, span)
-        view = view if parts is None else parts.of(view)
-        for line in [json.dumps(trend_json(view))] if as_json else trend_csv(view):
+    forecasts = _forecasts(reader, chosen, span, arguments) if arguments.forecast else iter(())
+    if arguments.csv and arguments.forecast:
+        for line in forecast_csv(forecasts):
             print(line)
         return
-    trends = read_trends(reader, chosen, span)
+    told = by_series(forecasts)
+    trends = (
+        iter([read_told_trend(reader, *chosen.single, span)]) if chosen.single else read_trends(reader, chosen, span)
+    )
     if parts is not None:
         trends = map(parts.of, trends)
-    if as_json:
-        sys.stdout.writelines(several_json(trends))
+    if arguments.json:
+        series = (
+            {**trend_json(each), **({"forecast": forecast_json(told[key])} if (key := each.key) in told else {})}
+            for each in trends
+        )
+        if chosen.single:
+            print(json.dumps(next(series)))
+        else:
+            sys.stdout.writelines(several_json(series))
         return
     further = "per_second" if any(metric.type is MetricType.COUNTER for _, metric in chosen.metrics) else ""
-    for line in several_csv(trends, further if parts is None else "covered_s"):
+    lines = trend_csv(next(trends)) if chosen.single else several_csv(trends, further if parts is None else "covered_s")
+    for line in lines:
         print(line)
 
 

@@ -39,6 +39,11 @@ _LEAST_CORRELATION = 0.9
 _LEAST_RATIO = 10.0
 """How many times its own uncertainty a slope must be: noise does not reach it by chance, however few the values."""
 
+_WIDTH = 3.0
+"""The range of a time until full: so many standard deviations to both sides,"""
+_LEAST_RANGE = 0.05
+"""and this share of the time at least: what grows in steps lies close to its line, and is no line."""
+
 _NEWEST, _OLDER = 120, 120
 """How many values are looked at: the newest ones, and of those before as many, evenly spread."""
 
@@ -61,6 +66,14 @@ class FullIn(NamedTuple):
     def is_soon(self) -> bool:
         """Whether it is a warning."""
         return self.ms is not None and self.ms < SOON_MS
+
+
+class LineForecast(NamedTuple):
+    """``FullIn`` with its range: ms until full at the soonest and at the latest (None: that cannot be told)."""
+
+    full: FullIn
+    soonest_ms: int = 0
+    latest_ms: int | None = None
 
 
 class FillingFigure(NamedTuple):
@@ -161,13 +174,18 @@ def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float =
     Points, (ms UTC, value or None), are in time order and at any distance; a poll without a value changes nothing. The
     basis is the shortest past of at least ``LEAST_MS`` and ``LEAST_VALUES`` in which they rise in a line, and still rise.
     """
+    return line_forecast(points, now, limit).full
+
+
+def line_forecast(points: Iterable[tuple[int, float | None]], now: int, limit: float = 100.0) -> LineForecast:
+    """``full_in`` with its range, by how far the values lie from their line."""
     known = _looked_at([(ts, value) for ts, value in points if value is not None and math.isfinite(value)])
     if len(known) < LEAST_VALUES:
-        return FullIn(None, 0, "too few values yet")
+        return _no_line("too few values yet")
     if known[-1][1] >= limit:
-        return FullIn(None, 0, "full")
+        return _no_line("full")
     if known[-1][0] - known[0][0] < LEAST_MS:
-        return FullIn(None, 0, f"seen for less than {age(LEAST_MS)}")
+        return _no_line(f"seen for less than {age(LEAST_MS)}")
     reason = "it does not grow"
     for part in _bases(known):
         line = _fitted_line(part)
@@ -179,12 +197,24 @@ def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float =
             reason = "it has stopped growing"
         else:
             # From the line, not from the newest value, which may be a chance one.
-            ahead = round(max((limit - line.at(now)) / line.slope, 0.0))
+            way = limit - line.at(now)
+            ahead = round(max(way / line.slope, 0.0))
             basis = part[-1][0] - part[0][0]
-            return (
-                FullIn(ahead, basis) if ahead <= FARTHEST_MS else FullIn(None, basis, "that is more than a day ahead")
+            if ahead > FARTHEST_MS:
+                return LineForecast(FullIn(None, basis, "that is more than a day ahead"))
+            steep, flat = line.slope + _WIDTH * line.doubt, line.slope - _WIDTH * line.doubt
+            soonest = max(way - _WIDTH * line.spread, 0.0) / steep
+            latest = (way + _WIDTH * line.spread) / flat if flat > 0 else None
+            return LineForecast(
+                FullIn(ahead, basis),
+                round(min(soonest, (1 - _LEAST_RANGE) * ahead)),
+                None if latest is None else round(max(latest, (1 + _LEAST_RANGE) * ahead)),
             )
-    return FullIn(None, 0, reason)
+    return _no_line(reason)
+
+
+def _no_line(reason: str) -> LineForecast:
+    return LineForecast(FullIn(None, 0, reason))
 
 
 def _looked_at(known: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
@@ -206,12 +236,17 @@ def _bases(known: Sequence[tuple[int, float]]) -> Iterator[Sequence[tuple[int, f
 
 
 class _FittedLine(NamedTuple):
-    """A straight line by least squares: ``slope`` a ms through (``ts``, ``value``)."""
+    """A straight line by least squares: ``slope`` a ms through (``ts``, ``value``).
+
+    ``doubt`` is the standard deviation of the slope, ``spread`` that of the values around the line.
+    """
 
     ts: float
     value: float
     slope: float
     straight: bool
+    doubt: float
+    spread: float
 
     def at(self, ts: int) -> float:
         return self.value + self.slope * (ts - self.ts)
@@ -236,7 +271,8 @@ def _fitted_line(part: Sequence[tuple[int, float]]) -> _FittedLine | None:
     left = max(across - explained, 0.0)
     straight = across > 0 and explained >= _LEAST_CORRELATION**2 * across
     straight = straight and explained * (count - 2) >= _LEAST_RATIO**2 * left
-    return _FittedLine(base_ts + mean_ts, base + mean, slope, straight)
+    spread = math.sqrt(left / max(count - 2, 1))
+    return _FittedLine(base_ts + mean_ts, base + mean, slope, straight, spread / math.sqrt(along), spread)
 
 
 def _rests(part: Sequence[tuple[int, float]]) -> bool:

@@ -69,6 +69,11 @@ class Trend:
     every_ms: int = 0
     aggregate: Aggregate | None = None
 
+    @property
+    def key(self) -> tuple[ObjectName, str]:
+        """The object and the metric's name, which tell a series from others."""
+        return self.object, self.metric.name
+
 
 def trend_of(
     name: ObjectName,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.chart import MARK
@@ -17,7 +18,6 @@ from mqvitals_agent.view.history.trend_report import (
     csv_rows,
     figures_words,
     from_to,
-    trend_json,
     when_words,
 )
 from mqvitals_agent.view.history.trend_selection import Selection
@@ -84,11 +84,11 @@ def charts_text(charts: Iterable[Sequence[Trend]], width: int, height: int) -> I
         yield f"{from_to(first.span)} {zone_name(first.span.until)}"
 
 
-def several_json(trends: Iterable[Trend]) -> Iterator[str]:
-    """The text of ``{"series": [...]}``, in pieces: each series as that of one alone."""
+def several_json(series: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """The text of ``{"series": [...]}``, in pieces: each series as ``trend_json`` has it."""
     yield '{"series": ['
-    for place, view in enumerate(trends):
-        yield f"{', ' if place else ''}{json.dumps(trend_json(view))}"
+    for place, each in enumerate(series):
+        yield f"{', ' if place else ''}{json.dumps(each)}"
     yield "]}\n"
 
 

@@ -42,6 +42,11 @@ class Selection:
         return sum(len(metrics) for _, metrics in self.objects)
 
     @property
+    def single(self) -> tuple[ObjectName, Metric] | None:
+        """The one series that was asked for; None: it may be several."""
+        return None if self.several else (self.objects[0][0], self.objects[0][1][0])
+
+    @property
     def metrics(self) -> tuple[tuple[str, Metric], ...]:
         """The metrics with their kinds, each once."""
         found = {(name.kind, each.name): each for name, metrics in self.objects for each in metrics}

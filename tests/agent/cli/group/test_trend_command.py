@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -401,6 +402,75 @@ def test_compared_with_yesterday(two_days: Path, capsys: pytest.CaptureFixture[s
     ],
 )
 def test_mistakes_with_comparisons(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    """Each is a sentence."""
+    assert main(["trend", "free_pct", "QM01/buffer_pool/3", *arguments, "--store", str(make_store())]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.fixture
+def growing(tmp_path: Path) -> Path:
+    """A page set of which 2 % more are used each day, with a daily course, polled twice an hour of five days."""
+    path, name = tmp_path / "growing.db", ObjectName("QM01", "page_set", "4")
+    with Store.open(path, replay=True, source="made up.jsonl", group="PRDQSG") as store:
+        intake = Ingest(store, load_rule_config(Settings()))
+        for place in range(5 * 48):
+            ts = 1795132800000 + place * 1_800_000
+            share = 70 + place / 24 + 5 * math.sin(2 * math.pi * place / 48)
+            reading = Reading(name, "INQUIRE_USAGE", ts, {"used_pct": share, "total_pages": 1000})
+            intake.take([Snapshot("QM01", False, place + 1, ts, (reading,))])
+    return path
+
+
+def test_forecast(growing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """When it is full, by the course of its days: as a sentence, in JSON, as CSV; another limit is reached earlier."""
+    command = ["trend", "used_pct", "QM01/page_set/4", "--store", str(growing), "--forecast"]
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["forecast"]
+    assert (found["limit"], found["of"], found["by"]) == (100, "full", "the daily course of 5 days")
+    # 70 % and 2 % a day are 96 % in the morning of the 14th day, whose height is 5 % more, at 06:00.
+    assert found["earliest"] <= found["at"] <= found["latest"]
+    assert found["at"].startswith("2026-12-03T0")
+    assert main([*command, "--limit", "90", "--json"]) == 0
+    nearer = json.loads(capsys.readouterr().out)["forecast"]
+    assert nearer["of"] == "--limit"
+    assert nearer["at"] < found["at"]
+    assert main(command) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "QM01/page_set/4 used_pct: reaches 100 % (full) about 2026-12-0" in text
+    assert "by the daily course of 5 days" in text
+    assert (
+        main(["trend", "used_pct,total_pages", "QM01/page_set/*", "--store", str(growing), "--forecast", "--csv"]) == 0
+    )
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header == "object,metric,limit,of,at,earliest,latest,by,reason"
+    assert lines[0].startswith(f'"QM01/page_set/4",used_pct,100.0,full,{found["at"]},{found["earliest"]},')
+    assert lines[1] == '"QM01/page_set/4",total_pages,,,,,,"","no limit of it is known: name one with --limit"'
+    assert (
+        main(["trend", "used_pct,total_pages", "QM01/page_set/*", "--store", str(growing), "--forecast", "--json"]) == 0
+    )
+    assert json.loads(capsys.readouterr().out)["series"][0]["forecast"] == found
+
+
+def test_no_forecast(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """The reason stands where the time would."""
+    store = make_store()
+    assert main(["trend", "free_pct", "QM01/buffer_pool/3", "--store", str(store), "--forecast"]) == 0
+    assert "no forecast" in capsys.readouterr().out
+    assert main(["trend", "status", "QM01/channel/TO.QM02", "--store", str(store), "--forecast"]) == 0
+    assert "no forecast: a state reaches no limit" in capsys.readouterr().out
+    assert trend(capsys, store, "depth", "QM01/queue/\x1b[2J[/x]", "--forecast", "--limit", "1e9")["forecast"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--limit", "5"], "--limit is about --forecast"),
+        (["--forecast", "--top", "3"], "--forecast goes with charts and series"),
+    ],
+)
+def test_mistakes_with_forecasts(
     make_store: MakeStore, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     """Each is a sentence."""
