@@ -7,6 +7,7 @@ import argparse
 from mqvitals_agent.commandline.actions import CommandAction, add_actions, run_action
 
 ACTIONS = (
+    CommandAction("info", "what a store takes and holds", "mqvitals_agent.cli.store.info"),
     CommandAction("check", "check the whole file of a store, and repair it", "mqvitals_agent.cli.store.check"),
     CommandAction("backup", "copy a store, also while an agent writes it", "mqvitals_agent.cli.store.backup"),
 )
