@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode
 
 if TYPE_CHECKING:
     from mqvitals_agent.handover.report import Handover
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.alerting.configured import calendar_of, site_labels
     from mqvitals_agent.alerting.labels import Labeller
     from mqvitals_agent.commandline.arguments import check_owners, open_store, span_argument
-    from mqvitals_agent.commandline.output import only_ascii
+    from mqvitals_agent.commandline.output import only_ascii, write_whole
     from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
     from mqvitals_agent.handover.reading import PARTS, HandoverRequest, read_handover
@@ -88,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         print(text, end="")
     else:
-        _write(Path(arguments.output), text)
+        write_whole(Path(arguments.output), text)
     return ExitCode.DONE
 
 
@@ -116,16 +115,3 @@ def _rendered(report: Handover, form: str, *, ascii_only: bool) -> str:
         blocks = ascii_blocks(blocks)
     lines = markdown_lines(blocks) if form == _MARKDOWN else plain_lines(blocks, line_width())
     return "\n".join(lines) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    """Write the file; a reader never sees half of it. Raises Failure."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise Failure(
-            f"{path} cannot be written: {error.strerror}", hint="name a file in a folder that exists"
-        ) from error

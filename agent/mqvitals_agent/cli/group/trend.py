@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import (
@@ -21,7 +22,7 @@ from mqvitals_agent.commandline.arguments import (
     reading_zone,
 )
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
-from mqvitals_agent.commandline.output import line_width, show
+from mqvitals_agent.commandline.output import line_width, show, write_whole
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="lines of at,value (of a counter: at,value,per_second; of several object,metric before them); absent values"
         " are empty",
     )
+    form.add_argument("--svg", metavar="FILE", help="write the charts to FILE too")
     begin = parser.add_mutually_exclusive_group()
     begin.add_argument(
         "--last", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1h; of a replay everything)"
@@ -178,6 +180,8 @@ def _refuse_options(arguments: argparse.Namespace) -> None:
         raise Failure("--top must be 1 at least")
     if arguments.top is not None and arguments.every is not None:
         raise Failure("--top is about the whole time, --every about its parts", hint="leave one of them out")
+    if arguments.svg is not None and arguments.top is not None:
+        raise Failure("--svg holds charts, and --top is a table", hint="leave one of them out")
     if arguments.limit is not None and not arguments.forecast:
         raise Failure("--limit is about --forecast", hint=f"write --forecast --limit {arguments.limit:g}")
     if arguments.forecast and (arguments.top is not None or arguments.compare is not None):
@@ -215,10 +219,12 @@ def _print_comparison(
 ) -> None:
     """Print the series beside those of an earlier day. Raises StoreError, and Failure for a day that cannot be read."""
     from mqvitals_agent.text.figure import shown_zone
+    from mqvitals_agent.view.history.several_trends import svg_text
     from mqvitals_agent.view.history.trend_chart import MOST_CHARTS
     from mqvitals_agent.view.history.trend_comparison import (
         compared,
         comparison_csv,
+        comparison_drawings,
         comparison_json,
         comparison_text,
         earlier_day,
@@ -253,6 +259,8 @@ def _print_comparison(
         at = reader.meta().as_of
         lines = [] if at is None else [as_of_words(at, now_ms())]
         show([*lines, *comparison_text(found, *_size(arguments))])
+        if arguments.svg is not None:
+            write_whole(Path(arguments.svg), svg_text(comparison_drawings(found)))
 
 
 def _size(arguments: argparse.Namespace) -> tuple[int, int]:
@@ -342,7 +350,7 @@ def _text(
     reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None, arguments: argparse.Namespace
 ) -> list[str]:
     """The charts with their figures in words. Raises StoreError, and Failure for too many."""
-    from mqvitals_agent.view.history.several_trends import charts_of, charts_text
+    from mqvitals_agent.view.history.several_trends import charts_of, charts_text, drawings, svg_text
     from mqvitals_agent.view.history.trend_report import trend_text
     from mqvitals_agent.view.history.trend_selection import read_told_trend
 
@@ -350,6 +358,8 @@ def _text(
     charts = [[read_told_trend(reader, *each, span) for each in chart] for chart in charts_of(chosen)]
     if parts is not None:
         charts = [[parts.of(each) for each in chart] for chart in charts]
+    if arguments.svg is not None:
+        write_whole(Path(arguments.svg), svg_text(drawings(charts)))
     return list(charts_text(charts, *size)) if chosen.several else trend_text(charts[0][0], *size)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.chart import MARK
-from mqvitals_agent.text.chart_lines import chart_lines
+from mqvitals_agent.text.chart_lines import Chart, chart_lines
 from mqvitals_agent.text.figure import counted, object_words, zone_name
+from mqvitals_agent.text.svg import Drawing, svg_file
 from mqvitals_agent.text.terminal import csv_cell, cut, safe, wrap
 from mqvitals_agent.view.figures.trend import Trend, is_known
 from mqvitals_agent.view.history.trend_chart import MOST_CHARTS, MOST_SERIES, alert_spans, board_of, chart_of
@@ -63,14 +64,11 @@ def charts_text(charts: Iterable[Sequence[Trend]], width: int, height: int) -> I
             yield ""
         elif first.note:
             yield cut(first.note, width)
-        names = dict.fromkeys(each.metric.name for each in views)
-        whose = f"{safe(str(first.object))}  " if len({each.object for each in views}) == 1 else ""
-        meaning = f": {first.metric.meaning}" if len(names) == 1 else ""
-        yield from wrap(f"{whose}{', '.join(names)}{meaning}", width, rest="  ")
+        whose = len({each.object for each in views}) == 1
+        yield from wrap(title_of(views), width, rest="  ")
         present = [each for each in views if any(is_known(value) for _, value in each.points)]
         if present:
-            # The alerts of one of several objects would be taken for those of all.
-            drawn = chart_of(present, shaded=alert_spans(first.alerts, first.span.until) if whose else ())
+            drawn = chart_of_several(present)
             yield from (each.text for each in chart_lines(drawn, width, height))
             for ts, words in drawn.marks[-_MOST_MARKS:]:
                 yield from wrap(f"{MARK} {when_words(ts, first.span)} {words}", width, rest="  ")
@@ -82,6 +80,38 @@ def charts_text(charts: Iterable[Sequence[Trend]], width: int, height: int) -> I
             name = object_words(each.object) if not whose else each.metric.name
             yield from wrap(f"{digit}{name}: {figures_words(each)}", width, rest="    ")
         yield f"{from_to(first.span)} {zone_name(first.span.until)}"
+
+
+def title_of(views: Sequence[Trend]) -> str:
+    """The object, where it is one, the metrics, and the meaning of one."""
+    first, names = views[0], dict.fromkeys(each.metric.name for each in views)
+    whose = f"{safe(str(first.object))}  " if len({each.object for each in views}) == 1 else ""
+    return f"{whose}{', '.join(names)}{f': {first.metric.meaning}' if len(names) == 1 else ''}"
+
+
+def chart_of_several(views: Sequence[Trend]) -> Chart:
+    """The chart of these series, with the alerts of the object, where it is one."""
+    # The alerts of one of several objects would be taken for those of all.
+    alone = len({each.object for each in views}) == 1
+    return chart_of(views, shaded=alert_spans(views[0].alerts, views[0].span.until) if alone else ())
+
+
+def drawings(charts: Iterable[Sequence[Trend]]) -> Iterator[Drawing]:
+    """The charts for a file; one without any value is left out."""
+    for views in charts:
+        present = [each for each in views if any(is_known(value) for _, value in each.points)]
+        if present:
+            whose = len({each.object for each in present}) == 1
+            names = [
+                f"{place} {each.metric.name if whose else object_words(each.object)}: {figures_words(each)}"
+                for place, each in enumerate(present, 1)
+            ]
+            yield Drawing(title_of(views), chart_of_several(present), names if len(present) > 1 else [names[0][2:]])
+
+
+def svg_text(found: Iterable[Drawing]) -> str:
+    """The file with these charts."""
+    return svg_file(tuple(found), lambda severity: severity.name.lower())
 
 
 def several_json(series: Iterable[dict[str, Any]]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.chart_lines import chart_lines
 from mqvitals_agent.text.document import column_lines
 from mqvitals_agent.text.figure import stamp, zone_name
+from mqvitals_agent.text.svg import Drawing
 from mqvitals_agent.text.terminal import csv_cell, safe, wrap
 from mqvitals_agent.view.figures.buckets import Figures, figures_of, value_of
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, is_known, shown_words
@@ -112,7 +113,7 @@ def comparison_text(found: Sequence[ComparedTrend], width: int, height: int) -> 
         if place:
             yield ""
         yield from wrap(f"{safe(str(view.object))}  {view.metric.name}: {view.metric.meaning}", width, rest="  ")
-        lines = [one for one in (view, _moved(before, view.span, each.earlier)) if _has_values(one)]
+        lines = _lines(each)
         if lines:
             drawn = chart_of(lines, shaded=alert_spans(view.alerts, view.span.until))
             yield from (line.text for line in chart_lines(drawn, width, height))
@@ -162,6 +163,21 @@ def _moved(before: Trend, span: TimeRange, earlier: Earlier) -> Trend:
     """The earlier series at the times of the clock that it is compared with."""
     points = tuple((ts + earlier.ms, value) for ts, value in before.points)
     return replace(before, points=points, span=span, changes=(), restarts=())
+
+
+def _lines(each: ComparedTrend) -> list[Trend]:
+    """The series of the chart that have any value."""
+    return [one for one in (each.view, _moved(each.before, each.view.span, each.earlier)) if _has_values(one)]
+
+
+def comparison_drawings(found: Iterable[ComparedTrend]) -> Iterator[Drawing]:
+    """The charts for a file."""
+    for each in found:
+        if lines := _lines(each):
+            words = [f"{from_to(each.view.span)}", f"{each.earlier.name}, {from_to(each.before.span)}"]
+            shown = words if len(lines) > 1 else words[:1] if _has_values(each.view) else words[1:]
+            title = f"{safe(str(each.view.object))}  {each.view.metric.name}: {each.view.metric.meaning}"
+            yield Drawing(title, chart_of(lines, shaded=alert_spans(each.view.alerts, each.view.span.until)), shown)
 
 
 def _has_values(view: Trend) -> bool:

@@ -476,3 +476,19 @@ def test_mistakes_with_forecasts(
     """Each is a sentence."""
     assert main(["trend", "free_pct", "QM01/buffer_pool/3", *arguments, "--store", str(make_store())]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_charts_as_a_file(two_days: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--svg writes the charts beside what is printed; a file that cannot be written is a sentence."""
+    file = tmp_path / "chart.svg"
+    command = ["trend", "depth", "QM01/queue/PAY.IN", "--store", str(two_days), "--svg"]
+    assert main([*command, str(file)]) == 0
+    assert "last 123 msgs" in capsys.readouterr().out
+    assert "PAY.IN" in file.read_text("utf-8")
+    assert main([*command, str(file), "--from", "2026-11-21T00:00Z", "--compare", "yesterday"]) == 0
+    assert "yesterday, 2026-11-20" in file.read_text("utf-8")
+    assert main([*command, str(tmp_path / "nowhere" / "chart.svg")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert main([*command, str(file), "--top", "1"]) == 2
+    assert "--svg holds charts" in capsys.readouterr().err
+    assert list(tmp_path.glob(".chart*")) == []
