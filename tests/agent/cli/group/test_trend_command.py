@@ -492,3 +492,23 @@ def test_charts_as_a_file(two_days: Path, tmp_path: Path, capsys: pytest.Capture
     assert main([*command, str(file), "--top", "1"]) == 2
     assert "--svg holds charts" in capsys.readouterr().err
     assert list(tmp_path.glob(".chart*")) == []
+
+
+def test_restarts_are_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A queue manager that was started again is a mark on the charts of its objects, and a moment in JSON."""
+    path, name = tmp_path / "restart.db", ObjectName("QM01", "queue", "PAY.IN")
+    with Store.open(path, replay=True, source="made up.jsonl", group="PRDQSG") as store:
+        intake = Ingest(store, load_rule_config(Settings()))
+        for cycle in range(10):
+            ts = LAST + cycle * 10_000
+            started = "2026-11-20 11.00.00" if cycle < 5 else "2026-11-20 12.00.40"
+            manager = Reading(ObjectName("QM01", "queue_manager"), "INQUIRE_LOG", ts, {"start_ts": started})
+            depth = Reading(name, "INQUIRE_Q_STATUS", ts, {"depth": cycle})
+            intake.take([Snapshot("QM01", False, cycle + 1, ts, (manager, depth))])
+    restarted = "2026-11-20T12:01:40.000Z"
+    assert trend(capsys, path, "depth", str(name))["restarts"] == [restarted]
+    assert trend(capsys, path, "depth", "QM01/queue/*", "--every", "10s")["series"][0]["restarts"] == [restarted]
+    assert main(["trend", "depth", str(name), "--store", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "▲ 12:01:40 QM01 restarted" in text
+    assert "▲" in next(line for line in text.splitlines() if "└" in line)
