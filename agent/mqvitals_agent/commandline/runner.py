@@ -140,7 +140,7 @@ COMMANDS = (
     Command("review", "a report on the configuration", "mqvitals_agent.cli.group.review"),
     Command("plan", "what if: the documents' formulas as calculators", "mqvitals_agent.cli.plan.command"),
     Command("metrics", "every metric, its unit, meaning and source", "mqvitals_agent.cli.metrics"),
-    Command("store", "the store's file: info, check, backup", "mqvitals_agent.cli.store"),
+    Command("store", "the store's file: info, check, backup, compact, prune", "mqvitals_agent.cli.store"),
     Command("config", "settings: init, check, show, schema", "mqvitals_agent.cli.config"),
     Command("doctor", "check the connections, and the permissions at each queue manager", "mqvitals_agent.cli.doctor"),
     Command("pcf", "PCF messages: decode", "mqvitals_agent.cli.recordings.pcf"),

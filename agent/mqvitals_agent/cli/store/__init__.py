@@ -9,6 +9,8 @@ from mqvitals_agent.commandline.actions import CommandAction, add_actions, run_a
 ACTIONS = (
     CommandAction("info", "what a store takes and holds", "mqvitals_agent.cli.store.info"),
     CommandAction("check", "check the whole file of a store, and repair it", "mqvitals_agent.cli.store.check"),
+    CommandAction("compact", "give the space of deleted rows back to the disk", "mqvitals_agent.cli.store.compact"),
+    CommandAction("prune", "delete what is older than a moment", "mqvitals_agent.cli.store.prune"),
     CommandAction("backup", "copy a store, also while an agent writes it", "mqvitals_agent.cli.store.backup"),
 )
 
