@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.chart import TimeRange
     from mqvitals_agent.view.figures.buckets import Parts
+    from mqvitals_agent.view.history.trend_comparison import ComparedTrend
     from mqvitals_agent.view.history.trend_forecast import FigureForecast
     from mqvitals_agent.view.history.trend_selection import Selection
 
@@ -219,7 +220,7 @@ def _print_comparison(
 ) -> None:
     """Print the series beside those of an earlier day. Raises StoreError, and Failure for a day that cannot be read."""
     from mqvitals_agent.text.figure import shown_zone
-    from mqvitals_agent.view.history.several_trends import svg_text
+    from mqvitals_agent.view.history.several_trends import several_json, svg_text
     from mqvitals_agent.view.history.trend_chart import MOST_CHARTS
     from mqvitals_agent.view.history.trend_comparison import (
         compared,
@@ -242,21 +243,26 @@ def _print_comparison(
             f"{chosen.count:,} series are too many for charts: at most {MOST_CHARTS} are compared",
             hint="name fewer of them, or take --csv or --json",
         )
-    past = {(each.object, each.metric.name): each for each in read_trends(reader, chosen, earlier.span(span))}
     there = None if parts is None else parts._replace(edges=[edge - earlier.ms for edge in parts.edges])
-    found = []
-    for view in read_trends(reader, chosen, span):
-        before = past[view.object, view.metric.name]
-        shown = None if parts is None or there is None else (parts.of(view), there.of(before))
-        found.append(compared(view, before, earlier, shown=shown))
-    if arguments.json:
-        shown_json = [comparison_json(each) for each in found]
-        print(json.dumps({"series": shown_json} if chosen.several else shown_json[0]))
+
+    def series() -> Iterator[ComparedTrend]:
+        # Both are read in the same order, some objects at a time.
+        both = zip(read_trends(reader, chosen, span), read_trends(reader, chosen, earlier.span(span)), strict=True)
+        for view, before in both:
+            if view.key != before.key:
+                raise Failure("the first records of an object came just now", hint="try again")
+            shown = None if parts is None or there is None else (parts.of(view), there.of(before))
+            yield compared(view, before, earlier, shown=shown)
+
+    if arguments.json and chosen.several:
+        sys.stdout.writelines(several_json(map(comparison_json, series())))
+    elif arguments.json:
+        print(json.dumps(comparison_json(next(series()))))
     elif arguments.csv:
-        for line in comparison_csv(found, parts=parts is not None):
+        for line in comparison_csv(series(), parts=parts is not None):
             print(line)
     else:
-        at = reader.meta().as_of
+        found, at = list(series()), reader.meta().as_of
         lines = [] if at is None else [as_of_words(at, now_ms())]
         show([*lines, *comparison_text(found, *_size(arguments))])
         if arguments.svg is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,7 +42,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class FigureForecast:
-    """When a figure of an object reaches its limit; None: it has none. ``view`` is the past that was looked at."""
+    """When a figure of an object reaches its limit; None: it has none. ``view`` is the series without its points."""
 
     view: Trend
     limit: Limit | None
@@ -90,18 +90,19 @@ def forecast_of(
 ) -> FigureForecast:
     """The forecast of a series as of its end; ``values`` are the newest ones of its object, by metric."""
     now, metric = view.span.until, view.metric
+    bare = replace(view, points=(), intervals=())
     if metric.type is MetricType.STATE:
-        return FigureForecast(view, None, LimitForecast(None, reason="a state reaches no limit"))
+        return FigureForecast(bare, None, LimitForecast(None, reason="a state reaches no limit"))
     points = shown_points(view)
     newest = next((value for _, value in reversed(points) if is_known(value)), None)
     limit = limit_of(metric, view.object.kind, values, rules, newest, given)
     if limit is None:
-        return FigureForecast(view, None, LimitForecast(None, reason="no limit of it is known: name one with --limit"))
+        return FigureForecast(bare, None, LimitForecast(None, reason="no limit of it is known: name one with --limit"))
     # An hour that is not over is no mean of an hour yet.
     edges = bucket_edges(TimeRange(points[0][0], now), HOUR_MS, UTC)[:-1] if points else []
     hourly = Parts(edges, HOUR_MS, Aggregate.AVG).of(view).points if len(edges) > 1 else ()
     found = forecast(hourly, points, now, limit.value, shown_zone(), falls=limit.falls)
-    return FigureForecast(view, limit, found)
+    return FigureForecast(bare, limit, found)
 
 
 def forecast_words(each: FigureForecast) -> str:

@@ -389,6 +389,9 @@ def test_compared_with_yesterday(two_days: Path, capsys: pytest.CaptureFixture[s
     out = capsys.readouterr().out
     assert "+100 msgs" in out
     assert "yesterday, 2026-11-20 08:00:00 to 10:00:00" in " ".join(out.split())
+    command[2] = "QM01/queue/PAY*"
+    assert main([*command, "yesterday", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["series"] == [shown]
     assert main([*command, "last-week"]) == 0
     assert "no data" in capsys.readouterr().out
 
