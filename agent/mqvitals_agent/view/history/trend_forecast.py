@@ -68,8 +68,7 @@ def limit_of(
     if filling is not None and filling.metric == metric.name:
         full = number_in(values.get(filling.of)) if filling.of else 100.0
         # The greatest depth that there is means that the queue has no limit.
-        if full and full > 0 and not metric.word_of(full):
-            return Limit(full, FULL)
+        return Limit(full, FULL) if full and full > 0 and not metric.word_of(full) else None
     numbers = {name: latest.value for name, latest in values.items()}
     bounds = [each for each in thresholds_of(rules, kind, numbers) if each.metric == metric.name]
     ahead = [each for each in bounds if newest is None or not each.reached_by(newest)]

@@ -224,7 +224,7 @@ def _footer(view: Trend, width: int) -> list[str]:
     unit = shown_unit(replace(view, metric=replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit))))
     parts = [
         f"{_polls(len(times), view)}{every}, {breaks}",
-        f"{from_to(TimeRange(times[0], times[-1]))} {zone_name(times[-1])}",
+        f"{from_to(view.span if view.every_ms else TimeRange(times[0], times[-1]))} {zone_name(times[-1])}",
     ]
     if deleted := not_kept(view):
         parts.append(deleted)

@@ -59,7 +59,9 @@ def select(reader: StoreReader, metrics: str, patterns: Sequence[str], span: Tim
     Of a pattern those count that were there in ``span`` and have one of the metrics. Raises Failure where nothing is meant,
     or no object has one of the metrics, and StoreError.
     """
-    wanted = tuple(dict.fromkeys(each.strip() for each in metrics.split(",")))
+    wanted = tuple(dict.fromkeys(each.strip() for each in metrics.split(",") if each.strip()))
+    if not wanted:
+        raise Failure("no metric is named", hint="'mqvitals metrics' lists them all")
     names: dict[ObjectName, bool] = {}
     several = len(wanted) > 1 or len(patterns) > 1
     for text in patterns:
@@ -78,9 +80,13 @@ def select(reader: StoreReader, metrics: str, patterns: Sequence[str], span: Tim
             names.setdefault(name, False)
     kinds = dict.fromkeys(name.kind for name in names)
     for text in wanted:
-        if not any(_found(KINDS[kind], text) for kind in kinds):
-            # With one kind its metrics are the ones that can be meant.
-            metric_of(next(iter(names)), text)
+        if any(_found(KINDS[kind], text) for kind in kinds):
+            continue
+        if len(kinds) > 1:
+            raise Failure(
+                f"none of these has a metric {text!r}: {', '.join(kinds)}", hint="'mqvitals metrics' lists them"
+            )
+        metric_of(next(iter(names)), text)
     named = {kind: tuple(found for each in wanted if (found := _found(KINDS[kind], each))) for kind in kinds}
     for name, exact in names.items():
         if exact and not named[name.kind]:

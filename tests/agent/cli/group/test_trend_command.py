@@ -265,6 +265,8 @@ def test_too_many_for_charts(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (["free_pct", "QM09/buffer_pool/*"], "no object of this time matches 'QM09/buffer_pool/*'", ""),
         (["free_pct,zzz", "QM01/buffer_pool/*"], "a buffer_pool has no metric 'zzz'", "'mqvitals metrics'"),
         (["conname", "QM01/channel/*"], "channel.conname is a text", ""),
+        ([",", "QM01/channel/*"], "no metric is named", "'mqvitals metrics'"),
+        (["zzz", "QM01/*"], "none of these has a metric 'zzz': ", "'mqvitals metrics'"),
         (["free_pct", "QM01/buffer_pool/3", "--last", "soon"], "--last 'soon'", ""),
     ],
 )
