@@ -72,3 +72,13 @@ def test_the_wheel_is_what_is_tested() -> None:
         assert Path(str(package.__file__)).is_relative_to(site)
     assert (site / "mqvitals_rules" / "packs" / "buffer_pools.yaml").is_file()
     assert decoded(shipped_packs())
+
+
+def test_what_is_quick_needs_no_meter() -> None:
+    """The library of bars is imported with the first of them, not with a command that might show one."""
+    code = (
+        "from mqvitals_agent.commandline.progress import Progress\n"
+        "import mqvitals_agent.cli.smf.dump, mqvitals_agent.cli.store.backup\n"
+        "with Progress() as progress:\n    progress.begin('copying', 2)\n    progress.at(1)"
+    )
+    assert not {"tqdm", "sqlite3", "concurrent.futures"} & loaded(code)
