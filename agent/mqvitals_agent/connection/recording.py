@@ -151,6 +151,14 @@ MOST_LEFT_OUT = 10_000
 MOST_BLANK = 100_000
 
 
+def _size(file: IO[bytes]) -> int | None:
+    try:
+        facts = os.fstat(file.fileno())
+    except OSError:
+        return None
+    return facts.st_size if stat.S_ISREG(facts.st_mode) else None
+
+
 class Recording(AbstractContextManager["Recording"]):
     """A recording that is being read: iterate over it once for its exchanges, in a ``with`` statement, or ``close`` it.
 
@@ -167,9 +175,8 @@ class Recording(AbstractContextManager["Recording"]):
         self._broken = ""
         self._named: set[str] = set()
         self._file = file
-        facts = os.fstat(file.fileno())
-        self.size = facts.st_size if stat.S_ISREG(facts.st_mode) else None
-        """Bytes of the file as it lies on the disk; None: it is a pipe."""
+        self.size = _size(file)
+        """Bytes of the file as it lies on the disk; None: it is a pipe, or no file of the system."""
         self._lines = self._read(file)
         try:
             self.header = self._begin()
