@@ -28,7 +28,7 @@ def _day(text: str) -> int | None:
         return None
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=4096)
 def _time_of_day(text: str) -> int | None:
     try:
         hours, minutes, seconds = text.split(".")

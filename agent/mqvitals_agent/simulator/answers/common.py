@@ -18,10 +18,15 @@ from mqvitals_agent.pcf.message import FilterValue, Parameter, Value
 ReplyItem = Sequence[Parameter]
 """The parameters of one object, in the order of z/OS."""
 
+_MADE_ONCE: Final = 16_384
+"""Parameters that are kept of each type: what a group of some hundred objects answers again and again. Times of the day,
+which seldom come twice, would else fill the memory for a week.
+"""
+
 # Nine of ten parameters are the same in every answer: each is made once.
-integer: Final = lru_cache(50_000)(encoder.integer)
-integers: Final = lru_cache(10_000)(encoder.integers)
-string: Final = lru_cache(50_000)(encoder.string)
+integer: Final = lru_cache(_MADE_ONCE)(encoder.integer)
+integers: Final = lru_cache(_MADE_ONCE)(encoder.integers)
+string: Final = lru_cache(_MADE_ONCE)(encoder.string)
 
 
 class CommandRefusedError(Exception):
@@ -190,7 +195,7 @@ def _day(days: int) -> str:
     return (_EPOCH + timedelta(days=days)).isoformat()
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=4096)
 def _time_of_day(seconds: int) -> str:
     return f"{seconds // 3600:02}.{seconds // 60 % 60:02}.{seconds % 60:02}"
 
