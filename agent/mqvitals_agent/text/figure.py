@@ -326,7 +326,9 @@ _LONG_KIND_WORDS = {"cf_structure": "coupling facility structure", "queue_manage
 
 def object_words(name: ObjectName) -> str:
     """An object with its owner first: ``QM01 buffer pool 3``, ``QM01 TO.QM02``, ``QM01``. Safe for a terminal."""
-    return " ".join(part for part in (safe(name.owner), _KIND_WORDS.get(name.kind, ""), safe(name.name)) if part)
+    # An object of this kind is a command of the agent; without a name it is the agent itself.
+    kind = "agent" if name.kind == "agent" and not name.name else _KIND_WORDS.get(name.kind, "")
+    return " ".join(part for part in (safe(name.owner), kind, safe(name.name)) if part)
 
 
 _METRIC_WORDS = {"current": "instances"}

@@ -55,7 +55,7 @@ _WHEN, _KIND, _WITH_KIND = 8, 10, 60
 """Cells of a time of day and of the widest kind, and the width from which lines say their kind."""
 
 _GONE_WORDS: Final = {FIRST_SEEN: "first seen", GONE: "gone", BACK: "there again"}
-_AGENT_WORDS: Final = {STARTED: "the agent has started", RELOADED: "the agent uses the settings as they are now"}
+_AGENT_WORDS: Final = {STARTED: "started", RELOADED: "uses the settings as they are now"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.store.rows.changes import Change
-from mqvitals_agent.store.rows.journal import BACK, FIRST_SEEN, GONE, JournalEntry
+from mqvitals_agent.store.rows.journal import BACK, FIRST_SEEN, GONE, RELOADED, STARTED, JournalEntry
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.history.journal import (
@@ -223,3 +223,10 @@ def test_only_alerts_and_security_have_a_colour() -> None:
     assert Tone.WARNING not in tones[0] | tones[2]
     assert Tone.WARNING in tones[1]
     assert Tone.CRITICAL in tones[2]
+
+
+@pytest.mark.parametrize(("what", "words"), [(STARTED, "started"), (RELOADED, "uses the settings as they are now")])
+def test_what_the_agent_did(what: str, words: str) -> None:
+    """The agent is called so, though objects of its kind are commands."""
+    entry = JournalEntry(NOW, EntryKind.AGENT, ObjectName("PRDQSG", "agent"), what)
+    assert one_line(fold([entry])[0], NOW, 120).text.endswith(f"PRDQSG agent: {words}")
