@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -152,3 +152,19 @@ class Rule:
     def causes(self) -> tuple[LocatedText, ...]:
         """Every rule whose alert can explain this one's."""
         return self.caused_by + self.caused_by_partner + self.same_incident
+
+
+def causes_of(rules: Iterable[Rule]) -> dict[str, frozenset[str]]:
+    """Rule id -> the rules whose alerts explain its own; of the same incident each explains the other."""
+    found: dict[str, set[str]] = {}
+    for rule in rules:
+        for cause in (*rule.caused_by, *rule.same_incident):
+            found.setdefault(str(rule.id), set()).add(str(cause))
+        for other in rule.same_incident:
+            found.setdefault(str(other), set()).add(str(rule.id))
+    return {rule: frozenset(causes) for rule, causes in found.items()}
+
+
+def partner_causes_of(rules: Iterable[Rule]) -> dict[str, frozenset[str]]:
+    """Rule id -> the rules whose alerts about the queue manager at the other end explain its own."""
+    return {str(rule.id): frozenset(map(str, rule.caused_by_partner)) for rule in rules if rule.caused_by_partner}

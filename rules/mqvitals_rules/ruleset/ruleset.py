@@ -11,7 +11,7 @@ from mqvitals_config.sections.rules import CAUSE_SHARE
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.lifecycle.alert import Alert
-from mqvitals_rules.ruleset.rule import Rule
+from mqvitals_rules.ruleset.rule import Rule, causes_of, partner_causes_of
 from mqvitals_rules.ruleset.tuning import (
     NO_CHANGE,
     Changed,
@@ -164,21 +164,13 @@ class RuleSet:
 
     @property
     def causes(self) -> Mapping[str, frozenset[str]]:
-        """Rule id -> the rules whose alerts explain its own; of the same incident each explains the other."""
-        found: dict[str, set[str]] = {}
-        for rule in self.rules:
-            for cause in (*rule.caused_by, *rule.same_incident):
-                found.setdefault(str(rule.id), set()).add(str(cause))
-            for other in rule.same_incident:
-                found.setdefault(str(other), set()).add(str(rule.id))
-        return {rule: frozenset(causes) for rule, causes in found.items()}
+        """As of ``causes_of``."""
+        return causes_of(self.rules)
 
     @property
     def partner_causes(self) -> Mapping[str, frozenset[str]]:
-        """Rule id -> the rules whose alerts about the queue manager at the other end explain its own."""
-        return {
-            str(rule.id): frozenset(map(str, rule.caused_by_partner)) for rule in self.rules if rule.caused_by_partner
-        }
+        """As of ``partner_causes_of``."""
+        return partner_causes_of(self.rules)
 
     @property
     def listens(self) -> bool:

@@ -14,7 +14,7 @@ from mqvitals_agent.view.object.explanation import latest_of, load_values
 from mqvitals_config.sections.rules import CAUSE_SHARE
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.lifecycle.causes import Partners, explained
-from mqvitals_rules.ruleset.rule import RuleKind
+from mqvitals_rules.ruleset.rule import RuleKind, causes_of, partner_causes_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Value
 from mqvitals_rules.vocabulary.tables import metric as metric_of
@@ -46,16 +46,8 @@ def with_past_causes(
     if all(alert.updated <= at for alert in alerts):
         return found
     rules = {alert.key: compiled.rule for alert in alerts if (compiled := rule_of(alert)) is not None}
-    caused_by: dict[str, set[str]] = {}
-    partner_causes: dict[str, frozenset[str]] = {}
-    for key, rule in rules.items():
-        caused_by.setdefault(key.rule, set()).update(map(str, (*rule.caused_by, *rule.same_incident)))
-        for other in rule.same_incident:
-            caused_by.setdefault(str(other), set()).add(key.rule)
-        if rule.caused_by_partner:
-            partner_causes[key.rule] = frozenset(map(str, rule.caused_by_partner))
-    related = _Relations(reader, share)
-    causes = _causes(alerts, {rule: frozenset(of) for rule, of in caused_by.items()}, partner_causes, related)
+    of_alerts = tuple({str(rule.id): rule for rule in rules.values()}.values())
+    causes = _causes(alerts, causes_of(of_alerts), partner_causes_of(of_alerts), _Relations(reader, share))
     return tuple(
         alert if alert.updated <= at or alert.key not in rules else replace(alert, cause=causes.get(alert.key))
         for alert in found
