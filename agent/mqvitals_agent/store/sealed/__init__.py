@@ -1,0 +1,1 @@
+"""Finished hours: the samples of an object as one compressed chunk, and what each of its metrics came to."""

@@ -1,0 +1,248 @@
+"""Columns of numbers as one compressed blob, and back.
+
+A column is written as the narrowest array that holds the differences from one value to the next, or the values
+themselves; one that goes on in equal steps needs no array, one without values nothing at all. Fractions with few
+digits are written as whole numbers. Absent values are a mask beside the values that are there. All columns are then
+compressed together. What was given is what comes back, to the type: 5 stays 5 and 5.0 stays 5.0.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from array import array
+from collections.abc import Collection, Sequence
+from itertools import accumulate, compress, repeat
+from math import copysign, isfinite
+from operator import sub
+from struct import Struct
+from struct import error as StructError  # noqa: N812 - a class, whatever it is called
+from types import NoneType
+from typing import Any, Final, NamedTuple
+
+Number = int | float
+Cells = Sequence[Number | None]
+"""Values of one metric, None: absent."""
+
+FORMAT: Final = 1
+"""The first byte of a blob; a reader refuses others."""
+LONGEST: Final = 1 << 16
+"""Values of a column. A blob that claims more is damaged."""
+_MOST_COLUMNS: Final = 1 << 10
+_MOST_BYTES: Final = LONGEST * 64
+"""Unpacked. More than any chunk of the writer takes."""
+_LEVEL: Final = 6
+_NONE: Final = frozenset({NoneType})
+
+_HEAD: Final = Struct("<BHI")
+"""Format, number of columns, number of values of each."""
+_COLUMN: Final = Struct("<BBIqq")
+"""Code, digits behind the point (``_WHOLE``: a whole number), bytes of the body, first value, step."""
+
+_ABSENT: Final = 0
+_STEPS: Final = 1
+"""Equal steps from the first value; no body."""
+_DELTAS: Final = 2
+"""The steps from the first value, as an array."""
+_VALUES: Final = 3
+"""What is above the first number, as an array."""
+_REALS: Final = 4
+_ANYTHING: Final = 5
+"""JSON."""
+_CODES: Final = 0x0F
+_WIDTH: Final = 4
+"""How far the type of the array is shifted to the left in a code."""
+_MASKED: Final = 0x40
+"""Added to a code: the body begins with a bit for each value, set where it is there."""
+_WHOLE: Final = 0xFF
+
+_ARRAYS: Final = "bhiq"
+_LIMITS: Final = (0x7F, 0x7FFF, 0x7FFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF)
+_MOST_DIGITS: Final = 3
+_EXACT: Final = float(1 << 52)
+"""Up to here whole numbers are exact as reals, and scaled ones can be compared."""
+
+
+class _Encoded(NamedTuple):
+    code: int
+    first: int = 0
+    step: int = 0
+    body: bytes = b""
+    digits: int = _WHOLE
+
+
+class DamagedChunkError(ValueError):
+    """Bytes that are no blob of this codec."""
+
+
+def encode(columns: Sequence[Cells]) -> bytes:
+    """A blob of columns of equal length, at most ``LONGEST``.
+
+    Numbers are whole ones of 64 bits, or reals. Raises ValueError for unequal lengths, or too many.
+    """
+    count = len(columns[0]) if columns else 0
+    if count > LONGEST or len(columns) > _MOST_COLUMNS or any(len(column) != count for column in columns):
+        raise ValueError("columns must have equal lengths, and not too many values")
+    heads, bodies = [_HEAD.pack(FORMAT, len(columns), count)], []
+    for code, first, step, body, digits in map(_encoded, columns):
+        heads.append(_COLUMN.pack(code, digits, len(body), first, step))
+        bodies.append(body)
+    return zlib.compress(b"".join(heads) + b"".join(bodies), _LEVEL)
+
+
+def decode(blob: bytes, wanted: Collection[int] | None = None) -> dict[int, Cells]:
+    """The ``wanted`` columns (None: all) of a blob by their places. Places that it does not have are left out.
+
+    Raises DamagedChunkError.
+    """
+    raw = _unpacked(blob)
+    try:
+        return _decoded(raw, wanted)
+    except DamagedChunkError:
+        raise
+    except (StructError, ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
+        raise DamagedChunkError("a chunk is damaged") from error
+
+
+def _unpacked(blob: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        raw = unpacker.decompress(blob, _MOST_BYTES)
+    except zlib.error as error:
+        raise DamagedChunkError("a chunk cannot be decompressed") from error
+    if not unpacker.eof:
+        raise DamagedChunkError("a chunk is cut, or longer than any that is written")
+    return raw
+
+
+def _decoded(raw: bytes, wanted: Collection[int] | None) -> dict[int, Cells]:
+    version, columns, count = _HEAD.unpack_from(raw)
+    if version != FORMAT:
+        raise DamagedChunkError(f"a chunk has format {version}, which this version does not know")
+    if count > LONGEST or columns > _MOST_COLUMNS:
+        raise DamagedChunkError("a chunk claims more values than are ever written")
+    begin = _HEAD.size + columns * _COLUMN.size
+    found: dict[int, Cells] = {}
+    for place, (code, digits, length, first, step) in enumerate(_COLUMN.iter_unpack(raw[_HEAD.size : begin])):
+        if wanted is None or place in wanted:
+            found[place] = _column(_Encoded(code, first, step, raw[begin : begin + length], digits), count)
+        begin += length
+    if begin != len(raw):
+        raise DamagedChunkError("the lengths in a chunk do not fit")
+    return found
+
+
+def _encoded(column: Cells) -> _Encoded:
+    types = set(map(type, column))
+    if types <= _NONE:
+        return _Encoded(_ABSENT)
+    if NoneType not in types:
+        return _present(column, types)
+    there = [value is not None for value in column]
+    found = _present(list(compress(column, there)), types - _NONE)
+    return found._replace(code=found.code | _MASKED, body=_bits(there) + found.body)
+
+
+def _present(values: Sequence[Any], types: set[type]) -> _Encoded:
+    if types == {int}:
+        return _whole(values)
+    if types == {float}:
+        return _real(values)
+    return _Encoded(_ANYTHING, body=json.dumps(values).encode())
+
+
+def _whole(values: Sequence[int]) -> _Encoded:
+    first = values[0]
+    steps = list(map(sub, values[1:], values))
+    highest, lowest = (max(steps), min(steps)) if steps else (0, 0)
+    if highest == lowest and abs(lowest) <= _LIMITS[-1]:
+        return _Encoded(_STEPS, first, lowest)
+    least = min(values)
+    by_steps, by_values = _width(lowest, highest), _width(0, max(values) - least)
+    if by_values is not None and (by_steps is None or by_values < by_steps):
+        above = array(_ARRAYS[by_values], [value - least for value in values])
+        return _Encoded(_VALUES | by_values << _WIDTH, least, body=above.tobytes())
+    if by_steps is not None:
+        return _Encoded(_DELTAS | by_steps << _WIDTH, first, body=array(_ARRAYS[by_steps], steps).tobytes())
+    return _Encoded(_ANYTHING, body=json.dumps(values).encode())
+
+
+def _width(lowest: int, highest: int) -> int | None:
+    """The narrowest array that holds both; None: there is none."""
+    needed = max(highest, -lowest - 1)
+    return next((place for place, limit in enumerate(_LIMITS) if needed <= limit), None)
+
+
+def _real(values: Sequence[float]) -> _Encoded:
+    if all(map(isfinite, values)):
+        greatest = max(map(abs, values))
+        for digits in range(_MOST_DIGITS + 1):
+            scale = 10**digits
+            if greatest * scale >= _EXACT:
+                break
+            scaled = [round(value * scale) for value in values]
+            # Minus zero is equal to zero, and would come back as that.
+            if all(map(_same, scaled, repeat(scale), values)):
+                return _whole(scaled)._replace(digits=digits)
+    planes = array("d", values).tobytes()
+    # Bytes of equal weight stand together: signs and exponents hardly change.
+    return _Encoded(_REALS, body=b"".join(planes[weight::8] for weight in range(8)), digits=0)
+
+
+def _same(scaled: int, scale: int, value: float) -> bool:
+    return scaled / scale == value and (scaled != 0 or copysign(1.0, value) > 0)
+
+
+def _column(found: _Encoded, count: int) -> Cells:
+    code, first, step, body, digits = found
+    if code == _ABSENT:
+        return [None] * count
+    if not code & _MASKED:
+        return _values(found, count)
+    length = -(-count // 8)
+    there = _flags(body[:length], count)
+    values = _values(_Encoded(code & ~_MASKED, first, step, body[length:], digits), sum(there))
+    following = iter(values)
+    return [next(following) if flag else None for flag in there]
+
+
+def _values(found: _Encoded, count: int) -> Sequence[Number]:
+    code, first, step, body, digits = found
+    form = code & _CODES
+    whole: Sequence[int]
+    if form == _STEPS:
+        whole = [first] * count if not step else range(first, first + step * count, step)
+    elif form in (_DELTAS, _VALUES):
+        numbers = array(_ARRAYS[code >> _WIDTH])
+        numbers.frombytes(body)
+        whole = list(accumulate(numbers, initial=first)) if form == _DELTAS else [first + number for number in numbers]
+    elif form == _REALS:
+        reals = bytearray(8 * count)
+        for weight in range(8):
+            reals[weight::8] = body[weight * count : (weight + 1) * count]
+        return array("d", bytes(reals))
+    elif form == _ANYTHING:
+        return _checked(json.loads(body), count)
+    else:
+        raise DamagedChunkError(f"a chunk has a column of form {form}, which this version does not know")
+    if len(whole) != count:
+        raise DamagedChunkError("a column of a chunk has another length than the others")
+    if digits == _WHOLE:
+        return whole
+    scale = 10**digits
+    return [number / scale for number in whole]
+
+
+def _checked(values: Any, count: int) -> Sequence[Number]:
+    if type(values) is not list or len(values) != count or not set(map(type, values)) <= {int, float}:
+        raise DamagedChunkError("a column of a chunk holds what is no number")
+    return values
+
+
+def _bits(flags: Sequence[bool]) -> bytes:
+    return int("".join("1" if flag else "0" for flag in reversed(flags)), 2).to_bytes(-(-len(flags) // 8), "little")
+
+
+def _flags(bits: bytes, count: int) -> list[bool]:
+    text = bin(int.from_bytes(bits, "little") | 1 << count)[3:]
+    return [each == "1" for each in reversed(text[-count:])]
