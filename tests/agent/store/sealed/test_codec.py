@@ -86,12 +86,13 @@ def test_a_blob_that_unpacks_to_very_much() -> None:
 
 def test_unequal_columns() -> None:
     """Columns of unequal lengths, and ones that are too long, are refused."""
-    for columns in ([[1], [1, 2]], [[0] * (LONGEST + 1)]):
+    unequal: list[list[list[int | float | None]]] = [[[1], [1, 2]], [[0] * (LONGEST + 1)]]
+    for columns in unequal:
         with pytest.raises(ValueError, match="lengths"):
             encode(columns)
 
 
 def test_narrow() -> None:
     """An hour of what hardly moves takes a few bytes, whatever its values; a counter in equal steps as well."""
-    idle = [[7_000_000_000] * 360, [10**12 + 10_000 * n for n in range(360)], [None] * 360, [0.25] * 360]
+    idle: list[Cells] = [[7_000_000_000] * 360, [10**12 + 10_000 * n for n in range(360)], [None] * 360, [0.25] * 360]
     assert len(encode(idle)) < 80

@@ -1,0 +1,103 @@
+"""The samples of an object from one source in one hour, as columns: merged, and as a chunk and back.
+
+A poll's time is that of a snapshot of its owner. The times of all snapshots of an owner in an hour are its axis, which
+is kept once; a chunk then holds places on the axis, most often all of them, which takes no bytes. Samples with other
+times, those of records, hold their times themselves.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+from typing import Final, NamedTuple, cast
+
+from mqvitals_agent.store.sealed.codec import Cells, DamagedChunkError, Number, decode, encode
+
+HOUR_MS: Final = 3_600_000
+
+Axis = Sequence[int]
+"""Times of snapshots, ms UTC, rising."""
+
+_TIMES, _INTERVALS, _POLLED = 0, 1, 2
+_FIXED: Final = 3
+"""Columns before those of the metrics."""
+
+
+class HourSamples(NamedTuple):
+    """Samples of an object from one source, rising in time: each column has a cell for each of ``ts``.
+
+    ``intervals`` are the ms that counters cover, None: unknown; ``polled`` is 0 for samples that hold only what other
+    probes than the kind's own reported. Metrics without any value are left out of ``values``.
+    """
+
+    ts: Sequence[int]
+    intervals: Sequence[int | None]
+    polled: Sequence[int]
+    values: Mapping[str, Cells]
+
+
+def merged(older: HourSamples, newer: HourSamples) -> HourSamples:
+    """Both together. Of two samples of one time the newer's values hold where it has any, the older's else."""
+    ts = sorted({*older.ts, *newer.ts})
+    of_older, of_newer = ({at: place for place, at in enumerate(each.ts)} for each in (older, newer))
+    # For each sample where it is in the older and in the newer, None: nowhere.
+    places = [(of_older.get(at), of_newer.get(at)) for at in ts]
+
+    def together(old: Sequence[Number | None] | None, new: Sequence[Number | None] | None) -> list[Number | None]:
+        found: list[Number | None] = []
+        for here, there in places:
+            value = None if new is None or there is None else new[there]
+            found.append(old[here] if value is None and old is not None and here is not None else value)
+        return found
+
+    names = dict.fromkeys(chain(older.values, newer.values))
+    polled = [
+        int(any((here is not None and older.polled[here], there is not None and newer.polled[there])))
+        for here, there in places
+    ]
+    return HourSamples(
+        ts,
+        cast("list[int | None]", together(older.intervals, newer.intervals)),
+        polled,
+        {name: together(older.values.get(name), newer.values.get(name)) for name in names},
+    )
+
+
+def encode_samples(samples: HourSamples, columns: Sequence[str], axis: Axis) -> tuple[bytes, bool]:
+    """A chunk with the metrics ``columns``, and whether its times are places on ``axis``. Raises ValueError as ``encode``."""
+    places = [bisect_left(axis, ts) for ts in samples.ts]
+    on_axis = all(place < len(axis) and axis[place] == ts for place, ts in zip(places, samples.ts, strict=True))
+    absent = [None] * len(samples.ts)
+    cells = [samples.values.get(name, absent) for name in columns]
+    return encode([places if on_axis else samples.ts, samples.intervals, samples.polled, *cells]), on_axis
+
+
+def decode_samples(
+    blob: bytes, columns: Sequence[str], axis: Axis | None, wanted: Collection[str] | None = None
+) -> HourSamples:
+    """The samples of a chunk with the metrics ``columns``, of these the ``wanted`` ones (None: all).
+
+    ``axis`` is that of its owner and hour if its times are places on it, else None. Raises DamagedChunkError.
+    """
+    chosen = {place: name for place, name in enumerate(columns, start=_FIXED) if wanted is None or name in wanted}
+    found = decode(blob, {_TIMES, _INTERVALS, _POLLED, *chosen})
+    if not {_TIMES, _INTERVALS, _POLLED} <= found.keys() or not chosen.keys() <= found.keys():
+        raise DamagedChunkError("a chunk lacks columns that it should have")
+    times = _whole(found[_TIMES])
+    if axis is not None:
+        if times and not (0 <= min(times) <= max(times) < len(axis)):
+            raise DamagedChunkError("a chunk names a snapshot that is not there")
+        times = axis if len(times) == len(axis) else [axis[place] for place in times]
+    return HourSamples(
+        times,
+        cast("Sequence[int | None]", found[_INTERVALS]),
+        _whole(found[_POLLED]),
+        {name: found[place] for place, name in chosen.items()},
+    )
+
+
+def _whole(cells: Cells) -> Sequence[int]:
+    if not set(map(type, cells)) <= {int}:
+        raise DamagedChunkError("a chunk has a time that is none")
+    return cast("Sequence[int]", cells)
