@@ -193,6 +193,14 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX journal_object ON journal(owner, kind, name, ts)",
         "CREATE INDEX alert_transition_ts ON alert_transition(ts)",
     ),
+    # Finished hours: the samples of an object and source as one chunk, its metrics, and the times of snapshots.
+    (
+        """CREATE TABLE chunk(id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, on_axis INTEGER NOT NULL, n INTEGER NOT NULL,
+            data BLOB NOT NULL) STRICT""",
+        "CREATE TABLE chunk_layout(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, columns TEXT NOT NULL, UNIQUE(kind, columns)) STRICT",
+        """CREATE TABLE chunk_axis(hour INTEGER NOT NULL, owner TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY(hour, owner)
+            ) STRICT, WITHOUT ROWID""",
+    ),
 )
 """The statements of each structure."""
 

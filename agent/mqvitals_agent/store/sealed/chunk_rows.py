@@ -1,0 +1,205 @@
+"""The rows of chunks: one for each object, source and finished hour, found by its number; and the axes of hours."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from mqvitals_agent.store.rows.tables import integer, text
+from mqvitals_agent.store.sealed.chunk import HOUR_MS, Axis, HourSamples, decode_samples, encode_samples
+from mqvitals_agent.store.sealed.codec import DamagedChunkError, decode, encode
+
+_OBJECT_BITS: Final = 24
+_SOURCE_BITS: Final = 2
+_MOST_OBJECTS: Final = 1 << _OBJECT_BITS
+_MOST_AXES: Final = 256
+"""Axes that are remembered: a page over a day of a group needs some hundred."""
+
+_AT = "SELECT id, layout, on_axis, data FROM chunk WHERE id = ?"
+_BETWEEN = "SELECT id, layout, on_axis, data FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id"
+
+
+class ChunkKey(NamedTuple):
+    """What a chunk is of: ``hour`` counts from 1970 UTC, ``number`` is the object's."""
+
+    hour: int
+    number: int
+    source: int
+
+    @property
+    def id(self) -> int:
+        """The number of its row: chunks stand in order of time, those of an hour in order of objects.
+
+        Raises ValueError for a number or a source that does not fit.
+        """
+        if not (0 <= self.number < _MOST_OBJECTS and 0 <= self.source < 1 << _SOURCE_BITS):
+            raise ValueError(f"{self} cannot be the key of a chunk")
+        return (self.hour << _OBJECT_BITS | self.number) << _SOURCE_BITS | self.source
+
+    @classmethod
+    def of(cls, row: int) -> ChunkKey:
+        """The key of a row by its number."""
+        rest, source = row >> _SOURCE_BITS, row & ((1 << _SOURCE_BITS) - 1)
+        return cls(rest >> _OBJECT_BITS, rest & (_MOST_OBJECTS - 1), source)
+
+
+class Layout(NamedTuple):
+    """The kind of a chunk's object, and the metrics in it in their order."""
+
+    kind: str
+    columns: tuple[str, ...]
+
+
+def hour_of_ts(ts: int) -> int:
+    """The hour of a time in ms UTC, as chunks count."""
+    return ts // HOUR_MS
+
+
+class ChunkReader:
+    """Reads chunks over one connection. Layouts and the axes used last are remembered.
+
+    Every method raises sqlite3.Error, DamagedChunkError, and TypeError for a cell that no chunk has.
+    """
+
+    def __init__(self) -> None:
+        self._layouts: dict[int, Layout] = {}
+        self._axes: dict[tuple[int, str], Axis] = {}
+
+    def span(self, connection: sqlite3.Connection) -> tuple[int, int] | None:
+        """The first and the last hour of which there are chunks; None: there is no chunk."""
+        first, last = connection.execute("SELECT (SELECT min(id) FROM chunk), (SELECT max(id) FROM chunk)").fetchone()
+        return None if first is None else (ChunkKey.of(integer(first)).hour, ChunkKey.of(integer(last)).hour)
+
+    def of_object(
+        self,
+        connection: sqlite3.Connection,
+        number: int,
+        owner: str,
+        source: int,
+        hours: Sequence[int],
+        wanted: Collection[str] | None = None,
+    ) -> Iterator[HourSamples]:
+        """The samples of an object in those of ``hours`` of which there is a chunk, in their order; of the metrics
+        ``wanted`` alone (None: all).
+        """
+        for hour in hours:
+            row = connection.execute(_AT, (ChunkKey(hour, number, source).id,)).fetchone()
+            if row is not None:
+                _, samples = self._samples(connection, row, owner, wanted)
+                yield samples
+
+    def of_hour(
+        self,
+        connection: sqlite3.Connection,
+        hour: int,
+        kind: str,
+        owners: Mapping[int, str],
+        source: int,
+        wanted: Collection[str] | None = None,
+    ) -> Iterator[tuple[int, HourSamples]]:
+        """The objects of ``kind`` whose owners are in ``owners``, both by number, with their samples of an hour, in order
+        of their numbers.
+        """
+        if not owners:
+            return
+        bounds = ChunkKey(hour, min(owners), 0).id, ChunkKey(hour, max(owners), (1 << _SOURCE_BITS) - 1).id
+        for row in connection.execute(_BETWEEN, bounds):
+            key = ChunkKey.of(row[0])
+            owner = owners.get(key.number)
+            if owner is None or key.source != source or self._layout(connection, integer(row[1])).kind != kind:
+                continue
+            yield key.number, self._samples(connection, row, owner, wanted)[1]
+
+    def axis(self, connection: sqlite3.Connection, hour: int, owner: str) -> Axis | None:
+        """The times of the snapshots of an owner in an hour, as far as chunks refer to them; None: none do."""
+        known = self._axes.get((hour, owner))
+        if known is not None:
+            return known
+        row = connection.execute("SELECT data FROM chunk_axis WHERE hour = ? AND owner = ?", (hour, owner)).fetchone()
+        if row is None:
+            return None
+        found = decode(_blob(row[0])).get(0, ())
+        axis = [integer(ts) for ts in found]
+        if len(self._axes) >= _MOST_AXES:
+            del self._axes[next(iter(self._axes))]
+        self._axes[hour, owner] = axis
+        return axis
+
+    def forget_axis(self, hour: int, owner: str) -> None:
+        """An axis was written anew."""
+        self._axes.pop((hour, owner), None)
+
+    def _samples(
+        self, connection: sqlite3.Connection, row: Sequence[object], owner: str, wanted: Collection[str] | None
+    ) -> tuple[Layout, HourSamples]:
+        number, layout_id, on_axis, data = row
+        layout = self._layout(connection, integer(layout_id))
+        axis: Axis | None = None
+        if on_axis:
+            axis = self.axis(connection, ChunkKey.of(integer(number)).hour, owner)
+            if axis is None:
+                raise DamagedChunkError("the times of a chunk are missing")
+        return layout, decode_samples(_blob(data), layout.columns, axis, wanted)
+
+    def _layout(self, connection: sqlite3.Connection, number: int) -> Layout:
+        known = self._layouts.get(number)
+        if known is None:
+            row = connection.execute("SELECT kind, columns FROM chunk_layout WHERE id = ?", (number,)).fetchone()
+            if row is None:
+                raise DamagedChunkError("the metrics of a chunk are missing")
+            columns = json.loads(text(row[1]))
+            known = self._layouts[number] = Layout(text(row[0]), tuple(map(text, columns)))
+        return known
+
+
+class ChunkWriter:
+    """Writes chunks within transactions of the caller, who calls ``load`` after a rollback. Raises sqlite3.Error."""
+
+    def __init__(self) -> None:
+        self.load()
+
+    def load(self) -> None:
+        """Forget what was written since."""
+        self._layouts: dict[Layout, int] = {}
+
+    def write(self, connection: sqlite3.Connection, key: ChunkKey, kind: str, samples: HourSamples, axis: Axis) -> int:
+        """Write the chunk of ``key`` in place of any that is there; returns its bytes.
+
+        Raises ValueError for samples that no chunk can hold.
+        """
+        columns = tuple(samples.values)
+        data, on_axis = encode_samples(samples, columns, axis)
+        connection.execute(
+            "INSERT OR REPLACE INTO chunk(id, layout, on_axis, n, data) VALUES(?, ?, ?, ?, ?)",
+            (key.id, self._layout(connection, Layout(kind, columns)), int(on_axis), len(samples.ts), data),
+        )
+        return len(data)
+
+    def write_axis(self, connection: sqlite3.Connection, hour: int, owner: str, axis: Axis) -> None:
+        """Write the times of an owner's snapshots in an hour. Chunks of the hour refer to them by place: an axis that is
+        there already may only be written again as it is.
+        """
+        connection.execute(
+            "INSERT OR REPLACE INTO chunk_axis(hour, owner, data) VALUES(?, ?, ?)", (hour, owner, encode([axis]))
+        )
+
+    def _layout(self, connection: sqlite3.Connection, layout: Layout) -> int:
+        known = self._layouts.get(layout)
+        if known is None:
+            columns = json.dumps(layout.columns)
+            connection.execute(
+                "INSERT INTO chunk_layout(kind, columns) VALUES(?, ?) ON CONFLICT DO NOTHING", (layout.kind, columns)
+            )
+            row = connection.execute(
+                "SELECT id FROM chunk_layout WHERE kind = ? AND columns = ?", (layout.kind, columns)
+            ).fetchone()
+            known = self._layouts[layout] = integer(row[0])
+        return known
+
+
+def _blob(cell: object) -> bytes:
+    if type(cell) is not bytes:
+        raise TypeError(f"{cell!r:.60} is no chunk")
+    return cell
