@@ -189,5 +189,5 @@ def _samples(rows: Sequence[Row], metrics: Sequence[str]) -> HourSamples:
         ts,
         intervals,
         polled,
-        {name: column for name, column in zip(metrics, cells, strict=True) if any(cell is not None for cell in column)},
+        {name: column for name, column in zip(metrics, cells, strict=True) if column.count(None) < len(column)},
     )
