@@ -8,8 +8,8 @@ from itertools import pairwise
 from statistics import median_low
 from typing import Final
 
-from mqvitals_agent.store.sealed.chunk import HourSamples
-from mqvitals_agent.store.sealed.codec import Cells, Number
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples
+from mqvitals_agent.store.rows.sealed.codec import Cells, Number
 
 LONGEST_HOLD: Final = 2.5
 """A value holds for at most so many usual distances of polls: beyond is a gap, of which nothing is known."""

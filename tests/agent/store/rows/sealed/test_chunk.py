@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.store.sealed.chunk import HourSamples, decode_samples, encode_samples, merged
-from mqvitals_agent.store.sealed.codec import DamagedChunkError, Number, encode
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples, decode_samples, encode_samples, merged
+from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError, Number, encode
 
 Rows = dict[int, tuple[int | None, int, dict[str, Number]]]
 """By time: interval, polled, values."""

@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, Axis, HourSamples, decode_samples, encode_samples
+from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError, decode, encode
 from mqvitals_agent.store.rows.tables import integer, text
-from mqvitals_agent.store.sealed.chunk import HOUR_MS, Axis, HourSamples, decode_samples, encode_samples
-from mqvitals_agent.store.sealed.codec import DamagedChunkError, decode, encode
 
 _OBJECT_BITS: Final = 24
 _SOURCE_BITS: Final = 2

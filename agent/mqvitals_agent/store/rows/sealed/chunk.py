@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, cast
 
-from mqvitals_agent.store.sealed.codec import Cells, DamagedChunkError, Number, decode, encode
+from mqvitals_agent.store.rows.sealed.codec import Cells, DamagedChunkError, Number, decode, encode
 
 HOUR_MS: Final = 3_600_000
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.store.sealed.chunk import HourSamples
-from mqvitals_agent.store.sealed.rollup import MetricHour, hour_of, together
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples
+from mqvitals_agent.store.rows.sealed.rollup import MetricHour, hour_of, together
 
 VALUES = st.lists(st.one_of(st.none(), st.integers(0, 10**9)), min_size=1, max_size=50)
 

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, Axis, HourSamples, merged
+from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader, ChunkWriter, hour_of_ts
 from mqvitals_agent.store.rows.tables import KindTables, integer, moment, text
-from mqvitals_agent.store.sealed.chunk import HOUR_MS, Axis, HourSamples, merged
-from mqvitals_agent.store.sealed.chunk_rows import ChunkKey, ChunkReader, ChunkWriter, hour_of_ts
 from mqvitals_rules.snapshot import Source
 
 SEAL_AFTER_MS: Final = 2 * HOUR_MS

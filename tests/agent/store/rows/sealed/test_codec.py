@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.store.sealed.codec import LONGEST, Cells, DamagedChunkError, decode, encode
+from mqvitals_agent.store.rows.sealed.codec import LONGEST, Cells, DamagedChunkError, decode, encode
 
 WHOLE = st.integers(-(1 << 63), (1 << 63) - 1)
 SMALL = st.integers(0, 300)
