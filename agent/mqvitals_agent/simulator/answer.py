@@ -23,7 +23,7 @@ _WRITER: Final = StructureWriter(">", CCSID)
 _MOST_ENCODED: Final = 200_000
 _encoded: Final[dict[Parameter, bytes]] = {}
 """Encoded parameters. Most are the same in every answer: names, types, limits. It is cleared when it is full."""
-_COUNTERS: Final = frozenset(
+_EVER_NEW: Final = frozenset(
     {
         c.MQIACH_MSGS,
         c.MQIACH_BYTES_SENT,
@@ -33,6 +33,14 @@ _COUNTERS: Final = frozenset(
         c.MQIACH_BATCHES,
         c.MQIACH_CURRENT_SEQ_NUMBER,
         c.MQIACH_LAST_SEQ_NUMBER,
+        c.MQBACF_Q_MGR_UOW_ID,
+        c.MQCACF_SYSP_LOG_RBA,
+        c.MQCACF_USAGE_LOG_RBA,
+        c.MQCACF_UOW_LOG_START_TIME,
+        c.MQCACF_UOW_START_TIME,
+        c.MQCACF_LAST_GET_TIME,
+        c.MQCACF_LAST_PUT_TIME,
+        c.MQCACH_LAST_MSG_TIME,
     }
 )
 """Parameters that hardly ever have a value again: encoded, they would only fill the memory."""
@@ -89,7 +97,7 @@ def encode(parameters: Sequence[Parameter]) -> bytes:
 
 def _structure(parameter: Parameter) -> bytes:
     found = _WRITER.structure(parameter)
-    if parameter.id not in _COUNTERS:
+    if parameter.id not in _EVER_NEW:
         if len(_encoded) >= _MOST_ENCODED:
             _encoded.clear()
         _encoded[parameter] = found
