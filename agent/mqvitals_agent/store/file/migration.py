@@ -201,6 +201,13 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE chunk_axis(hour INTEGER NOT NULL, owner TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY(hour, owner)
             ) STRICT, WITHOUT ROWID""",
     ),
+    # Days that are over: the 24 hours of a metric of an object as one row, and up to which day of a kind that is done.
+    (
+        "CREATE TABLE rollup_metric(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, metric TEXT NOT NULL, UNIQUE(kind, metric)) STRICT",
+        """CREATE TABLE rollup(metric INTEGER NOT NULL, day INTEGER NOT NULL, object_id INTEGER NOT NULL, source INTEGER NOT NULL,
+            data BLOB NOT NULL, PRIMARY KEY(metric, day, object_id, source)) STRICT, WITHOUT ROWID""",
+        "CREATE TABLE rolled(kind TEXT PRIMARY KEY, day INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    ),
 )
 """The statements of each structure."""
 

@@ -67,7 +67,7 @@ def merged(older: HourSamples, newer: HourSamples) -> HourSamples:
 def encode_samples(samples: HourSamples, columns: Sequence[str], axis: Axis) -> tuple[bytes, bool]:
     """A chunk with the metrics ``columns``, and whether its times are places on ``axis``. Raises ValueError as ``encode``."""
     places = [bisect_left(axis, ts) for ts in samples.ts]
-    on_axis = all(place < len(axis) and axis[place] == ts for place, ts in zip(places, samples.ts, strict=True))
+    on_axis = not places or (places[-1] < len(axis) and [axis[place] for place in places] == [*samples.ts])
     absent = [None] * len(samples.ts)
     cells = [samples.values.get(name, absent) for name in columns]
     return encode([places if on_axis else samples.ts, samples.intervals, samples.polled, *cells]), on_axis

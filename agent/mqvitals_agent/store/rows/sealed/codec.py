@@ -71,6 +71,9 @@ class _Encoded(NamedTuple):
     digits: int = _WHOLE
 
 
+_NOTHING: Final = _Encoded(_ABSENT)
+
+
 class DamagedChunkError(ValueError):
     """Bytes that are no blob of this codec."""
 
@@ -84,7 +87,9 @@ def encode(columns: Sequence[Cells]) -> bytes:
     if count > LONGEST or len(columns) > _MOST_COLUMNS or any(len(column) != count for column in columns):
         raise ValueError("columns must have equal lengths, and not too many values")
     heads, bodies = [_HEAD.pack(FORMAT, len(columns), count)], []
-    for code, first, step, body, digits in map(_encoded, columns):
+    masks: dict[bytes, bytes] = {}
+    for column in columns:
+        code, first, step, body, digits = _encoded(column, masks)
         heads.append(_COLUMN.pack(code, digits, len(body), first, step))
         bodies.append(body)
     return zlib.compress(b"".join(heads) + b"".join(bodies), _LEVEL)
@@ -100,7 +105,7 @@ def decode(blob: bytes, wanted: Collection[int] | None = None) -> dict[int, Cell
         return _decoded(raw, wanted)
     except DamagedChunkError:
         raise
-    except (StructError, ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
+    except (StructError, ValueError, TypeError, IndexError, OverflowError, RecursionError, StopIteration) as error:
         raise DamagedChunkError("a chunk is damaged") from error
 
 
@@ -132,15 +137,19 @@ def _decoded(raw: bytes, wanted: Collection[int] | None) -> dict[int, Cells]:
     return found
 
 
-def _encoded(column: Cells) -> _Encoded:
+def _encoded(column: Cells, masks: dict[bytes, bytes]) -> _Encoded:
+    """A column; ``masks`` has the bits of flags that were seen before: the metrics of one probe are absent together."""
     types = set(map(type, column))
     if types <= _NONE:
-        return _Encoded(_ABSENT)
+        return _NOTHING
     if NoneType not in types:
         return _present(column, types)
-    there = [value is not None for value in column]
-    found = _present(list(compress(column, there)), types - _NONE)
-    return found._replace(code=found.code | _MASKED, body=_bits(there) + found.body)
+    there = bytes([value is not None for value in column])
+    mask = masks.get(there)
+    if mask is None:
+        mask = masks[there] = _bits(there)
+    code, first, step, body, digits = _present(list(compress(column, there)), types - _NONE)
+    return _Encoded(code | _MASKED, first, step, mask + body, digits)
 
 
 def _present(values: Sequence[Any], types: set[type]) -> _Encoded:
@@ -239,8 +248,12 @@ def _checked(values: Any, count: int) -> Sequence[Number]:
     return values
 
 
-def _bits(flags: Sequence[bool]) -> bytes:
-    return int("".join("1" if flag else "0" for flag in reversed(flags)), 2).to_bytes(-(-len(flags) // 8), "little")
+_DIGITS: Final = bytes.maketrans(b"\0\1", b"01")
+
+
+def _bits(flags: bytes) -> bytes:
+    """Flags, a byte each, as a bit each."""
+    return int(flags[::-1].translate(_DIGITS), 2).to_bytes(-(-len(flags) // 8), "little")
 
 
 def _flags(bits: bytes, count: int) -> list[bool]:
