@@ -8,6 +8,7 @@ from typing import Final
 
 from mqvitals_agent.store.rows.samples.hour_means import has_means
 from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.sealed.unseal import has_chunk
 from mqvitals_agent.store.rows.tables import integer, text
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -65,6 +66,8 @@ def _is_referred_to(
     ):
         if connection.execute(query, parameters).fetchone() is not None:
             return True
+    if has_chunk(connection, number, snapshots.gone[number]):
+        return True
     return has_means(connection, number, name.kind, snapshots.gone[number], now)
 
 

@@ -20,6 +20,7 @@ from mqvitals_agent.store.file.database import explained, transaction
 from mqvitals_agent.store.file.long_work import LongWork, copy_pages, count_rows, find_damage
 from mqvitals_agent.store.file.schema import ForeignObject, foreign_objects, open_as_it_is
 from mqvitals_agent.store.file.store_file import WriterLock
+from mqvitals_agent.store.rows.sealed.unseal import count_chunks_outside, drop_chunks_outside, rewind_chunks
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, POLL, KindTables, tables_of
 from mqvitals_rules.snapshot import Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -90,6 +91,7 @@ def count_invalid_times(
             found[each.history] += _count(connection, f"{each.history} WHERE {where}", bounds)
     for where in ("ts < :first", "ts > :latest"):
         found["snapshot"] += _count(connection, f"snapshot WHERE owner IN (SELECT name FROM owner) AND {where}", bounds)
+    found["chunk"] += count_chunks_outside(connection, latest)
     found["hour_mean"] += _count(connection, "hour_mean WHERE hour < :first - 1", bounds)
     found["hour_mean"] += _count(connection, "hour_mean WHERE hour > :latest", bounds)
     for table in _TIMES if deep else _QUICK:
@@ -115,6 +117,7 @@ def drop_invalid_times(
                 bounds,
             )
             run(f"DELETE FROM {each.history} WHERE {where}", bounds)
+    drop_chunks_outside(connection, latest)
     for table in ("snapshot", "smf_record"):
         run(f"DELETE FROM {table} WHERE ts < :first OR ts > :latest", bounds)
     run("DELETE FROM hour_mean WHERE hour < :first - 1 OR hour > :latest", bounds)
@@ -197,7 +200,9 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
     objects = "SELECT id FROM object WHERE owner = :owner"
     run("DELETE FROM snapshot WHERE owner = :owner AND ts >= :ts", bounds)
     run(f"DELETE FROM hour_mean WHERE hour >= :ts AND object_id IN ({objects})", bounds)
-    for each in tables:
+    every = list(tables)
+    rewind_chunks(connection, every, owner, ts)
+    for each in every:
         run(
             f"DELETE FROM {each.history} WHERE ts >= :ts AND source = {POLL} AND object_id IN ({objects})",
             bounds,

@@ -49,7 +49,7 @@ class SampleMerger:
         self._arrangement = ColumnOrder(tables.numbers, tables.metrics, tables.kind)
         self._arranged: Shape | None = None
         """The shape of the last sample: mostly that of the next one too."""
-        self._inserts: dict[frozenset[Shape], tuple[str, ColumnOrder]] = {}
+        self._inserts: dict[frozenset[Shape], tuple[str, ColumnOrder, tuple[str, ...]]] = {}
 
     def sample(self, ts: int, object_id: int, readings: Sequence[ReadingCells]) -> SampleRow | None:
         """The values of these readings together; None when nothing was polled and nothing was reported.
@@ -83,8 +83,8 @@ class SampleMerger:
         assert columns is not None, "a sample has each metric once"
         return (*sample[:4], *columns((*sample.cells, NULL)))
 
-    def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]]]:
-        """The statement that inserts these samples, in their order, and its parameters.
+    def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]], tuple[str, ...]]:
+        """The statement that inserts these samples, in their order, its parameters, and the metrics that it names.
 
         It names only the columns that any of them has: one cycle fills a fifth of them, and to bind NULL to the others
         takes as long as all the rest of a row.
@@ -99,9 +99,10 @@ class SampleMerger:
             known = (
                 self._tables.insert_history(columns),
                 ColumnOrder(columns, self._tables.metrics, self._tables.kind),
+                columns,
             )
             self._inserts[shapes] = known
-        statement, arrangement = known
+        statement, arrangement, columns = known
         rows = []
         before: Shape | None = None
         arranged: Columns | None = None
@@ -110,7 +111,7 @@ class SampleMerger:
                 before, arranged = shape, arrangement.of(shape)
             assert arranged is not None, "a sample has each metric once"
             rows.append((ts, object_id, interval, polled, *arranged((*cells, NULL))))
-        return statement, rows
+        return statement, rows, columns
 
 
 def merged(readings: Sequence[Reading]) -> dict[str, Reported]:

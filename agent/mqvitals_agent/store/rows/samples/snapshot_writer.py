@@ -15,6 +15,9 @@ from mqvitals_agent.store.file.integrity import is_ahead_of_clock, rewind
 from mqvitals_agent.store.rows.samples.current_writer import CurrentWriter
 from mqvitals_agent.store.rows.samples.sample_merger import SampleMerger, SampleRow
 from mqvitals_agent.store.rows.samples.smf_records import delete_samples
+from mqvitals_agent.store.rows.sealed.chunk_rows import hour_of_ts
+from mqvitals_agent.store.rows.sealed.unseal import unseal_records
+from mqvitals_agent.store.rows.sealed.written_hours import WrittenHours
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, KindTables, Shapes, moment
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -41,6 +44,8 @@ class SnapshotWriter:
         shapes = Shapes()
         self._merge = {kind: SampleMerger(table, shapes) for kind, table in tables.items()}
         self._current = CurrentWriter(connection, tables, shapes)
+        self.written = WrittenHours(connection, tables)
+        """The hours of which samples were written, for who seals them."""
         self._load_objects()
 
     def load(self) -> None:
@@ -76,6 +81,7 @@ class SnapshotWriter:
         """
         if is_ahead_of_clock(self._connection, snapshot):
             rewind(self._connection, self._tables.values(), snapshot.owner, snapshot.ts)
+            self.written.disturbed_all()
             self.load()
         self._write_records(snapshot, self._write_readings(snapshot))
         self._current.write()
@@ -92,8 +98,10 @@ class SnapshotWriter:
         after the transaction.
         """
         number = self.objects[name]
-        history = self._tables[name.kind].history
-        without_records = delete_samples(self._connection, history, number, int(Source.SMF), first, last)
+        tables, source = self._tables[name.kind], int(Source.SMF)
+        for hour in unseal_records(self._connection, tables, number, source, first, last):
+            self.written.disturbed(name.kind, hour)
+        without_records = delete_samples(self._connection, tables.history, number, source, first, last)
         self._current.forget({number: name.kind}, self._connection)
         if without_records:
             self._connection.execute("DELETE FROM object WHERE id = ?", (number,))
@@ -147,11 +155,14 @@ class SnapshotWriter:
             for each in readings:
                 if each.gone or number in gone:
                     self._note_gone(number, each)
+        hour = hour_of_ts(ts)
         for kind, samples in history.items():
             if not samples:
                 continue
             samples.sort(key=_object_id)
-            self._connection.executemany(*self._merge[kind].insert(samples))
+            statement, parameters, columns = self._merge[kind].insert(samples)
+            self._connection.executemany(statement, parameters)
+            self.written.wrote(kind, hour, columns)
         return records
 
     def _write_records(self, snapshot: Snapshot, records: Iterable[Reading]) -> None:
@@ -169,6 +180,7 @@ class SnapshotWriter:
                 continue
             history.setdefault(name.kind, []).append((source, *rows.row(sample)))
             written.append((number, source, ts))
+            self.written.wrote(name.kind, hour_of_ts(ts), sample.shape.metrics)
             if number in self.gone and ts - (record.interval_ms or 0) >= self.gone[number]:
                 # Only a record that began after the object was found gone shows that it exists again.
                 self._note_gone(number, record)

@@ -33,6 +33,7 @@ _MOST_BYTES: Final = LONGEST * 64
 """Unpacked. More than any chunk of the writer takes."""
 _LEVEL: Final = 6
 _NONE: Final = frozenset({NoneType})
+_NUMBERS: Final = frozenset({int, float})
 
 _HEAD: Final = Struct("<BHI")
 """Format, number of columns, number of values of each."""
@@ -81,7 +82,8 @@ class DamagedChunkError(ValueError):
 def encode(columns: Sequence[Cells]) -> bytes:
     """A blob of columns of equal length, at most ``LONGEST``.
 
-    Numbers are whole ones of 64 bits, or reals. Raises ValueError for unequal lengths, or too many.
+    Numbers are whole ones of 64 bits, or reals. Raises ValueError for unequal lengths, or too many, TypeError for what is
+    no number.
     """
     count = len(columns[0]) if columns else 0
     if count > LONGEST or len(columns) > _MOST_COLUMNS or any(len(column) != count for column in columns):
@@ -157,6 +159,8 @@ def _present(values: Sequence[Any], types: set[type]) -> _Encoded:
         return _whole(values)
     if types == {float}:
         return _real(values)
+    if not types <= _NUMBERS:
+        raise TypeError("a column holds what is no number")
     return _Encoded(_ANYTHING, body=json.dumps(values).encode())
 
 

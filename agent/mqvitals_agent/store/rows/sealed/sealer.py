@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, Axis, HourSamples, merged
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader, ChunkWriter, hour_of_ts
+from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError
+from mqvitals_agent.store.rows.sealed.written_hours import EVERY_HOUR
 from mqvitals_agent.store.rows.tables import KindTables, integer, moment, text
 from mqvitals_rules.snapshot import Source
 
 SEAL_AFTER_MS: Final = 2 * HOUR_MS
-"""An hour is sealed so long after its end: its records of SMF are there by then, most often."""
+"""An hour is sealed so long after its end at the earliest: its records of SMF are there by then, most often."""
+SHORTEST_HOT_MS: Final = SEAL_AFTER_MS + HOUR_MS
+"""So long after its begin."""
 
 _OBJECTS: Final = 64
 """Objects whose rows are read together: those of one time stand beside each other."""
@@ -32,17 +36,27 @@ _LONG_S: Final = 0.005
 Row = tuple[int | float | None, ...]
 
 
+def last_due(now: int, hot_ms: int) -> int:
+    """The last hour that is sealed as of ``now``, ms UTC, when hours stay rows until ``hot_ms`` after their begin."""
+    return (now - hot_ms) // HOUR_MS
+
+
 class SealStep(NamedTuple):
-    """What a step did: chunks written, rows deleted."""
+    """What a step did: chunks written, rows deleted; and the chunk that was there and could not be read, None: none.
+
+    What could be read of that time has taken its place.
+    """
 
     chunks: int = 0
     rows: int = 0
+    damaged: ChunkKey | None = None
 
 
 class _Batch(NamedTuple):
-    """Objects that are sealed together, by number, with their owners."""
+    """Objects that are sealed together, by number, with their owners; and the columns in which their rows have values."""
 
     owners: Mapping[int, str]
+    columns: Sequence[str]
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -52,8 +66,9 @@ class _Batch(NamedTuple):
 class Sealer:
     """Seals finished hours of the store behind a connection.
 
-    ``touched`` holds the (kind, hour) of which rows were written or deleted since this was looked at last: who writes
-    samples of past hours adds to it. ``steady`` is a clock of seconds.
+    ``touched`` holds the (kind, hour) of which rows were written or deleted since this was looked at last, or
+    ``EVERY_HOUR``: who writes samples adds to it. ``columns`` tells in which columns rows of a kind and hour can have
+    values, None: in any. ``steady`` is a clock of seconds.
     """
 
     def __init__(
@@ -61,27 +76,30 @@ class Sealer:
         tables: Mapping[str, KindTables],
         touched: set[tuple[str, int]],
         steady: Callable[[], float] = time.monotonic,
+        *,
+        columns: Callable[[str, int], Collection[str] | None] = lambda *_: None,
     ) -> None:
         self._tables = tables
         self._touched = touched
         self._steady = steady
+        self._columns = columns
         self._reader = ChunkReader()
         self._writer = ChunkWriter()
         self._rows = _ROWS
 
     def load(self) -> None:
-        """A transaction was rolled back: forget what was written in it."""
+        """Forget what is remembered of the file: a transaction was rolled back, or others may have written."""
         self._reader = ChunkReader()
         self._writer.load()
 
-    def round(self, connection: sqlite3.Connection, now: int) -> Iterator[SealStep]:
+    def round(self, connection: sqlite3.Connection, now: int, hot_ms: int = SHORTEST_HOT_MS) -> Iterator[SealStep]:
         """Seal all that is due as of ``now`` (ms UTC), a little between two yields, at which the caller may commit.
 
-        Raises sqlite3.Error, DamagedChunkError, TypeError, ValueError.
+        Due is an hour that began ``hot_ms`` ago. Raises sqlite3.Error, TypeError, ValueError.
         """
-        bound = (now - SEAL_AFTER_MS) // HOUR_MS
+        last = last_due(now, hot_ms)
         for kind in self._tables:
-            while (hour := self._oldest(connection, kind)) is not None and hour < bound:
+            while (hour := self._oldest(connection, kind)) is not None and hour <= last:
                 yield from self._hour(connection, kind, hour)
 
     def _oldest(self, connection: sqlite3.Connection, kind: str) -> int | None:
@@ -91,17 +109,23 @@ class Sealer:
 
     def _hour(self, connection: sqlite3.Connection, kind: str, hour: int) -> Iterator[SealStep]:
         """Seal an hour of a kind, and delete its rows; again from its beginning when rows of it were written meanwhile."""
-        self._touched.discard((kind, hour))
+        self._touched.difference_update(((kind, hour), EVERY_HOUR))
         times = []
         for ts in self._times(connection, kind, hour):
             times.append(ts)
             yield SealStep()
-        for batch in self._batches(connection, kind):
+        names = self._tables[kind].numbers
+        present = self._columns(kind, hour)
+        columns = names if present is None else tuple(name for name in names if name in present)
+        for batch in self._batches(connection, kind, columns):
             for step in self._seal(connection, kind, hour, batch, times):
                 yield step
-                if (kind, hour) in self._touched:
+                if self._is_touched(kind, hour):
                     return
         yield from self._delete(connection, kind, hour)
+
+    def _is_touched(self, kind: str, hour: int) -> bool:
+        return (kind, hour) in self._touched or EVERY_HOUR in self._touched
 
     def _times(self, connection: sqlite3.Connection, kind: str, hour: int) -> Iterator[int]:
         """The times of all rows of an hour: one seek each."""
@@ -112,20 +136,20 @@ class Sealer:
             yield ts
 
     @staticmethod
-    def _batches(connection: sqlite3.Connection, kind: str) -> Sequence[_Batch]:
+    def _batches(connection: sqlite3.Connection, kind: str, columns: Sequence[str]) -> Sequence[_Batch]:
         rows = connection.execute("SELECT id, owner FROM object WHERE kind = ? ORDER BY id", (kind,)).fetchall()
         return [
-            _Batch({integer(number): text(owner) for number, owner in rows[begin : begin + _OBJECTS]})
+            _Batch({integer(number): text(owner) for number, owner in rows[begin : begin + _OBJECTS]}, columns)
             for begin in range(0, len(rows), _OBJECTS)
         ]
 
     def _seal(
         self, connection: sqlite3.Connection, kind: str, hour: int, batch: _Batch, times: Sequence[int]
     ) -> Iterator[SealStep]:
-        tables = self._tables[kind]
-        columns = "".join(f', "{name}"' for name in tables.numbers)
+        history = self._tables[kind].history
+        columns = "".join(f', "{name}"' for name in batch.columns)
         query = (
-            f"SELECT object_id, source, ts, interval_ms, polled{columns} FROM {tables.history}"  # noqa: S608
+            f"SELECT object_id, source, ts, interval_ms, polled{columns} FROM {history}"  # noqa: S608
             " WHERE ts = ? AND object_id BETWEEN ? AND ?"
         )
         found: dict[tuple[int, int], list[Row]] = {}
@@ -139,18 +163,30 @@ class Sealer:
                     known.append(row)
             yield SealStep()
         for (number, source), rows in found.items():
-            samples = _samples(rows, tables.numbers)
-            owner = batch.owners[number]
+            owner = batch.owners.get(number)
+            if owner is None:
+                continue  # of an object that was forgotten: nobody can ask for them
+            samples, damaged = _samples(rows, batch.columns), None
+            place = ChunkKey(hour, number, source)
+            try:
+                # Before the axis, which is made anew where it is lost: what referred to the lost one is lost too.
+                for before in self._reader.of_object(connection, number, owner, source, (hour,)):
+                    samples = merged(before, samples)
+            except DamagedChunkError:
+                damaged = place
             axis = self._axis(connection, hour, owner) if source == Source.POLL else ()
-            (before,) = (*self._reader.of_object(connection, number, owner, source, (hour,)), None)[:1]
-            if before is not None:
-                samples = merged(before, samples)
-            self._writer.write(connection, ChunkKey(hour, number, source), kind, samples, axis)
-            yield SealStep(chunks=1)
+            try:
+                self._writer.write(connection, place, kind, samples, axis)
+            except TypeError:
+                self._writer.write(connection, place, kind, _numbers_alone(samples), axis)
+            yield SealStep(1, damaged=damaged)
 
     def _axis(self, connection: sqlite3.Connection, hour: int, owner: str) -> Axis:
         """The axis of an owner and hour, which is written when it is asked for first, and then stays."""
-        known = self._reader.axis(connection, hour, owner)
+        try:
+            known = self._reader.axis(connection, hour, owner)
+        except DamagedChunkError:
+            return ()  # what refers to it is lost; times are then kept in each chunk
         if known is not None:
             return known
         bounds = hour * HOUR_MS, (hour + 1) * HOUR_MS - 1
@@ -160,18 +196,19 @@ class Sealer:
         return axis
 
     def _delete(self, connection: sqlite3.Connection, kind: str, hour: int) -> Iterator[SealStep]:
-        """Delete the rows of a sealed hour, the oldest first."""
-        table, end = self._tables[kind].history, (hour + 1) * HOUR_MS
-        while (kind, hour) not in self._touched:
+        """Delete the rows of a sealed hour, the oldest first, as long as no others come."""
+        table, begin, end = self._tables[kind].history, hour * HOUR_MS, (hour + 1) * HOUR_MS
+        while not self._is_touched(kind, hour):
             # The row to stop at: deleting with a limit is not part of every SQLite.
             row = connection.execute(
-                f"SELECT ts, object_id, source FROM {table} WHERE ts < ?"  # noqa: S608
+                f"SELECT ts, object_id, source FROM {table} WHERE ts >= ? AND ts < ?"  # noqa: S608
                 " ORDER BY ts, object_id, source LIMIT 1 OFFSET ?",
-                (end, self._rows),
+                (begin, end, self._rows),
             ).fetchone()
             where, last = ("ts < ?", (end,)) if row is None else ("(ts, object_id, source) < (?, ?, ?)", row)
             began = self._steady()
-            deleted = connection.execute(f"DELETE FROM {table} WHERE {where}", last).rowcount  # noqa: S608
+            # Rows of earlier hours that have come since are not sealed.
+            deleted = connection.execute(f"DELETE FROM {table} WHERE ts >= ? AND {where}", (begin, *last)).rowcount  # noqa: S608
             took = self._steady() - began
             if took > _LONG_S:
                 self._rows = max(self._rows // 2, _FEWEST)
@@ -191,3 +228,12 @@ def _samples(rows: Sequence[Row], metrics: Sequence[str]) -> HourSamples:
         polled,
         {name: column for name, column in zip(metrics, cells, strict=True) if column.count(None) < len(column)},
     )
+
+
+def _numbers_alone(samples: HourSamples) -> HourSamples:
+    """The samples without what is no number: no writer of ours stores such, and no reader takes it."""
+    values = {
+        name: [value if type(value) in {int, float} else None for value in cells]
+        for name, cells in samples.values.items()
+    }
+    return samples._replace(values=values)

@@ -1,0 +1,73 @@
+"""What the writer of samples knows of hours that are not sealed yet: which were written since they were looked at, and
+the columns that rows of an hour can have.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from mqvitals_agent.store.rows.sealed.chunk_rows import hour_of_ts
+from mqvitals_agent.store.rows.tables import KindTables
+
+EVERY_HOUR: Final = ("", 0)
+"""In a set of touched hours: any of them may have been touched."""
+
+_MOST: Final = 4096
+"""Hours that are remembered: those of a day and more, of every kind. A store that is never sealed has no end of them."""
+
+
+class WrittenHours:
+    """Hours that rows were written to. Hours count from 1970 UTC. Use it in the thread of the writer.
+
+    ``touched`` holds the (kind, hour) of which rows were written or deleted: whoever seals one of them takes it out and
+    then sees whether it comes back.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> None:
+        """Raises sqlite3.Error."""
+        self.touched: set[tuple[str, int]] = set()
+        self._columns: OrderedDict[tuple[str, int], frozenset[str]] = OrderedDict()
+        newest = ((kind, f"SELECT max(ts) FROM {each.history}") for kind, each in tables.items())  # noqa: S608 - ours
+        rows = [(kind, connection.execute(query).fetchone()[0]) for kind, query in newest]
+        self._newest = {kind: hour_of_ts(ts) for kind, ts in rows if type(ts) is int}
+        """The newest hour of each kind that ever had a row: of a later one all rows are written by us."""
+
+    def wrote(self, kind: str, hour: int, columns: Collection[str]) -> None:
+        """Rows of an hour were written that have values in ``columns`` alone."""
+        key = kind, hour
+        known = self._columns.get(key)
+        if known is None:
+            if hour > self._newest.get(kind, hour - 1):
+                self._newest[kind] = hour
+                self._columns[key] = frozenset(columns)
+                if len(self._columns) > _MOST:
+                    self._columns.popitem(last=False)
+        elif not known.issuperset(columns):
+            self._columns[key] = known.union(columns)
+        self._touch(key)
+
+    def disturbed(self, kind: str, hour: int) -> None:
+        """Rows of an hour were deleted, or put back with columns that nobody tells."""
+        self._columns.pop((kind, hour), None)
+        self._newest[kind] = max(self._newest.get(kind, hour), hour)
+        self._touch((kind, hour))
+
+    def disturbed_all(self) -> None:
+        """Rows of any hours were deleted, or put back."""
+        for kind, hour in self._columns:
+            self._newest[kind] = max(self._newest.get(kind, hour), hour)
+        self._columns.clear()
+        self._touch(EVERY_HOUR)
+
+    def columns(self, kind: str, hour: int) -> frozenset[str] | None:
+        """The columns in which rows of an hour can have values; None: any."""
+        return self._columns.get((kind, hour))
+
+    def _touch(self, key: tuple[str, int]) -> None:
+        self.touched.add(key)
+        if len(self.touched) > _MOST:
+            self.touched.clear()
+            self.touched.add(EVERY_HOUR)
