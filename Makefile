@@ -88,6 +88,12 @@ PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
 	@mv .tools/package/usr/bin/prometheus-alertmanager .tools/alertmanager
 	@mv .tools/package/usr/bin/amtool .tools/ && rm -rf .tools/package
 
+.tools/prometheus: # the peer of the benchmark of the store
+	@command -v apt-get >/dev/null || { echo "prometheus is unpacked from a package of Debian, and there is no apt-get here"; exit 2; }
+	@mkdir -p .tools/package && cd .tools/package && apt-get download prometheus && dpkg -x prometheus_*.deb .
+	@mv .tools/package/usr/bin/prometheus $@ && { test -e .tools/promtool || mv .tools/package/usr/bin/promtool .tools/; }
+	@rm -rf .tools/package
+
 wheel: $(STAMP) ## test the installed wheel with the sources out of the way
 	@sh .ci/wheel
 

@@ -29,6 +29,7 @@ ORDER = (
     Benchmark("pipeline.py"),
     Benchmark("rules.py", "two minutes", ("--cycles", "10")),
     Benchmark("page_size.py"),
+    Benchmark("store.py", "half an hour", ("--objects", "100", "--hours", "6", "--peer-objects", "20")),
     Benchmark("retention.py", "three minutes", ("--polls", "200")),
     Benchmark("repaint.py"),
     Benchmark("start_up.py"),

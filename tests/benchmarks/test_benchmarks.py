@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import runpy
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-HELPERS = {"run.py", "terminal.py", "figures.py", "group.py", "answers.py", "by_hand.py", "day_store.py"}
+HELPERS = {
+    "run.py",
+    "terminal.py",
+    "figures.py",
+    "group.py",
+    "answers.py",
+    "by_hand.py",
+    "day_store.py",
+    "corpus.py",
+    "prometheus.py",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +46,20 @@ def test_every_script_loads(name: str) -> None:
 def test_all_are_run() -> None:
     """``make bench`` leaves no benchmark out."""
     assert {each.script for each in loaded("run.py")["ORDER"]} == {path.name for path in FOLDER.glob("*.py")} - HELPERS
+
+
+def test_the_corpus_of_the_store() -> None:
+    """Its polls are its series, about 74 of 100 values are those of the poll before, and few objects are alike."""
+    found = loaded("corpus.py")
+    corpus, metrics = found["Corpus"](60, 2), found["METRICS"]
+    polls = [rows for hour in range(2) for _, rows in corpus.polls(hour)]
+    columns = [corpus.series(number, metric) for number in range(60) for metric in metrics]
+    assert [tuple(cell) for cell in zip(*columns, strict=True)] == [sum(rows, ()) for rows in polls]
+    same = [before == after for column in columns for before, after in pairwise(column)]
+    assert 0.72 < sum(same) / len(same) < 0.76
+    assert len(set(map(tuple, columns))) > len(columns) // 2
+    assert corpus.values == sum(map(len, columns))
+    assert min(map(min, columns)) >= 0
 
 
 def test_the_screen_shows_what_a_terminal_would() -> None:
