@@ -19,7 +19,8 @@ from tempfile import TemporaryDirectory
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.retention import STEP_S, Retention, RetentionPolicy
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.settings import SHORTEST_KEEP_MS, Settings
+from mqvitals_config.sections.store import SHORTEST_KEEP_MS
+from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config
 from page_size import INTERVAL_MS, snapshots, written
 
@@ -54,7 +55,7 @@ def main() -> int:
         Store.open(Path(folder) / "grows.db") as grows,
     ):
         intakes = {True: Ingest(kept, config), False: Ingest(grows, config)}
-        retention = Retention(kept, RetentionPolicy(SHORTEST_KEEP_MS, None))
+        retention = Retention(kept, RetentionPolicy.of(SHORTEST_KEEP_MS, None))
         for number, snapshot in enumerate(snapshots(arguments.objects, arguments.polls)):
             counted = number > KEPT + 1
             # Who goes first finds the snapshot in no cache.
@@ -78,7 +79,7 @@ def main() -> int:
                 if counted:
                     each_cycle.append(time.thread_time() - began)
                     volume[True] += written() - bytes_before
-        sizes = {True: retention.size(), False: Retention(grows, RetentionPolicy(None, None)).size()}
+        sizes = {True: retention.size(), False: Retention(grows, RetentionPolicy.of(None, None)).size()}
     count = len(cycles[True])
     print(
         f"{arguments.objects:,} queues, {count} cycles after {KEPT} that fill the store; {deleted / count:,.0f} rows deleted a cycle"

@@ -10,7 +10,7 @@ flag              environment              key in the file
 \\                MQVITALS_STORE_MODE      ``store.mode``
 \\                MQVITALS_STORE_GROUP     ``store.group``
 \\                MQVITALS_STORE_KEEP      ``store.keep``
-\\                MQVITALS_STORE_MAX_SIZE  ``store.max_size``
+\\                MQVITALS_STORE_LIMIT     ``store.limit``
 \\                MQVITALS_NAME            ``name``
 \\                MQVITALS_TIME_ZONE       ``time_zone``
 ``--interval``    MQVITALS_INTERVAL        ``polling.interval``
@@ -160,11 +160,22 @@ def load_settings(
             problems.extend(error.problems)
         else:
             settings = _replaced(settings, entry.key.split("."), value)
+            origins = {key: each for key, each in origins.items() if not key.startswith(f"{entry.key}.")}
             origins[entry.key] = origin
     problems.extend(contradictions(settings, places))
     if problems:
         raise ConfigError(problems)
-    return LoadedSettings(settings, {key: origins.get(key, DEFAULT) for key, _ in walk(settings)}, path, empty)
+    return LoadedSettings(settings, {key: _origin(origins, key) for key, _ in walk(settings)}, path, empty)
+
+
+def _origin(origins: Mapping[str, str], key: str) -> str:
+    """Where a value came from: also where one word says several values, as a short form does."""
+    if key not in origins:
+        for entry in settings_of(Settings):
+            if entry.short and key.startswith(f"{entry.key}.") and entry.key in origins:
+                further = any(other.startswith(f"{entry.key}.") for other in origins)
+                return DEFAULT if further else origins[entry.key]
+    return origins.get(key, DEFAULT)
 
 
 def _given(entry: Setting, environ: Mapping[str, str], flags: Mapping[str, object]) -> tuple[str, str] | None:
@@ -172,8 +183,10 @@ def _given(entry: Setting, environ: Mapping[str, str], flags: Mapping[str, objec
     flag = flags.get(entry.flag.lstrip("-").replace("-", "_")) if entry.flag else None
     if flag is not None:
         return f"flag {entry.flag}", str(flag)
-    word = environ.get(entry.environment) if entry.environment else None
-    return (f"environment {entry.environment}", word) if word else None
+    for name in (entry.environment, entry.former_environment):
+        if name and (word := environ.get(name)):
+            return f"environment {name}", word
+    return None
 
 
 def _replaced(value: Any, key: list[str], new: Any) -> Any:

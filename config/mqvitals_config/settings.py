@@ -6,20 +6,12 @@ their place, so that ``mqvitals_rules`` can report what is wrong with them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from mqvitals_config.decoding.problem import LocatedText, Place, Problem, repeated
-from mqvitals_config.decoding.scalars import (
-    FILE_MODE_FORM,
-    FileMode,
-    display_name,
-    parse_duration,
-    parse_file_mode,
-    resolved_path,
-)
+from mqvitals_config.decoding.scalars import display_name
 from mqvitals_config.decoding.schema import Convert, Doc
 from mqvitals_config.receivers.template import LINK_FORM, link_template
 from mqvitals_config.receivers.types import AnyReceiver
@@ -42,6 +34,7 @@ from mqvitals_config.sections.facts import FactSettings
 from mqvitals_config.sections.maintenance import MaintenanceSettings, maintenance_contradictions
 from mqvitals_config.sections.reports import ReportSettings, report_contradictions
 from mqvitals_config.sections.rules import RuleSettings
+from mqvitals_config.sections.store import StoreSettings
 from mqvitals_config.sections.time_intervals import TimeIntervalSettings, TimeZone, interval_contradictions
 
 LogFormat = Literal["text", "json"]
@@ -88,113 +81,6 @@ class TuiSettings:
             "The zone in which times are shown and read: an IANA name or an offset from UTC.", default="the terminal's"
         ),
     ] = None
-
-
-KEEP_FORM = "a duration such as 30d, 12h or 90d, or forever"
-SIZE_FORM = "a size such as 500MB, 5GB or 1.5TB (1KB is 1024 bytes), or none"
-
-OWNER_ONLY = FileMode(0o600)
-
-FOREVER = "forever"
-NO_LIMIT = "none"
-
-SHORTEST_KEEP_MS = 3_600_000
-SMALLEST_SIZE = 16 * 1024**2
-"""Current state and the write-ahead log of a group take several megabytes before any history does."""
-
-_UNITS = {"KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
-_SIZE = re.compile(rf"([0-9]{{1,9}}(?:\.[0-9]{{1,3}})?) ?({'|'.join(_UNITS)})", re.IGNORECASE)
-_LARGEST_SIZE = 1 << 62
-
-
-def parse_keep(text: str) -> int | None:
-    """``30d`` as milliseconds, ``forever`` as None.
-
-    Raises ValueError for less than an hour, and for what is neither.
-    """
-    if text.strip().lower() == FOREVER:
-        return None
-    try:
-        ms = parse_duration(text)
-    except ValueError as error:
-        # A number without a unit has a message of its own.
-        raise ValueError(str(error) if "needs a unit" in str(error) else f"expected {KEEP_FORM}") from None
-    if ms < SHORTEST_KEEP_MS:
-        raise ValueError("must be 1h at least; rules look back that far")
-    return ms
-
-
-def parse_size(text: str) -> int | None:
-    """``5GB`` as bytes, in powers of 1024; ``none`` as None.
-
-    Raises ValueError for less than 16 MB, and for what is neither.
-    """
-    if text.strip().lower() == NO_LIMIT:
-        return None
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
-        if re.fullmatch("[0-9]{1,9}", text):
-            raise ValueError(f"a size needs a unit: {text}MB or {text}GB")
-        raise ValueError(f"expected {SIZE_FORM}")
-    size = int(float(found[1]) * _UNITS[found[2].upper()])
-    if size < SMALLEST_SIZE:
-        raise ValueError("must be 16MB at least")
-    if size > _LARGEST_SIZE:
-        raise ValueError("is more than a file can hold; write none for no limit")
-    return size
-
-
-def format_size(size: int) -> str:
-    """Bytes in the form that ``parse_size`` reads, in the largest unit that writes them exactly."""
-    for unit, length in reversed(_UNITS.items()):
-        if size % length == 0:
-            return f"{size // length}{unit}"
-    return f"{size} bytes"
-
-
-@dataclass(frozen=True, slots=True)
-class StoreSettings:
-    """Where samples and alerts are kept, and how long."""
-
-    path: Annotated[
-        Annotated[LocatedText, Convert(resolved_path, "the path of a file")] | None,
-        Doc("The SQLite file. A relative path is beside this file.", "MQVITALS_STORE", "--store"),
-    ] = None
-    mode: Annotated[
-        Annotated[FileMode, Convert(parse_file_mode, FILE_MODE_FORM, raw=True)],
-        Doc(
-            "Who may read and write the file. 0660 with `group` lets the group send requests (`mqvitals who`) and act on alerts too;"
-            " with 0640 it can only read.",
-            "MQVITALS_STORE_MODE",
-        ),
-    ] = OWNER_ONLY
-    group: Annotated[
-        LocatedText | None,
-        Doc(
-            "The operating system's group that owns the file.",
-            "MQVITALS_STORE_GROUP",
-            default="the group of the user who runs the agent",
-        ),
-    ] = None
-    keep: Annotated[
-        Annotated[int | None, Convert(parse_keep, KEEP_FORM, raw=True)],
-        Doc(
-            "How long samples, ended alerts and console messages stay in the store: at least 1h, or forever. Open alerts,"
-            " notifications not yet sent, current state and the hourly means of baselines stay longer. Changes take effect on"
-            " reload.",
-            "MQVITALS_STORE_KEEP",
-            default="30d",
-        ),
-    ] = 30 * 86_400_000
-    max_size: Annotated[
-        Annotated[int | None, Convert(parse_size, SIZE_FORM, raw=True)],
-        Doc(
-            "How much the store may hold, its write-ahead log included: at least 16MB, or none. The oldest samples go first,"
-            " also when they are younger than `keep`. Changes take effect on reload.",
-            "MQVITALS_STORE_MAX_SIZE",
-            default="5GB",
-        ),
-    ] = 5 * 1024**3
 
 
 def owner_name(text: LocatedText) -> LocatedText:

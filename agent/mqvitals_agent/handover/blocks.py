@@ -33,7 +33,7 @@ MOST_HIDDEN: Final = 10
 MOST_GAPS: Final = 12
 """Of each list so many are shown; the rest is counted."""
 _MOST_RULES: Final = 8
-_OF_STORE: Final = {"disk_full_s": "its disk is full", "limit_reached_s": "it reaches its limit (store.max_size)"}
+_OF_STORE: Final = {"disk_full_s": "its disk is full", "limit_reached_s": "it reaches its limit (store.limit)"}
 """What happens at the end of these forecasts of the agent."""
 _REASONS: Final = {Absence.NOTHING_TO_TELL: "no value yet"}
 """Reasons whose own text only fits the place of a figure."""

@@ -99,7 +99,7 @@ def _remarks(reader: StoreReader, begin: int, span: TimeRange, *, recent: bool) 
         yield f"The store begins at {_at(begin)}: nothing is known of the time before."
     for kept, what in ((meta.kept_from, "Samples"), (meta.alerts_kept_from, "Alerts that ended")):
         if kept is not None and kept > span.since:
-            yield f"{what} before {_at(kept)} are no longer kept (store.keep, store.max_size)."
+            yield f"{what} before {_at(kept)} are no longer kept (store.keep, store.limit)."
     if not recent or meta.past:
         return
     if meta.refused:

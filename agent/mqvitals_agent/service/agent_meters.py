@@ -171,7 +171,7 @@ class StoreMeter:
         growth = slope((each.ts, each.data) for each in points)
         fill = slope((each.ts, -each.free) for each in points if each.free is not None)
         held = Absence.NOTHING_TO_TELL if oldest is None else max(now - oldest, 0) // 1000
-        limit = policy.max_bytes
+        limit = policy.limit
         reached = Absence.NOTHING_TO_TELL if limit is None else _until(limit - size.total, growth)
         values: dict[str, Reported] = {
             "used_bytes": size.total,
@@ -179,10 +179,10 @@ class StoreMeter:
             "file_bytes": size.files,
             "limit_bytes": Absence.NOTHING_TO_TELL if limit is None else limit,
             "limit_used_pct": Absence.NOTHING_TO_TELL if limit is None else 100 * size.total / limit,
-            "keep_s": Absence.NOTHING_TO_TELL if policy.keep_ms is None else policy.keep_ms // 1000,
+            "keep_s": Absence.NOTHING_TO_TELL if policy.keep.raw.default is None else policy.keep.raw.default // 1000,
             "held_s": held,
             "growth_bytes_per_h": growth,
-            "keep_missed": int(policy.keep_ms is not None and self._retention.limited(now)),
+            "keep_missed": int(policy.keep.raw.default is not None and self._retention.limited(now)),
             "limit_ahead": self._limit_ahead(held, reached),
             "limit_reached_s": reached,
             **_of_disk(disk, fill),
@@ -197,8 +197,8 @@ class StoreMeter:
         points.append(point)
 
     def _limit_ahead(self, held: Reported, reached: Reported) -> Reported:
-        keep = self._retention.policy.keep_ms
-        if keep is None or self._retention.policy.max_bytes is None:
+        keep = self._retention.policy.keep.raw.default
+        if keep is None or self._retention.policy.limit is None:
             return _NO  # the settings ask for as much as fits
         if reached is Absence.WINDOW:
             return Absence.WINDOW

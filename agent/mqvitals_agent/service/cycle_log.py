@@ -14,7 +14,7 @@ from mqvitals_agent.store.deletion_clock import DeletionDecision
 from mqvitals_agent.store.error import StoreError, StoreState
 from mqvitals_agent.view.alerts.words import began_ts, duration_words, summary_with_owner
 from mqvitals_config.decoding.scalars import format_duration
-from mqvitals_config.settings import StoreSettings, format_size
+from mqvitals_config.sections.store import StoreSettings, format_keep, format_size
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Snapshot
 
@@ -119,11 +119,15 @@ class CycleLog:
 
 
 def _announce_retention(store: StoreSettings) -> None:
-    keep = "for ever" if store.keep is None else f"for {format_duration(store.keep)}"
-    most = "without a limit" if store.max_size is None else f"at most {format_size(store.max_size)}"
+    keep = store.keep
+    raw = format_keep(keep.raw.default) + "".join(
+        f", those of {kind} {format_keep(ms)}" for kind, ms in keep.raw.kinds.items()
+    )
+    most = "without a limit" if store.limit is None else f"at most {format_size(store.limit)}"
     _LOG.warning(
-        f"the store keeps samples, ended alerts and console messages {keep}, {most}: older data is deleted from now on;"
-        " store.keep and store.max_size change that (forever and none keep everything)",
+        f"the store keeps samples {raw}; hours {format_keep(keep.hours)}; ended alerts, journal and console messages"
+        f" {format_keep(keep.alerts)}; {most}: older data is deleted from now on; store.keep and store.limit change that"
+        " (forever and none keep everything)",
         extra=as_event("store.retention"),
     )
 

@@ -290,7 +290,7 @@ class Service:
         before = self._settings
         pairs = (
             ("name", before.name, settings.name),
-            ("store", before.store, replace(settings.store, keep=before.store.keep, max_size=before.store.max_size)),
+            ("store", before.store, replace(settings.store, keep=before.store.keep, limit=before.store.limit)),
             ("smf", before.smf, settings.smf),
             ("console", before.console, settings.console),
         )
@@ -300,7 +300,7 @@ class Service:
                 f"{' and '.join(changed)}: what has changed there takes effect at the next start",
                 extra=as_event("settings.later"),
             )
-        store = replace(before.store, keep=settings.store.keep, max_size=settings.store.max_size)
+        store = replace(before.store, keep=settings.store.keep, limit=settings.store.limit)
         return replace(settings, name=before.name, store=store, smf=before.smf, console=before.console)
 
     async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:

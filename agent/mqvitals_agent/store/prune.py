@@ -32,7 +32,7 @@ def prune(path: Path, before: int, now: int, told: Callable[[int], None] = lambd
     rows = 0
     with Store.open(path, replay=mode == REPLAY, records=mode == RECORDS) as store:
         # What is in the folder of SMF files is not known here: as for a folder that cannot be read, no file is forgotten.
-        retention = Retention(store, RetentionPolicy(now - before, None), folder=path)
+        retention = Retention(store, RetentionPolicy.of(now - before, None), folder=path)
         more = True
         while more:
             step = retention.step(now)

@@ -31,7 +31,7 @@ from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS, MOST_CHANGES
 from mqvitals_agent.store.rows.journal import MOST_ENTRIES
 from mqvitals_agent.store.rows.tables import integer, moment, numbered, text
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.settings import SHORTEST_KEEP_MS
+from mqvitals_config.sections.store import SHORTEST_KEEP_MS, KeepSettings, RawKeep
 from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.snapshot import Source
 
@@ -54,10 +54,15 @@ _LOG_PAGES, _FEWEST_LOG_PAGES, _LOG_PART = 1000, 64, 8
 
 
 class RetentionPolicy(NamedTuple):
-    """How long the store keeps (ms; None: for ever) and how much it holds (bytes; None: no limit)."""
+    """How long the store keeps what, and how much it holds (bytes; None: no limit)."""
 
-    keep_ms: int | None
-    max_bytes: int | None
+    keep: KeepSettings
+    limit: int | None
+
+    @classmethod
+    def of(cls, keep_ms: int | None, limit: int | None) -> RetentionPolicy:
+        """All is kept as long, ms; None: for ever."""
+        return cls(KeepSettings(RawKeep(keep_ms), keep_ms, keep_ms), limit)
 
 
 class RetentionStep(NamedTuple):
@@ -124,7 +129,7 @@ class Retention:
         with self._store.database.reading() as connection:
             (page,) = connection.execute("PRAGMA page_size").fetchone()
             # A small store has a small log, which otherwise would be most of what it may take.
-            pages = _LOG_PAGES if policy.max_bytes is None else policy.max_bytes // _LOG_PART // page
+            pages = _LOG_PAGES if policy.limit is None else policy.limit // _LOG_PART // page
             pages = min(max(pages, _FEWEST_LOG_PAGES), _LOG_PAGES)
             connection.execute(f"PRAGMA wal_autocheckpoint = {pages:d}")
             connection.execute(f"PRAGMA journal_size_limit = {2 * pages * page:d}")
@@ -139,7 +144,7 @@ class Retention:
         last = self._facts.get(LIMITED)
         return (
             last is not None
-            and self.policy.max_bytes is not None
+            and self.policy.limit is not None
             and now - last < 24 * HOUR_MS
             and self._facts.get(KEPT_FROM, 0) > self._cut(now)
         )
@@ -210,11 +215,11 @@ class Retention:
 
     def _cut(self, now: int) -> int:
         """What is older goes by age, ms UTC."""
-        return 0 if self.policy.keep_ms is None else max(now - self.policy.keep_ms, 0)
+        return 0 if self.policy.keep.raw.default is None else max(now - self.policy.keep.raw.default, 0)
 
     def _over(self) -> bool:
         """Whether the store holds more than its limit, or nearly so."""
-        limit = self.policy.max_bytes
+        limit = self.policy.limit
         if limit is None:
             return False
         size = _size(self._connection, self._store.path)

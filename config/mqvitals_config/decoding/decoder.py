@@ -15,6 +15,7 @@ an ``Enum``                 one of its values when these are words, else one of 
 ``X | None``                X, or left empty
 ``X | Y``                   whichever of them fits: at most one takes a mapping and one a list
 ``Annotated[T, Convert]``   what the converter makes of the text; a plain callable is called with the decoded value
+``Annotated[T, WrittenAs]``  what its function makes of a value of another type
 ``Annotated[T, ByType]``    a mapping, of the subclass of T that its key ``type`` names
 ``SecretFile``              a secret is never written in the file: ``password_file: SecretFile`` names the file of it
 ==========================  =====================================================================================
@@ -57,6 +58,8 @@ from mqvitals_config.decoding.schema import (
     SIMPLE,
     ByType,
     Convert,
+    WrittenAs,
+    former_keys_of,
     hints_of,
     is_optional,
     key_of,
@@ -183,6 +186,10 @@ class _SettingsDecoder:
         for item in metadata:
             if isinstance(item, ByType):
                 return self.by_type(node, base, item.shapes, key)
+        written = next((item for item in metadata if isinstance(item, WrittenAs)), None)
+        if written is not None:
+            given = self.value(node, written.shape, key)
+            return given if isinstance(given, _Nothing) else written.function(given)
         value = self.value(node, base, key)
         for item in metadata:
             if callable(item) and not isinstance(value, _Nothing):
@@ -205,8 +212,9 @@ class _SettingsDecoder:
             return None
         members = [member for member in members if member is not type(None)]
         fitting = [member for member in members if node_type(member) is type(node)]
-        if isinstance(node, ScalarNode) and node.tag == "null" and not fitting:
-            fitting = members
+        if isinstance(node, ScalarNode) and node.tag == "null":
+            # Left empty, a mapping or list is one without entries, whatever else it might be.
+            fitting = [member for member in members if node_type(member) is not ScalarNode] or fitting
         if len(fitting) == 1:
             return self.value(node, fitting[0], key)
         if fitting and not isinstance(node, ScalarNode):
@@ -225,15 +233,21 @@ class _SettingsDecoder:
         hints, known = hints_of(shape), keys_of(shape)
         arguments: dict[str, Any] = {}
         for key_node, word, value_node in pairs:
-            item = known.get(word)
+            former = former_keys_of(shape).get(word)
+            item = known.get(word, former)
             inner = f"{key}.{word_of(word)}" if key else word_of(word)
             if item is None:
                 self.unknown_key(key_node, word, inner, known)
+            elif item.name in arguments:
+                now = key_of(item)
+                old = next(name for name, other in former_keys_of(shape).items() if other is item)
+                self.refuse(key_node.place, inner, f"{old} is the former name of {now}: write {now} alone")
             else:
                 arguments[item.name] = self.value(value_node, hints[item.name], inner)
-        written = {word for _, word, _ in pairs}
+                if former is not None and inner in self.places:
+                    self.places[f"{key}.{key_of(former)}".lstrip(".")] = self.places.pop(inner)
         for word, item in known.items():
-            if word not in written and not is_optional(item):
+            if item.name not in arguments and not is_optional(item):
                 self.refuse(node.place, f"{key}.{word}" if key else word, "this key is missing")
                 arguments[item.name] = _NOTHING
         if any(isinstance(value, _Nothing) for value in arguments.values()):

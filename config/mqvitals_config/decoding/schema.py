@@ -33,6 +33,14 @@ class Convert:
     raw: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WrittenAs:
+    """Metadata of ``Annotated[T, ...]``: the file gives a value of type ``shape``, and ``function`` makes a T of it."""
+
+    shape: Any
+    function: Callable[[Any], Any]
+
+
 def matching(pattern: str, message: str, expected: str = "a string") -> Convert:
     """Takes a text that matches the regular expression ``pattern`` as a whole; ``message`` refuses another."""
     compiled = re.compile(pattern)
@@ -105,6 +113,18 @@ def keys_of(shape: Any) -> Mapping[str, Field[Any]]:
     return {key_of(item): item for item in fields(shape) if item.init}
 
 
+@cache
+def former_keys_of(shape: Any) -> Mapping[str, Field[Any]]:
+    """The fields of a dataclass by the keys that they had in former versions, which are still read."""
+    hints = hints_of(shape)
+    return {
+        doc.former: item
+        for item in keys_of(shape).values()
+        for doc in get_args(hints[item.name])[1:]
+        if isinstance(doc, Doc) and doc.former
+    }
+
+
 def is_optional(item: Field[Any]) -> bool:
     """True when the key may be left out."""
     return not item.init or item.default is not MISSING or item.default_factory is not MISSING
@@ -118,9 +138,17 @@ def words_of(choices: type[Enum]) -> Mapping[str, Enum]:
     return {member.name.lower(): member for member in choices}
 
 
+def _as_written(hint: Any) -> Any:
+    """The type of what a file gives for a type."""
+    metadata = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((item.shape for item in metadata if isinstance(item, WrittenAs)), hint)
+
+
 def node_type(hint: Any) -> type[Any]:
     """The kind of node a type is written as."""
     if get_origin(hint) is Annotated:
+        if (written := _as_written(hint)) is not hint:
+            return node_type(written)
         base, *metadata = get_args(hint)
         return ScalarNode if any(isinstance(item, Convert) for item in metadata) else node_type(base)
     if is_dataclass(hint) or get_origin(hint) in (dict, Mapping):
@@ -130,6 +158,8 @@ def node_type(hint: Any) -> type[Any]:
 
 def type_name(hint: Any) -> str:
     """What a person calls a type."""
+    if (written := _as_written(hint)) is not hint:
+        return type_name(written)
     if get_origin(hint) is Annotated:
         base, *metadata = get_args(hint)
         return next((item.expected for item in metadata if isinstance(item, Convert)), "") or type_name(base)
@@ -146,12 +176,17 @@ def type_name(hint: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """What a setting is: a sentence or two, and where else than in the file it can be given."""
+    """What a setting is: a sentence or two, and where else than in the file it can be given.
+
+    ``former`` and ``former_environment`` are the names that it had in former versions, which are still read.
+    """
 
     text: str
     environment: str = ""
     flag: str = ""
     default: str = ""  # in words, where the default's own form says too little
+    former: str = ""
+    former_environment: str = ""
 
 
 BEGIN = "<!-- every setting: made by `python -m mqvitals_config docs/configuration.md` -->"
@@ -162,7 +197,7 @@ END = "<!-- end of every setting -->"
 class Setting:
     """A setting: its dotted key (``[]`` for each entry of a list), its form, its default in words, its meaning.
 
-    ``hint`` is the type that the decoder takes.
+    ``hint`` is the type that the decoder takes; ``short``: a single word may say what several keys below it do.
     """
 
     key: str
@@ -172,6 +207,8 @@ class Setting:
     environment: str
     flag: str
     hint: Any
+    former_environment: str = ""
+    short: bool = False
 
 
 @cache
@@ -192,8 +229,18 @@ def _entries(shape: Any, prefix: str, seen: set[Any]) -> Iterator[Setting]:
         key = prefix + key_of(item)
         # A variable or a flag speaks for one setting, not for each in a list.
         one = "[]" not in prefix
-        environment, flag = (doc.environment, doc.flag) if one else ("", "")
-        yield Setting(key, type_name(hint), _default(item, doc), doc.text, environment, flag, hint)
+        environment, flag, former = (doc.environment, doc.flag, doc.former_environment) if one else ("", "", "")
+        yield Setting(
+            key,
+            type_name(hint),
+            _default(item, doc),
+            doc.text,
+            environment,
+            flag,
+            hint,
+            former,
+            _as_written(hint) is not hint,
+        )
         for inner in _inside(hint):
             if inner not in seen:
                 yield from _entries(inner, f"{key}[]." if get_origin(hint) is tuple else f"{key}.", seen)
@@ -215,6 +262,7 @@ def _bare(hint: Any) -> Any:
 
 def _inside(hint: Any) -> tuple[Any, ...]:
     """The dataclasses whose keys stand under this one."""
+    hint = _as_written(hint)
     origin, arguments = get_origin(hint), get_args(hint)
     if is_dataclass(hint):
         return (hint,)
@@ -308,7 +356,9 @@ def _annotated(hint: Any) -> dict[str, Any]:
     doc = next((item for item in metadata if isinstance(item, Doc)), None)
     convert = next((item for item in metadata if isinstance(item, Convert)), None)
     by_type = next((item for item in metadata if isinstance(item, ByType)), None)
-    if by_type is not None:
+    if (written := _as_written(hint)) is not hint:
+        found = _schema(written)
+    elif by_type is not None:
         found = _object_by_type(by_type)
     elif convert is None:
         found = _schema(base)
@@ -336,6 +386,8 @@ def _object(shape: Any) -> dict[str, Any]:
             required.append(key)
         elif item.default is not MISSING and isinstance(item.default, bool):
             properties[key]["default"] = item.default
+    for former, item in former_keys_of(shape).items():
+        properties[former] = {**properties[key_of(item)], "deprecated": True}
     found: dict[str, Any] = {
         "type": "object" if required else ["object", "null"],
         "properties": properties,

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cache
 
-from mqvitals_config.decoding.problem import ConfigError, LocatedText, Problem
+from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
 from mqvitals_config.decoding.scalars import time_zone
 from mqvitals_config.sections.rules import RuleSettings
+from mqvitals_config.sections.store import OTHER_KINDS
 from mqvitals_config.settings import Settings
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.history import ZoneOf, no_zone
@@ -86,6 +87,7 @@ def _load(settings: Settings, *, defer: bool = False) -> tuple[RuleConfig | None
     problems += found
     facts, found = declared_facts(settings.facts)
     problems += found
+    problems += _unknown_kinds(settings)
     if problems:
         return None, problems
     disabled = disabled_rules(settings.rules, rules)
@@ -94,6 +96,15 @@ def _load(settings: Settings, *, defer: bool = False) -> tuple[RuleConfig | None
     except ConfigError as error:
         return None, [*error.problems]
     return RuleConfig(ruleset, Facts(KINDS, facts), _zones(settings)), []
+
+
+def _unknown_kinds(settings: Settings) -> Iterator[Problem]:
+    """Kinds with a time of their own for their samples that are none."""
+    for kind in settings.store.keep.raw.kinds:
+        if kind not in KINDS:
+            place = kind.place if isinstance(kind, LocatedText) else Place("")
+            message = f"there is no kind of object {str(kind)!r}" + did_you_mean(kind, [*KINDS, OTHER_KINDS])
+            yield Problem(place, f"store.keep.raw.{kind}", message)
 
 
 def tuned_rule(settings: Settings, rule: Rule, name: ObjectName) -> CompiledRule | None:

@@ -11,12 +11,14 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention
 from mqvitals_config.decoding.problem import LocatedText, Place
-from mqvitals_config.settings import StoreSettings
+from mqvitals_config.sections.store import KeepSettings, RawKeep, StoreSettings, short_keep
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
+KEPT = KeepSettings(RawKeep(HOUR), HOUR, HOUR)
+"""An hour of everything: hours that are kept no longer than samples hold nothing up."""
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +35,7 @@ def times(house: Any) -> list[int]:
 
 async def test_old_samples_go_between_cycles(house: Any) -> None:
     """After each cycle what is older than ``keep`` is deleted, and the log says once that this begins."""
-    house.settings = replace(house.settings, store=StoreSettings(keep=HOUR))
+    house.settings = replace(house.settings, store=StoreSettings(keep=KEPT))
     async with house.running():
         await house.clock.advance(HOUR - MINUTE)
         assert "store.retention" not in house.log.getvalue()
@@ -46,23 +48,25 @@ async def test_old_samples_go_between_cycles(house: Any) -> None:
         await house.clock.advance(5 * MINUTE)
         assert times(house)[0] > left[0]
     assert house.log.getvalue().count("store.retention ") == 1
-    assert "keeps samples, ended alerts and console messages for 1h, at most 5GB" in house.log.getvalue()
+    assert (
+        "keeps samples 1h; hours 1h; ended alerts, journal and console messages 1h; at most 5GB" in house.log.getvalue()
+    )
 
 
 async def test_a_reload_changes_what_is_kept(house: Any) -> None:
     """``keep`` and ``max_size`` hold from the next cycle on; another path waits for the next start."""
-    house.settings = replace(house.settings, store=StoreSettings(keep=None, max_size=None))
+    house.settings = replace(house.settings, store=StoreSettings(keep=short_keep(None), limit=None))
     async with house.running() as service:
         await house.clock.advance(90 * MINUTE)
         assert len(times(house)) == 181
-        other = StoreSettings(keep=HOUR, max_size=1 << 30)
+        other = StoreSettings(keep=KEPT, limit=1 << 30)
         settings = replace(house.settings, store=other)
         service.reload(settings, load_rule_config(settings))
         await house.clock.advance(MINUTE)
         assert 119 <= len(times(house)) <= 121
         assert "settings.later" not in house.log.getvalue()
         settings = replace(
-            settings, store=replace(other, path=LocatedText("other.db", Place("mqvitals.yaml")), keep=None)
+            settings, store=replace(other, path=LocatedText("other.db", Place("mqvitals.yaml")), keep=short_keep(None))
         )
         service.reload(settings, load_rule_config(settings))
         await house.clock.advance(10 * MINUTE)
@@ -81,7 +85,7 @@ async def test_a_failed_deletion_harms_no_cycle(house: Any, monkeypatch: Any) ->
         return real(self, *arguments)
 
     monkeypatch.setattr(Retention, "step", step)
-    house.settings = replace(house.settings, store=StoreSettings(keep=HOUR))
+    house.settings = replace(house.settings, store=StoreSettings(keep=KEPT))
     async with house.running():
         await house.clock.advance(62 * MINUTE)
         assert house.log.getvalue().count("cannot be deleted: the disk is slow today") == 1
@@ -93,7 +97,7 @@ async def test_a_failed_deletion_harms_no_cycle(house: Any, monkeypatch: Any) ->
 
 async def test_a_clock_far_ahead_deletes_nothing_of_what_is_kept(house: Any) -> None:
     """It is said once, in the log and at the store; once the clock is right again deleting goes on."""
-    house.settings = replace(house.settings, store=StoreSettings(keep=HOUR))
+    house.settings = replace(house.settings, store=StoreSettings(keep=KEPT))
     years = 29 * 365 * 24 * HOUR
     async with house.running():
         await house.clock.advance(40 * MINUTE)

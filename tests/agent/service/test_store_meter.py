@@ -76,7 +76,7 @@ def test_a_line_through_points() -> None:
 
 def test_nothing_is_foretold_at_first(store: Store) -> None:
     """Sizes are there from the first time on; growth and what follows from it are absent, never zero."""
-    meter = StoreMeter(store, Retention(store, RetentionPolicy(HOUR, GB)), disk=Ground())
+    meter = StoreMeter(store, Retention(store, RetentionPolicy.of(HOUR, GB)), disk=Ground())
     told = values(meter, BEGAN)
     assert told["used_bytes"] >= told["data_bytes"] > 0
     assert told["file_bytes"] > 0
@@ -109,7 +109,7 @@ def grown(
 
 def test_the_limit_before_keep(store: Store) -> None:
     """It grows 0.1 GB an hour: the last 0.7 GB of the limit last for seven hours, and ``keep`` would need longer."""
-    _, told = grown(store, RetentionPolicy(30 * 24 * HOUR, 2 * GB), by=GB // 10)
+    _, told = grown(store, RetentionPolicy.of(30 * 24 * HOUR, 2 * GB), by=GB // 10)
     assert told["growth_bytes_per_h"] == pytest.approx(GB / 10, rel=1e-6)
     assert told["limit_reached_s"] == pytest.approx(7 * 3600, rel=1e-6)
     assert told["limit_used_pct"] == pytest.approx(65)
@@ -120,14 +120,14 @@ def test_the_limit_before_keep(store: Store) -> None:
 @pytest.mark.parametrize("every", [1, 4, 7, 60])
 def test_growth_however_often_it_is_measured(store: Store, every: int) -> None:
     """Of the last day, to the newest measurement."""
-    _, told = grown(store, RetentionPolicy(None, None), by=GB // 10, hours=28, every=every)
+    _, told = grown(store, RetentionPolicy.of(None, None), by=GB // 10, hours=28, every=every)
     assert told["growth_bytes_per_h"] == pytest.approx(GB / 10, rel=1e-6)
     assert told["used_bytes"] == GB + GB // 10 * (28 * 60 // every * every) // 60
 
 
 def test_a_day_is_told_from_some_hundreds_of_measurements(store: Store) -> None:
     """Each looks through all of them: a cycle must not get dearer as the day goes on."""
-    retention, measured = Measured(store, RetentionPolicy(None, None)), []
+    retention, measured = Measured(store, RetentionPolicy.of(None, None)), []
     meter = StoreMeter(store, retention, disk=Ground())
     for minute in range(30 * 60):
         retention.told = StoreSize(GB + minute, 0, GB)
@@ -139,17 +139,17 @@ def test_a_day_is_told_from_some_hundreds_of_measurements(store: Store) -> None:
 
 def test_keep_before_the_limit(store: Store) -> None:
     """After nine hours samples go by age, an hour before the limit would be reached."""
-    _, told = grown(store, RetentionPolicy(9 * HOUR, 2 * GB), by=GB // 10)
+    _, told = grown(store, RetentionPolicy.of(9 * HOUR, 2 * GB), by=GB // 10)
     assert told["limit_ahead"] == 0
 
 
 def test_no_growth_is_no_date(store: Store) -> None:
     """What does not grow, or has no limit, has no time left; on the disk likewise."""
-    _, told = grown(store, RetentionPolicy(30 * 24 * HOUR, 2 * GB), fill=-GB)
+    _, told = grown(store, RetentionPolicy.of(30 * 24 * HOUR, 2 * GB), fill=-GB)
     assert told["limit_reached_s"] is Absence.NOTHING_TO_TELL
     assert told["limit_ahead"] == 0
     assert (told["disk_filling"], told["disk_full_s"]) == (0, Absence.NOTHING_TO_TELL)
-    _, told = grown(store, RetentionPolicy(30 * 24 * HOUR, None), by=GB)
+    _, told = grown(store, RetentionPolicy.of(30 * 24 * HOUR, None), by=GB)
     assert told["limit_bytes"] is told["limit_reached_s"] is told["limit_used_pct"] is Absence.NOTHING_TO_TELL
     assert told["limit_ahead"] == 0
 
@@ -157,14 +157,14 @@ def test_no_growth_is_no_date(store: Store) -> None:
 def test_the_limit_has_cost_samples(store: Store) -> None:
     """Missed while the limit deletes what is younger than ``keep``; for ever with a limit means as much as fits."""
     for keep, missed in ((30 * 24 * HOUR, 1), (None, 0)):
-        retention = Measured(store, RetentionPolicy(keep, GB))
+        retention = Measured(store, RetentionPolicy.of(keep, GB))
         retention.cut = True
         assert values(StoreMeter(store, retention, disk=Ground()), BEGAN)["keep_missed"] == missed
 
 
 def test_the_disk_fills(store: Store) -> None:
     """Whoever takes the space: 47 GB are left, five an hour go."""
-    _, told = grown(store, RetentionPolicy(None, None), fill=GB)
+    _, told = grown(store, RetentionPolicy.of(None, None), fill=GB)
     assert told["disk_filling"] == 1
     assert told["disk_full_s"] == pytest.approx(47 * 3600)
     assert told["disk_free_bytes"] == 47 * GB
@@ -174,7 +174,7 @@ def test_a_disk_that_cannot_be_looked_at(store: Store) -> None:
     """Its figures are absent, those of the store are told."""
     ground = Ground()
     ground.free = None
-    told = values(StoreMeter(store, Retention(store, RetentionPolicy(None, None)), disk=ground), BEGAN)
+    told = values(StoreMeter(store, Retention(store, RetentionPolicy.of(None, None)), disk=ground), BEGAN)
     assert told["disk_free_bytes"] is told["disk_full_s"] is told["disk_filling"] is Absence.NO_ANSWER
     assert told["data_bytes"] > 0
 
@@ -200,7 +200,7 @@ def stored(store: Store, snapshots: tuple[Snapshot, ...]) -> list[ObjectName]:
 def test_it_belongs_to_the_group(store: Store) -> None:
     """Told once a minute with the group's snapshot, and after a restart as before."""
     for restart in range(2):
-        meter = StoreMeter(store, Retention(store, RetentionPolicy(None, None)), disk=Ground())
+        meter = StoreMeter(store, Retention(store, RetentionPolicy.of(None, None)), disk=Ground())
         found = []
         for cycle in range(12):
             ts = BEGAN + restart * HOUR + cycle * 10_000
@@ -213,7 +213,7 @@ def test_it_belongs_to_the_group(store: Store) -> None:
 
 def test_without_a_group_it_belongs_to_the_first(store: Store) -> None:
     """A group that shows itself only later takes it over."""
-    meter = StoreMeter(store, Retention(store, RetentionPolicy(None, None)), disk=Ground())
+    meter = StoreMeter(store, Retention(store, RetentionPolicy.of(None, None)), disk=Ground())
     found = []
     for minute in range(6):
         ts = BEGAN + minute * MINUTE
@@ -229,7 +229,7 @@ def test_without_a_group_it_belongs_to_the_first(store: Store) -> None:
 def test_growth_goes_on_after_a_restart(store: Store) -> None:
     """What earlier runs measured counts, so that a restart does not cost two hours of knowledge."""
     for run in range(2):
-        retention = Measured(store, RetentionPolicy(None, None))
+        retention = Measured(store, RetentionPolicy.of(None, None))
         meter = StoreMeter(store, retention, disk=Ground())
         reading = None
         for minute in range(run * 90, run * 90 + 61, 5):

@@ -25,7 +25,8 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.sections.collection import SmfSettings
-from mqvitals_config.settings import Settings, StoreSettings
+from mqvitals_config.sections.store import StoreSettings, short_keep
+from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.ruleset.facts import Fact, Facts
 from mqvitals_rules.ruleset.pattern import ObjectPattern
@@ -358,7 +359,9 @@ async def test_the_service_watches(house: Any, smf: Any, tmp_path: Path, monkeyp
     folder = tmp_path / "in"
     folder.mkdir()
     place = Place("mqvitals.yaml", 1, 1)
-    house.settings = Settings(smf=SmfSettings(LocatedText(str(folder), place)), store=StoreSettings(keep=None))
+    house.settings = Settings(
+        smf=SmfSettings(LocatedText(str(folder), place)), store=StoreSettings(keep=short_keep(None))
+    )
     data = records(smf, 0).replace(smf.ebcdic("MQ01", 4), smf.ebcdic("QM01", 4))
     async with house.running():
         (folder / "smf.dat").write_bytes(data)

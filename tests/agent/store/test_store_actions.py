@@ -289,7 +289,7 @@ def test_what_people_did_goes_with_the_alert(path: Path, make: Any) -> None:
         assert len(store.actions.read().acknowledgements_of(1)) == 1
 
         def deleted(now: int) -> list[int]:
-            retention = Retention(store, RetentionPolicy(30 * DAY, None))
+            retention = Retention(store, RetentionPolicy.of(30 * DAY, None))
             while retention.step(now).more:
                 pass
             tables = ("acknowledgement", "note", "silence", "audit")
@@ -307,7 +307,7 @@ def test_the_audit_is_kept_as_long_as_alerts_where_that_is_longer(path: Path, ma
         for _ in range(2):
             anna.add_note(1, "x", NOW)
         for keep, left in ((None, 2), (2 * AUDIT_KEPT_MS, 2), (DAY, 1)):
-            retention = Retention(store, RetentionPolicy(keep, None))
+            retention = Retention(store, RetentionPolicy.of(keep, None))
             while retention.step(NOW + AUDIT_KEPT_MS + DAY).more:
                 pass
             assert store._connection.execute("SELECT count(*) FROM audit").fetchone() == (left,)

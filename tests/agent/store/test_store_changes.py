@@ -212,7 +212,7 @@ def test_changes_are_kept_for_400_days(path: Path) -> None:
         write(store, 0, defined())
         write(store, 10, raised())
         write(store, 30, defined())
-        retention = Retention(store, RetentionPolicy(DAY, None))
+        retention = Retention(store, RetentionPolicy.of(DAY, None))
         for _ in range(10):
             retention.step(now)
     assert [(each.old, each.new) for each in changes(path)] == [(50000, 5000)]

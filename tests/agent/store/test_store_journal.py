@@ -323,7 +323,7 @@ def test_it_is_kept_as_alerts_are(path: Path) -> None:
         write(store, 0, status(RUNNING))
         write(store, 1, status(RETRYING))
         write(store, 2 * 24 * 60, status(RUNNING))
-        retention = Retention(store, RetentionPolicy(DAY, None))
+        retention = Retention(store, RetentionPolicy.of(DAY, None))
         while retention.step(at(2 * 24 * 60)).more:
             pass
         assert [each.ts for each in entries(path)] == [at(2 * 24 * 60)]

@@ -33,7 +33,7 @@ from mqvitals_rules.vocabulary.metric import Absence
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
-FOREVER = RetentionPolicy(None, None)
+FOREVER = RetentionPolicy.of(None, None)
 
 
 class Steady:
@@ -98,7 +98,7 @@ def ended(make: Any, store: Store, name: str, started: float, ended: float | Non
 def test_what_is_older_than_keep_goes(path: Path, make: Any, store: Store) -> None:
     """Samples and snapshots older than ``keep`` are deleted, those at its border stay, and the store says from when on it is whole."""
     hourly(make, store, range(100))
-    retention = Retention(store, RetentionPolicy(DAY, None))
+    retention = Retention(store, RetentionPolicy.of(DAY, None))
     assert retention.step(at(make, 99)).first
     finish(retention, at(make, 99))
     with StoreReader.open(path, kinds=make.kinds) as reader:
@@ -116,7 +116,7 @@ def test_what_is_no_longer_kept_is_said(path: Path, make: Any, store: Store) -> 
     hourly(make, store, range(100, 110), names=("OLD", "NEW"))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert reader.trend(make.queue("OLD"), "depth").kept_from is None
-    finish(Retention(store, RetentionPolicy(DAY, None)), at(make, 110))
+    finish(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 110))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         kept_from = at(make, 110 - 24)
         assert reader.trend(make.queue("OLD"), "depth").kept_from == kept_from
@@ -130,15 +130,15 @@ def test_the_first_deletion_is_announced_once(path: Path, make: Any) -> None:
     with Store.open(path, kinds=make.kinds) as store:
         hourly(make, store, range(30))
         assert not Retention(store, FOREVER).step(at(make, 30)).first
-        assert not Retention(store, RetentionPolicy(2 * DAY, None)).step(at(make, 30)).first
-        retention = Retention(store, RetentionPolicy(DAY, None))
+        assert not Retention(store, RetentionPolicy.of(2 * DAY, None)).step(at(make, 30)).first
+        retention = Retention(store, RetentionPolicy.of(DAY, None))
         step = retention.step(at(make, 30))
         assert (step.first, step.more, step.rows) == (True, True, 0)
         assert count(path, "SELECT count(*) FROM sample_queue") == 60
         assert finish(retention, at(make, 30)) > 0
     with Store.open(path, kinds=make.kinds) as store:
         hourly(make, store, range(30, 40))
-        retention = Retention(store, RetentionPolicy(DAY, None))
+        retention = Retention(store, RetentionPolicy.of(DAY, None))
         assert not retention.step(at(make, 40)).first
 
 
@@ -164,7 +164,7 @@ def test_alerts(path: Path, make: Any, store: Store) -> None:
         )
         insert_groups(connection, [PendingGroup((replace(notice, alert_id=number),)) for number in (old, owed)])
     store.notifications.done(1, at(make, 2), NotificationOutcome.ACCEPTED)
-    retention = Retention(store, RetentionPolicy(DAY, None))
+    retention = Retention(store, RetentionPolicy.of(DAY, None))
     finish(retention, at(make, 100))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         kept = {each.id for each in reader.alerts(include_ended=True)}
@@ -186,7 +186,7 @@ def test_numbers_are_not_given_twice(path: Path, make: Any) -> None:
         number = ended(make, store, "A", 0, 1)
         gone = [replace(make.gone(0, name), ts=at(make, 2)) for name in ("A", "B")]
         store.write(replace(make.snapshot(3, *gone), ts=at(make, 2)), make.verdict())
-        finish(Retention(store, RetentionPolicy(DAY, None)), at(make, 100))
+        finish(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 100))
     assert count(path, "SELECT count(*) FROM alert WHERE id = ?", number) == 1
     assert count(path, "SELECT count(*) FROM object WHERE name = 'B'") == 1
 
@@ -195,7 +195,7 @@ def test_messages(path: Path, make: Any, store: Store) -> None:
     """Console messages go by when they came last."""
     kept = ConsoleRow("console.log", 10, 1, "mark", "{}", "", at(make, 50))
     store.messages.add(kept, [message("QM01", "CSQX500I", at(make, hour), "words") for hour in range(50)], ["QM01"])
-    finish(Retention(store, RetentionPolicy(10 * HOUR, None)), at(make, 50))
+    finish(Retention(store, RetentionPolicy.of(10 * HOUR, None)), at(make, 50))
     assert count(path, "SELECT min(ts) FROM message") == at(make, 40)
     assert store.messages.console("console.log")[0] == kept
 
@@ -214,7 +214,7 @@ def test_bookkeeping_of_records(path: Path, make: Any, store: Store, tmp_path: P
     (tmp_path / "there").touch()
     for name, hour in (("gone", 1), ("there", 1), ("new", 29)):
         store.smf.add_file(SmfFile(name, 1, 1), at(make, hour))
-    finish(Retention(store, RetentionPolicy(10 * HOUR, None), folder=tmp_path), at(make, 30))
+    finish(Retention(store, RetentionPolicy.of(10 * HOUR, None), folder=tmp_path), at(make, 30))
     for table in ("record", "smf_record", "smf_part", "sample_queue"):
         assert count(path, f"SELECT min(ts) FROM {table}") == at(make, 20), table
     assert {file.name for file in store.smf.files()} == {"there", "new"}
@@ -228,7 +228,7 @@ def test_a_record_whose_sample_is_gone_is_stale(path: Path, make: Any, store: St
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert reader.current(make.queue("A"))["max_depth"].unanswered is None
         assert reader.newest_records()
-    finish(Retention(store, RetentionPolicy(10 * HOUR, None)), at(make, 30))
+    finish(Retention(store, RetentionPolicy.of(10 * HOUR, None)), at(make, 30))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         told = reader.current(make.queue("A"))["max_depth"]
         assert (told.value, told.unanswered) == (7, Absence.STALE)
@@ -244,7 +244,7 @@ def test_objects(path: Path, make: Any, store: Store) -> None:
     store.keep_means([HourMean(make.queue("MEANT"), "depth", at(make, 2) // HOUR * HOUR, 1.0, 1)])
     ended(make, store, "ALARMED", 2, None)
     hourly(make, store, range(90, 100), names=("BACK", "HERE"))
-    retention = Retention(store, RetentionPolicy(DAY, None))
+    retention = Retention(store, RetentionPolicy.of(DAY, None))
     finish(retention, at(make, 100))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert {row.name.name for row in reader.objects(gone=True)} == {"MEANT", "ALARMED", "BACK", "HERE"}
@@ -270,7 +270,7 @@ def test_an_owner_goes_as_a_whole(path: Path, make: Any) -> None:
         store.write(Snapshot("QM02", False, 2, at(make, 1), gone), make.verdict())
         number = ended(make, store, "B", 0, None)
         hourly(make, store, range(90, 100))
-        finish(Retention(store, RetentionPolicy(DAY, None)), at(make, 100))
+        finish(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 100))
         assert store.progress().keys() == {"QM01"}
         assert count(path, "SELECT count(*) FROM object WHERE owner = 'QM02'") == 0
         assert number
@@ -280,7 +280,7 @@ def test_baselines_outlive_samples(path: Path, make: Any, store: Store) -> None:
     """The means of hours stay, though ``keep`` is an hour and the store is over its limit."""
     hourly(make, store, range(50))
     store.keep_means([HourMean(make.queue("A"), "depth", at(make, hour), 1.0, 60) for hour in range(50)])
-    finish(Retention(store, RetentionPolicy(HOUR, 1)), at(make, 50))
+    finish(Retention(store, RetentionPolicy.of(HOUR, 1)), at(make, 50))
     assert count(path, "SELECT count(*) FROM hour_mean") == 50
 
 
@@ -294,7 +294,7 @@ def test_the_oldest_samples_go_when_the_store_is_full(path: Path, make: Any, sto
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     before = retention.size()
     limit = before.total
-    retention.change(RetentionPolicy(365 * DAY, limit))
+    retention.change(RetentionPolicy.of(365 * DAY, limit))
     # What a round writes into the log counts in the next one.
     while finish(retention, at(make, 120)):
         pass
@@ -313,7 +313,7 @@ def test_the_oldest_samples_go_when_the_store_is_full(path: Path, make: Any, sto
         assert [each.id for each in reader.alerts()] == [still]
         assert len(reader.trend(make.queue("APPL.007"), "depth").points) == (at(make, 119) - oldest) // HOUR + 1
         assert reader.current(make.queue("APPL.007"))["depth"].value == 119
-    retention.change(RetentionPolicy(DAY, None))
+    retention.change(RetentionPolicy.of(DAY, None))
     assert not retention.limited(at(make, 120))
 
 
@@ -324,7 +324,7 @@ def test_what_goes_when_samples_are_not_enough(path: Path, make: Any, store: Sto
         ConsoleRow("c", 1, 1, "m"), [message("QM01", "X", at(make, hour), f"{hour}") for hour in (10, 99.5)], ["QM01"]
     )
     old, still, new = (ended(make, store, name, 90, until) for name, until in (("A", 95), ("B", None), ("C", 99.8)))
-    finish(Retention(store, RetentionPolicy(None, 1)), at(make, 100))
+    finish(Retention(store, RetentionPolicy.of(None, 1)), at(make, 100))
     assert count(path, "SELECT count(*) FROM sample_queue") == 2
     assert count(path, "SELECT count(*) FROM message") == 1
     with StoreReader.open(path, kinds=make.kinds) as reader:
@@ -336,7 +336,7 @@ def test_steps_are_short(make: Any, store: Store) -> None:
     """A step ends after its time, with statements that become smaller while they take long, and says that there is more."""
     hourly(make, store, range(100), names=[f"N{number}" for number in range(30)])
     steady = Steady(0.0)
-    retention = Retention(store, RetentionPolicy(DAY, None), steady=steady)
+    retention = Retention(store, RetentionPolicy.of(DAY, None), steady=steady)
     retention.step(at(make, 99))
     steady.tick = STEP_S / 3
     began = steady.now
@@ -353,7 +353,7 @@ def test_steps_are_short(make: Any, store: Store) -> None:
 def test_a_waiting_cycle_ends_a_step(make: Any, store: Store) -> None:
     """While a cycle waits a step runs one statement at most; the next one goes on."""
     hourly(make, store, range(100), names=[f"N{number}" for number in range(30)])
-    retention = Retention(store, RetentionPolicy(DAY, None), steady=Steady())
+    retention = Retention(store, RetentionPolicy.of(DAY, None), steady=Steady())
     retention.step(at(make, 99))
     first = retention.step(at(make, 99), lambda: True)
     assert first.more
@@ -364,7 +364,7 @@ def test_a_waiting_cycle_ends_a_step(make: Any, store: Store) -> None:
 def test_the_file_stops_growing(path: Path, make: Any, store: Store) -> None:
     """After several lengths of ``keep`` the file is as long as after two of them, within a tenth: pages are used again."""
     names = [f"APPL.{number:03d}" for number in range(60)]
-    retention = Retention(store, RetentionPolicy(HOUR, None))
+    retention = Retention(store, RetentionPolicy.of(HOUR, None))
     sizes = []
     for cycle in range(1, 6 * 60 + 1):
         ts = make.start + cycle * 60_000
@@ -388,7 +388,7 @@ def test_a_step_that_fails_changes_nothing(
         replace(make.snapshot(4, replace(make.gone(0, "GONE"), ts=at(make, 3))), ts=at(make, 3)), make.verdict()
     )
     hourly(make, store, range(90, 100), names=("HERE",))
-    retention = Retention(store, RetentionPolicy(DAY, None), steady=Steady())
+    retention = Retention(store, RetentionPolicy.of(DAY, None), steady=Steady())
     retention.step(at(make, 100))
     failing: Callable[..., Any] = SnapshotWriter.drop_objects
 
@@ -421,7 +421,7 @@ def test_an_older_store_gets_what_retention_needs(path: Path, make: Any) -> None
         connection.execute("DELETE FROM _sqlite_migrations WHERE name = ?", (name,))
         connection.execute("PRAGMA user_version = 10")
     with Store.open(path, kinds=make.kinds) as store:
-        finish(Retention(store, RetentionPolicy(DAY, None)), at(make, 50))
+        finish(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 50))
         assert store.alerts.firing() == ()
     assert count(path, "SELECT count(*) FROM alert") == 1
     assert count(path, "SELECT count(*) FROM sqlite_schema WHERE name IN ('alert_ended', 'smf_record_ts')") == 2

@@ -132,7 +132,7 @@ def _blocks(found: StoreInfo, gaps: list[tuple[str, int, int]], kept: dict[str, 
             f"file: {size(found.file)}, of which free pages: {size(found.free)}; log: {size(found.log)}",
             f"samples: from {at(found.oldest)} to {at(found.newest)}",
             f"growth: {growth}",
-            f"store.keep: {keep}; store.max_size: {limit} (as the agent said last)",
+            f"store.keep.raw: {keep}; store.limit: {limit} (as the agent said last)",
             f"kept: samples since {since(kept['kept_from'])}, ended alerts since {since(kept['alerts_kept_from'])}",
         )
     )

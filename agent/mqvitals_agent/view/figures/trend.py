@@ -109,7 +109,7 @@ def not_kept(view: Trend) -> str:
     if view.kept_from is None or view.kept_from <= view.span.since:
         return ""
     if view.kept_from > view.span.until:
-        return f"Not kept: samples from before {moment(view.kept_from)} {zone_name(view.kept_from)} have been deleted (store.keep, store.max_size)"
+        return f"Not kept: samples from before {moment(view.kept_from)} {zone_name(view.kept_from)} have been deleted (store.keep, store.limit)"
     return f"not kept before {moment(view.kept_from)} {zone_name(view.kept_from)}"
 
 

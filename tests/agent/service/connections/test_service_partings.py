@@ -12,7 +12,7 @@ from mqvitals_agent.connection.connection import ConnectError, MqiFailure
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.decoding.problem import LocatedText, Place
-from mqvitals_config.settings import StoreSettings
+from mqvitals_config.sections.store import StoreSettings
 from mqvitals_rules.ruleset.config import load_rule_config
 
 
