@@ -91,6 +91,16 @@ class EvalContext:
         """Whether no messages about the object are known: neither a console nor an event queue of its owner is followed."""
         self.absence: Absence | None = None
 
+    def close(self) -> None:
+        """Let go of the other contexts, when nothing more is read: they refer to each other, and would keep all that is known
+        until a full collection of the garbage collector.
+        """
+        for other in (self._member, self._beside):
+            if other is not None:
+                other.close()
+        self._member = self._beside = None
+        del self.this
+
     def enter(self, state: LatestState, now: int) -> None:
         """Look at another object, or at the same at another time."""
         self._state = state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 
 from mqvitals_rules.compiled_rule import CompiledRule
@@ -51,6 +52,8 @@ def explain_rule(
     if context is None:
         context = EvalContext(kinds, latest, windows)
         context.enter(state, now)
+        with closing(context):
+            return explain_rule(compiled, kinds, latest, windows, state, now, context)
     when = compiled.when.explain(context)
     return RuleExplanation(
         name=state.name,

@@ -102,24 +102,24 @@ def _known(current: CurrentValue | None, metric: Metric) -> KnownMetric:
     return KnownValue(current.value, current.ts, current.unanswered.value if current.unanswered is not None else "")
 
 
+def _noted(known: KnownMetric, read: list[KnownValue]) -> Reported:
+    if isinstance(known, Absence):
+        return known
+    read.append(known)
+    return known.value
+
+
 class _SourceContext(InstantContext):
     """The context of one expression. It notes of each value that is read when it was reported, and why not since."""
 
     def __init__(self, values: ObjectValues, member_metrics: Collection[str]) -> None:
-        super().__init__(self._reported, values.now, values.name.name)
+        read: list[KnownValue] = []
+        # A method of its own would refer back to it, and keep what was read until a full garbage collection.
+        super().__init__(lambda kind, metric: _noted(values.known(kind, metric), read), values.now, values.name.name)
         self._values = values
         self._member_metrics = sorted(member_metrics)
         self._members: dict[str, _Members] = {}
-        self.read: list[KnownValue] = []
-
-    def _reported(self, kind: str, metric: str) -> Reported:
-        return self._noted(self._values.known(kind, metric))
-
-    def _noted(self, known: KnownMetric) -> Reported:
-        if isinstance(known, Absence):
-            return known
-        self.read.append(known)
-        return known.value
+        self.read = read
 
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
         """The increases of a counter, oldest first."""
@@ -141,7 +141,7 @@ class _SourceContext(InstantContext):
         complete = [each for each in members if not any(isinstance(known, Absence) for known in each.values())]
         if complete:
             return _Members(
-                [{metric: self._noted(known) for metric, known in each.items()} for each in complete], self.now
+                [{metric: _noted(known, self.read) for metric, known in each.items()} for each in complete], self.now
             )
         # One member without values carries the reason.
         reasons = (known for each in members for known in each.values() if isinstance(known, Absence))

@@ -139,28 +139,28 @@ def _shown(node: Node) -> list[_Shown]:
     Inside a function of members only what is the same for all members.
     """
     found: dict[int, _Shown] = {}
-
-    def visit(node: Node, *, inside: bool = False) -> None:
-        match node:
-            case Constant(parameter=True):
-                found[node.end] = node
-            case MetricValue() | NameText():
-                if not inside:
-                    found[node.end] = node  # a chain's middle operand stands in two comparisons
-            case Window() | Elapsed() | Times() | Latest():
-                if not inside:
-                    found[node.end] = node
-            case Present() | Rising() | Unchanged():
-                return
-            case AnyMember() | MemberTally():
-                visit(node.body, inside=True)
-                found[node.end] = node
-            case _:
-                for child in children(node):
-                    visit(child, inside=inside)
-
-    visit(node)
+    _note_shown(node, found, inside=False)
     return [found[end] for end in sorted(found)]
+
+
+def _note_shown(node: Node, found: dict[int, _Shown], *, inside: bool) -> None:
+    match node:
+        case Constant(parameter=True):
+            found[node.end] = node
+        case MetricValue() | NameText():
+            if not inside:
+                found[node.end] = node  # a chain's middle operand stands in two comparisons
+        case Window() | Elapsed() | Times() | Latest():
+            if not inside:
+                found[node.end] = node
+        case Present() | Rising() | Unchanged():
+            return
+        case AnyMember() | MemberTally():
+            _note_shown(node.body, found, inside=True)
+            found[node.end] = node
+        case _:
+            for child in children(node):
+                _note_shown(child, found, inside=inside)
 
 
 def _word(node: _Shown, evaluation: ExpressionEvaluation) -> str:

@@ -4,6 +4,7 @@ screen."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue, Owner
@@ -133,9 +134,9 @@ def explain_object(
     for kind in sorted(kinds - {name.kind}):
         _load_related(reader, latest, name, kind, lasting)
     # One context for all rules: it knows the members, and what rules have in common about them is evaluated once.
-    context = EvalContext(KINDS, latest, past)
-    context.enter(state, now)
-    findings = [explain_rule(rule, KINDS, latest, past, state, now, context) for rule in rules]
+    with closing(EvalContext(KINDS, latest, past)) as context:
+        context.enter(state, now)
+        findings = [explain_rule(rule, KINDS, latest, past, state, now, context) for rule in rules]
     return ObjectExplanations(now, tuple(findings))
 
 

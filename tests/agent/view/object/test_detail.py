@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -210,3 +211,22 @@ def test_the_command_of_a_figure_can_be_typed(
     assert program == "mqvitals"
     assert main([*command, "--store", str(stored.path)]) == 0
     assert capsys.readouterr().out.startswith("QM01/buffer_pool/3 free_pct" if at is None else "AS OF ")
+
+
+@pytest.mark.parametrize("name", ["QM01/buffer_pool/3", "QM01/queue/APPL.IN", "QM01/channel_initiator"])
+def test_what_was_read_is_freed_at_once(stored: StoreReader, judging: RuleConfig, name: str) -> None:
+    """Nothing of a page refers to itself: thousands of values would stay until the collector goes through all that lasts, and
+    each of its passes interrupts the screen.
+    """
+    request = FrameRequest("detail", name=ObjectName.parse(name))
+    newest = stored.last_ts()
+    for at in (None, newest):
+        read_frame(stored, 0, request._replace(at=at), judging)  # what is read once for all is kept
+    gc.collect()
+    gc.disable()
+    try:
+        for at in (None, newest):
+            read_frame(stored, 0, request._replace(at=at), judging)
+            assert gc.collect() == 0
+    finally:
+        gc.enable()
