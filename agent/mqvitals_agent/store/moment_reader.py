@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.alerting.decision import LastNotification
 from mqvitals_agent.alerting.grouping import AlertGroup
+from mqvitals_agent.store.kept_past import KeptPast
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.reading.alerts import OPERATIONAL
 from mqvitals_agent.store.result import CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
@@ -47,10 +48,10 @@ class KeptMoments:
 
     ``objects``: by owner and kind, (name, first seen, gone) by number, in the order of names. ``kinds``: by owner, kind and
     metrics (None: all metrics). ``links``: by owner, kind and metric. ``single``: of objects that were asked for alone, by number.
-    ``alerts``: by number, as they were stored when they were read.
+    ``alerts``: by number, as they were stored when they were read. ``past``: of objects alone.
     """
 
-    __slots__ = ("alerts", "kinds", "links", "objects", "single")
+    __slots__ = ("alerts", "kinds", "links", "objects", "past", "single")
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str], Mapping[int, ObjectTimes]] = {}
@@ -58,6 +59,7 @@ class KeptMoments:
         self.links: dict[tuple[str, str, str], LinksThen] = {}
         self.single: dict[int, KindThen] = {}
         self.alerts: dict[int, StoredAlert] = {}
+        self.past = KeptPast()
 
 
 class MomentReader(StoreReader):
@@ -112,7 +114,11 @@ class MomentReader(StoreReader):
 
     def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
         """A number or state over time, until the moment at the latest."""
-        return super().trend(name, metric, since, self._until(until))
+        last = self._until(until)
+        if since is None or self.record_sources(name):
+            return super().trend(name, metric, since, last)
+        read = super().trend
+        return self._kept.past.series(name, metric, since, last, lambda *span: read(name, metric, *span))
 
     def trends(
         self, name: ObjectName, metrics: Sequence[str], since: int | None = None, until: int | None = None
@@ -153,7 +159,15 @@ class MomentReader(StoreReader):
         self, name: ObjectName, metrics: Sequence[str], *, first: int, until: int = LAST, before: int = FIRST
     ) -> PollColumns:
         """The polls of an object until the moment at the latest, several metrics in one go."""
-        return super().poll_columns(name, metrics, first=first, until=self._until(until), before=before)
+        read = super().poll_columns
+        return self._kept.past.columns(
+            name,
+            metrics,
+            first,
+            self._until(until),
+            before,
+            lambda begin, end: read(name, metrics, first=begin, until=end, before=before),
+        )
 
     def poll_columns_of_all(
         self,

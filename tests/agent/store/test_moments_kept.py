@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqsamples.examples import COSTLY
+from mqvitals_agent.store import kept_past
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.samples import moment_history
@@ -211,3 +212,33 @@ def told_before(reader: StoreReader, first: int, back: int) -> set[ObjectName]:
         for name in names
         if list(reader.poll_columns(name, ("depth",), first=times[back], until=times[back]).ts) == [times[back]]
     }
+
+
+@COSTLY
+@given(seed=st.integers(0, 1 << 32), most=st.sampled_from([20, 1_000_000]))
+def test_the_past_of_an_object_is_read_on(
+    seed: int, most: int, make: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Series and columns of any spans, one after another, are as a fresh reader has them; also where little is kept."""
+    draw = random.Random(seed)
+    path = tmp_path_factory.mktemp("kept") / "store.db"
+    cycles = cycles_of(draw, 6, 14)
+    with Store.open(path, kinds=make.kinds) as store:
+        for number, kinds in enumerate(cycles, start=1):
+            write(store, make, number, kinds)
+    names = [make.queue(f"Q{at}", OWNERS[0]) for at in range(2)]
+    last = make.ts(len(cycles)) + 20_000
+    with pytest.MonkeyPatch.context() as patch, StoreReader.open(path, kinds=make.kinds) as reader:
+        patch.setattr(kept_past, "_MOST_KEPT", most)
+        names = [name for name in names if reader.has(name)]
+        for _ in range(40 if names else 0):
+            at, length = draw.randint(make.ts(0), last), draw.choice((0, 9_999, 10_000, 35_000, 200_000))
+            name, first = draw.choice(names), at - length + draw.choice((0, 0, 1, 20_000))
+            columns = {"first": first, "before": first - draw.choice((0, 15_000, 60_000))}
+            with StoreReader.open(path, kinds=make.kinds) as fresh:
+                then, anew = reader.as_of(at), fresh.as_of(at)
+                assert then.trend(name, "depth", first) == anew.trend(name, "depth", first)
+                metrics = draw.choice((("depth", "usage"), ("puts",)))
+                assert repr(then.poll_columns(name, metrics, **columns)) == repr(
+                    anew.poll_columns(name, metrics, **columns)
+                )
