@@ -314,7 +314,7 @@ class CycleWriter:
         file = self.store
         if self._retention is None or self._retained is not file:
             watch = self._settings.smf.watch
-            policy = RetentionPolicy(self._settings.store.keep, self._settings.store.limit)
+            policy = RetentionPolicy(self._settings.store.keep, self._settings.store.limit, unrolled=True)
             self._retention = Retention(file, policy, folder=None if watch is None else Path(watch))
             self._retained = file
             if self._meter is None:

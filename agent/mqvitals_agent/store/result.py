@@ -28,8 +28,8 @@ class StoreMeta:
     (``records``). ``source`` names the recording or the configuration, ``group`` the queue-sharing group, ``created``
     is ISO 8601 (may be empty), ``version`` the mqvitals that wrote last. ``refused`` is what is wrong with settings
     or rules that the agent was to go on by; while it is not empty those from before are in force. ``kept_from`` is
-    from when on all samples are there, ``alerts_kept_from`` all alerts that ended since (ms UTC; None: nothing was
-    deleted).
+    from when on all samples are there, ``alerts_kept_from`` all alerts that ended since, ``hours_kept_from`` all hours that
+    were rolled up (ms UTC; None: nothing was deleted).
     """
 
     mode: str
@@ -40,6 +40,7 @@ class StoreMeta:
     refused: str = ""
     kept_from: int | None = None
     alerts_kept_from: int | None = None
+    hours_kept_from: int | None = None
     as_of: int | None = None
     """The past moment as of which it is read, ms UTC; None: as it is now."""
 

@@ -369,8 +369,17 @@ BELIEVED = f"min(:now, coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE k
 
 KEPT_FROM = "kept_from"
 """The store's own fact of when its samples begin (ms UTC): of everything before, some has been deleted."""
+
+
+def kept_from_key(kind: str) -> str:
+    """The key of the same fact of a kind that is kept shorter than others."""
+    return f"{KEPT_FROM}.{kind}"
+
+
 ALERTS_FROM = "alerts_kept_from"
 """The same of alerts, by when they ended."""
+HOURS_FROM = "hours_kept_from"
+"""The same of rolled-up hours."""
 
 
 def read_meta(connection: sqlite3.Connection) -> Mapping[str, str]:

@@ -15,9 +15,11 @@ from mqvitals_agent.store.file.database import explained
 from mqvitals_agent.store.file.integrity import count_invalid_times
 from mqvitals_agent.store.file.schema import (
     ALERTS_FROM,
+    HOURS_FROM,
     KEPT_FROM,
     REFUSED,
     columns_of,
+    kept_from_key,
     read_meta,
     refuse_foreign_objects,
 )
@@ -89,6 +91,7 @@ class QueryBase:
         """The store's own facts."""
         with self._query() as connection:
             facts = read_meta(connection)
+        kinds = map(kept_from_key, self._kinds)
         return StoreMeta(
             mode=facts.get("mode", LIVE),
             source=facts.get("source", ""),
@@ -96,7 +99,8 @@ class QueryBase:
             created=facts.get("created", ""),
             version=facts.get("version", ""),
             refused=facts.get(REFUSED, ""),
-            kept_from=_moment_of(facts, KEPT_FROM),
+            kept_from=max(filter(None, (_moment_of(facts, key) for key in (KEPT_FROM, *kinds))), default=None),
+            hours_kept_from=_moment_of(facts, HOURS_FROM),
             alerts_kept_from=_moment_of(facts, ALERTS_FROM),
         )
 
@@ -145,7 +149,8 @@ class QueryBase:
 
     def _deleted(self, connection: sqlite3.Connection, name: ObjectName, first: int) -> int | None:
         """From when on the samples of an object are kept, where it was there before and ``first`` is earlier."""
-        kept_from = _moment_of(read_meta(connection), KEPT_FROM)
+        facts = read_meta(connection)
+        kept_from = max(_moment_of(facts, KEPT_FROM) or 0, _moment_of(facts, kept_from_key(name.kind)) or 0) or None
         if kept_from is None or first >= kept_from:
             return None
         row = connection.execute(

@@ -1,0 +1,1 @@
+"""What retention deletes, by topic: samples with all that is made of them, and everything else."""
