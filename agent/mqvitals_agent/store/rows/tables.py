@@ -104,7 +104,8 @@ _FIXED = frozenset({"ts", "object_id", "source", "interval_ms", "polled", "probe
 class KindTables:
     """Names, columns and statements of one kind's tables.
 
-    ``numbers`` are the metrics of history, ``metrics`` those of current state.
+    ``numbers`` are the metrics of history, ``counters`` those of them whose values are increases, ``metrics`` those of
+    current state.
     """
 
     kind: str
@@ -113,6 +114,7 @@ class KindTables:
     numbers: tuple[str, ...]
     metrics: tuple[str, ...]
     types: Mapping[str, str]
+    counters: frozenset[str]
 
     @classmethod
     def of(cls, kind: Kind) -> KindTables:
@@ -127,6 +129,7 @@ class KindTables:
             numbers=tuple(metric.name for metric in kind.metrics if metric.in_history),
             metrics=tuple(metric.name for metric in kind.metrics),
             types={metric.name: _type(metric) for metric in kind.metrics},
+            counters=frozenset(metric.name for metric in kind.metrics if metric.type is MetricType.COUNTER),
         )
 
     def statements(self, existing: Mapping[str, frozenset[str]]) -> list[str]:

@@ -13,6 +13,7 @@ from mqvitals_agent.store.rows.tables import integer, text
 
 _OBJECT_BITS: Final = 24
 _SOURCE_BITS: Final = 2
+_SOURCES: Final = 1 << _SOURCE_BITS
 _MOST_OBJECTS: Final = 1 << _OBJECT_BITS
 _MOST_AXES: Final = 256
 """Axes that are remembered: a page over a day of a group needs some hundred."""
@@ -32,16 +33,16 @@ class ChunkKey(NamedTuple):
     def id(self) -> int:
         """The number of its row: chunks stand in order of time, those of an hour in order of objects.
 
-        Raises ValueError for a number or a source that does not fit.
+        The last of the four sources is written as 0. Raises ValueError for a number or a source that does not fit.
         """
-        if not (0 <= self.number < _MOST_OBJECTS and 0 <= self.source < 1 << _SOURCE_BITS):
+        if not (0 <= self.number < _MOST_OBJECTS and 0 <= self.source <= _SOURCES):
             raise ValueError(f"{self} cannot be the key of a chunk")
-        return (self.hour << _OBJECT_BITS | self.number) << _SOURCE_BITS | self.source
+        return (self.hour << _OBJECT_BITS | self.number) << _SOURCE_BITS | self.source % _SOURCES
 
     @classmethod
     def of(cls, row: int) -> ChunkKey:
         """The key of a row by its number."""
-        rest, source = row >> _SOURCE_BITS, row & ((1 << _SOURCE_BITS) - 1)
+        rest, source = row >> _SOURCE_BITS, row % _SOURCES or _SOURCES
         return cls(rest >> _OBJECT_BITS, rest & (_MOST_OBJECTS - 1), source)
 
 
@@ -104,7 +105,7 @@ class ChunkReader:
         """
         if not owners:
             return
-        bounds = ChunkKey(hour, min(owners), 0).id, ChunkKey(hour, max(owners), (1 << _SOURCE_BITS) - 1).id
+        bounds = ChunkKey(hour, min(owners), 0).id, ChunkKey(hour, max(owners), _SOURCES - 1).id
         for row in connection.execute(_BETWEEN, bounds):
             key = ChunkKey.of(row[0])
             owner = owners.get(key.number)

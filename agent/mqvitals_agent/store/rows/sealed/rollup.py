@@ -1,14 +1,18 @@
-"""What the samples of an hour came to: how many values, between which bounds, their sum, the last one."""
+"""What the samples of an hour came to: how many values, between which bounds, their sum, the last one.
+
+A sample is about the time before it: one that is taken when an hour ends is of that hour.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
+from operator import mul
 from statistics import median_low
 from typing import Final
 
-from mqvitals_agent.store.rows.sealed.chunk import HourSamples
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
 from mqvitals_agent.store.rows.sealed.codec import Cells, Number
 
 LONGEST_HOLD: Final = 2.5
@@ -36,16 +40,56 @@ class MetricHour:
         return self.total / self.covered_ms if self.covered_ms else None
 
 
-def hour_of(samples: HourSamples, counters: frozenset[str], before: int | None = None) -> Mapping[str, MetricHour]:
+def figured_hour(ts: int) -> int:
+    """The hour that a sample of ``ts`` (ms UTC) is of, counted from 1970 UTC."""
+    return (ts - 1) // HOUR_MS
+
+
+def figures(
+    samples: HourSamples, earlier: HourSamples | None, counters: frozenset[str], *, records: bool
+) -> Mapping[str, MetricHour]:
+    """``hour_of`` an hour as readers see its samples; ``earlier`` are those of the hour before, None: there are none.
+
+    A poll in which only other probes answered is a sample of what these reported alone; of ``records`` each is one of
+    what it holds alone.
+    """
+    if not records and all(samples.polled):
+        return hour_of(samples, counters, earlier.ts[-1] if earlier is not None and earlier.ts else None)
+    found: dict[str, MetricHour] = {}
+    for name, cells in samples.values.items():
+        kept = _kept(samples, cells, records=records)
+        ts, intervals = list(compress(samples.ts, kept)), list(compress(samples.intervals, kept))
+        own = HourSamples(ts, intervals, [1] * len(ts), {name: list(compress(cells, kept))})
+        before = None
+        if earlier is not None:
+            absent: Cells = [None] * len(earlier.ts)
+            last = _kept(earlier, earlier.values.get(name, absent), records=records)
+            before = next((ts for ts, there in zip(reversed(earlier.ts), reversed(last), strict=True) if there), None)
+        found.update(hour_of(own, counters, before, records=records))
+    return found
+
+
+def _kept(samples: HourSamples, cells: Cells, *, records: bool) -> Sequence[bool]:
+    polled = zip(samples.polled, cells, strict=True)
+    return [value is not None or (bool(own) and not records) for own, value in polled]
+
+
+def hour_of(
+    samples: HourSamples, counters: frozenset[str], before: int | None = None, *, records: bool = False
+) -> Mapping[str, MetricHour]:
     """By metric, the hour of every metric that has any value; ``counters`` are those whose values are increases.
 
     ``before`` is the time of the sample before the first, ms UTC, None: unknown. Each value of a gauge stands for the
     time since the sample before; where that is much longer than usual there was a gap, and it stands for a usual time.
+    Each value of ``records`` stands for the record's own interval.
     """
     held = _held(samples, before)
+    intervals = _covered(samples, held)
+    if records:
+        held = intervals
     found: dict[str, MetricHour] = {}
     for name, cells in samples.values.items():
-        covered = _covered(samples, held) if name in counters else held
+        covered = intervals if name in counters else held
         hour = _of_metric(cells, covered, counter=name in counters)
         if hour is not None:
             found[name] = hour
@@ -86,5 +130,11 @@ def _of_metric(cells: Cells, covered: Sequence[int], *, counter: bool) -> Metric
         spans = covered
     else:
         spans = [ms for ms, value in zip(covered, cells, strict=True) if value is not None]
-    total = sum(values) if counter else sum(value * ms for value, ms in zip(values, spans, strict=True))
-    return MetricHour(len(values), min(values), max(values), total, sum(spans), values[-1])
+    lowest, highest, covered_ms = min(values), max(values), sum(spans)
+    if counter:
+        total = sum(values)
+    elif lowest == highest and type(lowest) is int:
+        total = lowest * covered_ms
+    else:
+        total = sum(map(mul, values, spans))
+    return MetricHour(len(values), lowest, highest, total, covered_ms, values[-1])

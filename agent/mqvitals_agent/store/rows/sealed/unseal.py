@@ -110,6 +110,11 @@ def unseal_records(
     )
     hours = [integer(hour) for (hour,) in ends]
     unseal(connection, tables, number, source, hours)
+    # A sample of an hour's begin is about the hour before, maybe of the day before.
+    connection.executemany(
+        "DELETE FROM rollup WHERE metric IN (SELECT id FROM rollup_metric) AND day = ? AND object_id = ? AND source = ?",
+        [(day, number, source) for day in sorted({(hour - back) // 24 for hour in hours for back in (0, 1)})],
+    )
     return hours
 
 

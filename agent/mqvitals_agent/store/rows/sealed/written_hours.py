@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from mqvitals_agent.store.rows.sealed.chunk_rows import hour_of_ts
-from mqvitals_agent.store.rows.tables import KindTables
+from mqvitals_agent.store.rows.tables import KindTables, numbered
 
 EVERY_HOUR: Final = ("", 0)
 """In a set of touched hours: any of them may have been touched."""
@@ -29,6 +29,7 @@ class WrittenHours:
     def __init__(self, connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> None:
         """Raises sqlite3.Error."""
         self.touched: set[tuple[str, int]] = set()
+        self._connection = connection
         self._columns: OrderedDict[tuple[str, int], frozenset[str]] = OrderedDict()
         newest = ((kind, f"SELECT max(ts) FROM {each.history}") for kind, each in tables.items())  # noqa: S608 - ours
         rows = [(kind, connection.execute(query).fetchone()[0]) for kind, query in newest]
@@ -67,6 +68,12 @@ class WrittenHours:
         return self._columns.get((kind, hour))
 
     def _touch(self, key: tuple[str, int]) -> None:
+        kind, hour = key
+        if key != EVERY_HOUR:
+            # Its day is done no more, and that before: what is taken when an hour begins is about the hour before.
+            self._connection.execute(
+                "UPDATE rolled SET day = ?1 - 1 WHERE kind = ?2 AND day >= ?1", numbered((hour - 1) // 24, kind)
+            )
         self.touched.add(key)
         if len(self.touched) > _MOST:
             self.touched.clear()

@@ -1,0 +1,352 @@
+"""The rows of days that are over: the hours of a metric of an object and source in a day (UTC) as one short blob.
+
+The metrics of one probe have values in the same samples: which hours these are, how many values and how much time they
+cover stands once for each object, source and day, in the row of the metric without a name. The rows of its metrics say
+which of these it is, and hold bounds, totals and last values as narrow arrays; what does not change all day is one number.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from struct import Struct
+from struct import error as StructError  # noqa: N812 - a class, whatever it is called
+from typing import Any, Final, NamedTuple
+
+from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError, Number
+from mqvitals_agent.store.rows.sealed.rollup import MetricHour
+from mqvitals_agent.store.rows.tables import integer, text
+
+DAY_HOURS: Final = 24
+_COVER: Final = ""
+"""The metric without a name."""
+
+_HEAD: Final = Struct("<H")
+_MASK: Final = Struct("<I")
+_LENGTH: Final = Struct("<I")
+_REAL: Final = Struct("<d")
+
+_AS_BEFORE: Final = 0
+"""The column before once more."""
+_HELD: Final = 1
+"""The lowest value for all of the time that is covered."""
+_ONE: Final = 0x10
+"""One whole number for all hours; its width is added."""
+_WHOLE: Final = 0x20
+"""Whole numbers; their width is added."""
+_ONE_REAL: Final = 0x30
+_REALS: Final = 0x31
+_ANYTHING: Final = 0x32
+"""JSON."""
+_ARRAYS: Final = "bhiq"
+_LIMITS: Final = (0x7F, 0x7FFF, 0x7FFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF)
+_SIZES: Final = (1, 2, 4, 8)
+_ONES: Final = tuple(Struct(f"<{each}") for each in _ARRAYS)
+
+
+class Cover(NamedTuple):
+    """Hours of a day (0 to 23, rising) with the number of values and the ms that these cover, in each."""
+
+    hours: tuple[int, ...]
+    counts: tuple[int, ...]
+    covered_ms: tuple[int, ...]
+
+
+class MetricDay(NamedTuple):
+    """The hours of a metric in a day as columns: see ``MetricHour``."""
+
+    cover: Cover
+    lowest: Sequence[Number]
+    highest: Sequence[Number]
+    totals: Sequence[Number]
+    lasts: Sequence[Number]
+
+    def hours(self) -> dict[int, MetricHour]:
+        """By hour of the day."""
+        hours, counts, covered = self.cover
+        columns = counts, self.lowest, self.highest, self.totals, covered, self.lasts
+        return dict(zip(hours, map(MetricHour, *columns), strict=True))
+
+
+def encode_day(
+    metrics: Mapping[str, Mapping[int, MetricHour]],
+) -> tuple[bytes, Mapping[str, bytes]]:
+    """The row of all metrics of an object in a day, and that of each; hours are those of the day.
+
+    Raises TypeError for what is no number.
+    """
+    covers: dict[Cover, int] = {}
+    found: dict[str, bytes] = {}
+    for name, hours in metrics.items():
+        if not hours:
+            continue
+        rows = [hours[hour] for hour in sorted(hours)]
+        cover = Cover(tuple(sorted(hours)), tuple(each.count for each in rows), tuple(each.covered_ms for each in rows))
+        number = covers.setdefault(cover, len(covers))
+        lowest = [each.lowest for each in rows]
+        highest = [each.highest for each in rows]
+        totals = [each.total for each in rows]
+        lasts = [each.last for each in rows]
+        held = [value * ms for value, ms in zip(lowest, cover.covered_ms, strict=True)]
+        found[name] = b"".join(
+            (
+                _HEAD.pack(number),
+                _column(lowest),
+                bytes((_AS_BEFORE,)) if _same(highest, lowest) else _column(highest),
+                bytes((_AS_BEFORE,)) if _same(lasts, highest) else _column(lasts),
+                bytes((_HELD,)) if _same(totals, held) else _column(totals),
+            )
+        )
+    parts = []
+    for hours_of, counts, covered in covers:
+        parts += [_MASK.pack(sum(1 << hour for hour in hours_of)), _column(counts), _column(covered)]
+    return b"".join(parts), found
+
+
+def decode_day(covers: Sequence[Cover], data: bytes) -> MetricDay:
+    """A metric's row. Raises DamagedChunkError."""
+    try:
+        cover = covers[_HEAD.unpack_from(data)[0]]
+        count = len(cover.hours)
+        lowest, place = _read(data, 2, count)
+        if data[place] == _AS_BEFORE:
+            highest, place = lowest, place + 1
+        else:
+            highest, place = _read(data, place, count)
+        if data[place] == _AS_BEFORE:
+            lasts, place = highest, place + 1
+        else:
+            lasts, place = _read(data, place, count)
+        totals: Sequence[Number]
+        if data[place] == _HELD:
+            totals, place = [value * ms for value, ms in zip(lowest, cover.covered_ms, strict=True)], place + 1
+        else:
+            totals, place = _read(data, place, count)
+    except (StructError, ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
+        raise DamagedChunkError("the hours of a day are damaged") from error
+    if place != len(data):
+        raise DamagedChunkError("the hours of a day have another length than they say")
+    return MetricDay(cover, lowest, highest, totals, lasts)
+
+
+@lru_cache(maxsize=1024)
+def decode_covers(data: bytes) -> Sequence[Cover]:
+    """The row of all metrics: thousands of objects of an owner have the same. Raises DamagedChunkError."""
+    found, place = [], 0
+    try:
+        while place < len(data):
+            (mask,) = _MASK.unpack_from(data, place)
+            hours = tuple(hour for hour in range(DAY_HOURS) if mask >> hour & 1)
+            counts, place = _read(data, place + _MASK.size, len(hours))
+            covered, place = _read(data, place, len(hours))
+            found.append(Cover(hours, _times(counts), _times(covered)))
+    except (StructError, ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
+        raise DamagedChunkError("the hours of a day are damaged") from error
+    return found
+
+
+def _times(values: Sequence[Number]) -> tuple[int, ...]:
+    if not values or not set(map(type, values)) <= {int}:
+        raise TypeError("numbers and times are whole")
+    return tuple(map(int, values))
+
+
+def _same(some: Sequence[Number], others: Sequence[Number]) -> bool:
+    """Whether these are equal to the type, and to the sign of a zero."""
+    return list(map(repr, some)) == list(map(repr, others))
+
+
+def _column(values: Sequence[Number]) -> bytes:
+    types = set(map(type, values))
+    first = values[0]
+    one = _same(values, [first] * len(values))
+    if types == {int}:
+        greatest = max(*values, -min(values) - 1)
+        width = next((place for place, limit in enumerate(_LIMITS) if greatest <= limit), None)
+        if width is not None:
+            if one:
+                return bytes((_ONE + width,)) + _ONES[width].pack(first)
+            return bytes((_WHOLE + width,)) + array(_ARRAYS[width], values).tobytes()
+    elif types == {float}:
+        if one:
+            return bytes((_ONE_REAL,)) + _REAL.pack(first)
+        return bytes((_REALS,)) + array("d", values).tobytes()
+    elif not types <= {int, float}:
+        raise TypeError("the hours of a day hold what is no number")
+    body = json.dumps(list(values)).encode()
+    return bytes((_ANYTHING,)) + _LENGTH.pack(len(body)) + body
+
+
+def _read(data: bytes, place: int, count: int) -> tuple[Sequence[Number], int]:
+    """A column of ``count`` numbers at a place, and the place behind it."""
+    code = data[place]
+    place += 1
+    if _ONE <= code < _ONE + len(_SIZES):
+        width = code - _ONE
+        return [_ONES[width].unpack_from(data, place)[0]] * count, place + _SIZES[width]
+    if code == _ONE_REAL:
+        return [_REAL.unpack_from(data, place)[0]] * count, place + _REAL.size
+    if code == _ANYTHING:
+        (length,) = _LENGTH.unpack_from(data, place)
+        end = place + _LENGTH.size + length
+        found = json.loads(data[place + _LENGTH.size : end])
+        if type(found) is not list or len(found) != count or not set(map(type, found)) <= {int, float}:
+            raise ValueError("no numbers")
+        return found, end
+    numbers: array[Any]
+    if _WHOLE <= code < _WHOLE + len(_SIZES):
+        width = code - _WHOLE
+        numbers, end = array(_ARRAYS[width]), place + count * _SIZES[width]
+    elif code == _REALS:
+        numbers, end = array("d"), place + count * _REAL.size
+    else:
+        raise ValueError(f"a column of form {code}, which this version does not know")
+    numbers.frombytes(data[place:end])
+    if len(numbers) != count:
+        raise ValueError("a column is cut")
+    return numbers, end
+
+
+class RollupReader:
+    """Reads the rows of days over one connection. The numbers of metrics are remembered.
+
+    Days count from 1970 UTC. Every method raises sqlite3.Error, DamagedChunkError, and TypeError for a cell that no row
+    has.
+    """
+
+    def __init__(self) -> None:
+        self._metrics: dict[tuple[str, str], int] = {}
+
+    def rolled(self, connection: sqlite3.Connection, kind: str) -> int:
+        """The day of a kind up to which all days are rolled up; -1: none is."""
+        row = connection.execute("SELECT day FROM rolled WHERE kind = ?", (kind,)).fetchone()
+        return -1 if row is None else integer(row[0])
+
+    def of_object(
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        metrics: Collection[str],
+        number: int,
+        source: int,
+        days: Iterable[int],
+    ) -> dict[int, dict[str, MetricDay]]:
+        """By day, the metrics that have hours in it. A day without any is left out."""
+        all_of = self._number(connection, kind, _COVER)
+        known = {metric: self._number(connection, kind, metric) for metric in metrics}
+        numbers = {metric: each for metric, each in known.items() if each is not None}
+        found: dict[int, dict[str, MetricDay]] = {}
+        if all_of is None:
+            return found
+        query = "SELECT data FROM rollup WHERE metric = ? AND day = ? AND object_id = ? AND source = ?"
+        for day in days:
+            row = connection.execute(query, (all_of, day, number, source)).fetchone()
+            if row is None:
+                continue
+            covers = decode_covers(_blob(row[0]))
+            of_day = found[day] = {}
+            for metric, each in numbers.items():
+                row = connection.execute(query, (each, day, number, source)).fetchone()
+                if row is not None:
+                    of_day[metric] = decode_day(covers, _blob(row[0]))
+        return found
+
+    def metrics(self, connection: sqlite3.Connection, kind: str) -> Sequence[str]:
+        """The metrics of a kind that ever had hours."""
+        rows = connection.execute("SELECT metric FROM rollup_metric WHERE kind = ? ORDER BY id", (kind,))
+        return [text(metric) for (metric,) in rows if metric != _COVER]
+
+    def of_kind(
+        self, connection: sqlite3.Connection, kind: str, metric: str, day: int
+    ) -> dict[tuple[int, int], MetricDay]:
+        """By number of the object and source, the hours of a metric in a day."""
+        all_of, number = self._number(connection, kind, _COVER), self._number(connection, kind, metric)
+        if all_of is None or number is None:
+            return {}
+        query = "SELECT object_id, source, data FROM rollup WHERE metric = ? AND day = ?"
+        covers = {(each, source): data for each, source, data in connection.execute(query, (all_of, day))}
+        found: dict[tuple[int, int], MetricDay] = {}
+        for each, source, data in connection.execute(query, (number, day)):
+            key = integer(each), integer(source)
+            if key in covers:
+                found[key] = decode_day(decode_covers(_blob(covers[key])), _blob(data))
+        return found
+
+    def _number(self, connection: sqlite3.Connection, kind: str, metric: str) -> int | None:
+        known = self._metrics.get((kind, metric))
+        if known is None:
+            row = connection.execute(
+                "SELECT id FROM rollup_metric WHERE kind = ? AND metric = ?", (kind, metric)
+            ).fetchone()
+            if row is None:
+                return None
+            known = self._metrics[kind, metric] = integer(row[0])
+        return known
+
+
+class RollupWriter:
+    """Writes the rows of days within transactions of the caller, who calls ``load`` after a rollback.
+
+    Every method raises sqlite3.Error.
+    """
+
+    def __init__(self) -> None:
+        self.load()
+
+    def load(self) -> None:
+        """Forget what was written since."""
+        self._metrics: dict[str, dict[str, int]] = {}
+
+    def write(
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        day: int,
+        number: int,
+        source: int,
+        metrics: Mapping[str, Mapping[int, MetricHour]],
+    ) -> int:
+        """Write the hours of a day of an object and source in place of any that are there; returns their bytes."""
+        numbers = self._numbers(connection, kind)
+        key = day, number, source
+        if numbers:
+            marks = ", ".join("?" * len(numbers))
+            connection.execute(
+                f"DELETE FROM rollup WHERE metric IN ({marks}) AND day = ? AND object_id = ? AND source = ?",  # noqa: S608
+                (*numbers.values(), *key),
+            )
+        covers, rows = encode_day(metrics)
+        if not rows:
+            return 0
+        for name in (_COVER, *rows):
+            if name not in numbers:
+                connection.execute("INSERT INTO rollup_metric(kind, metric) VALUES(?, ?)", (kind, name))
+                self._metrics.pop(kind, None)
+        numbers = self._numbers(connection, kind)
+        connection.executemany(
+            "INSERT INTO rollup(metric, day, object_id, source, data) VALUES(?, ?, ?, ?, ?)",
+            [(numbers[name], *key, data) for name, data in ((_COVER, covers), *rows.items())],
+        )
+        return len(covers) + sum(map(len, rows.values()))
+
+    def mark(self, connection: sqlite3.Connection, kind: str, day: int) -> None:
+        """All days of a kind up to and including this one are rolled up."""
+        connection.execute(
+            "INSERT INTO rolled(kind, day) VALUES(?, ?) ON CONFLICT(kind) DO UPDATE SET day = excluded.day", (kind, day)
+        )
+
+    def _numbers(self, connection: sqlite3.Connection, kind: str) -> Mapping[str, int]:
+        known = self._metrics.get(kind)
+        if known is None:
+            rows = connection.execute("SELECT metric, id FROM rollup_metric WHERE kind = ?", (kind,))
+            known = self._metrics[kind] = {text(metric): integer(number) for metric, number in rows}
+        return known
+
+
+def _blob(cell: object) -> bytes:
+    if type(cell) is not bytes:
+        raise TypeError(f"{cell!r:.60} is no row of a day")
+    return cell
