@@ -60,7 +60,7 @@ class KeptPast:
         found = self._longer_series(kept, first, last, read) if kept is not None else None
         if found is None:
             found = read(first, last)
-        if found.source is Source.POLL:
+        if found.source is Source.POLL and first <= last:
             self._keep(self._series, key, _Kept(first, last, 2 * len(found.points), series=found))
         return found
 
@@ -75,8 +75,9 @@ class KeptPast:
         found = self._longer_columns(kept, metrics, first, last, before, read) if kept is not None else None
         if found is None:
             found = read(first, last)
-        values = (2 + len(metrics)) * len(found.ts)
-        self._keep(self._columns, key, _Kept(first, last, values, columns=found, before=before))
+        if first <= last:
+            values = (2 + len(metrics)) * len(found.ts)
+            self._keep(self._columns, key, _Kept(first, last, values, columns=found, before=before))
         return found
 
     @staticmethod
