@@ -13,33 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mqsamples.sealed import Samples, held, hours_of, seal_all
+from mqsamples.sealed import BEGAN, DAY, HOUR, Samples, at, fill, held, hours_of, seal_all
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention, RetentionPolicy
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.sections.store import KeepSettings, RawKeep
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-
-HOUR = 3_600_000
-DAY = 24 * HOUR
-BEGAN = 20_000 * DAY
-"""A midnight, UTC."""
-
-
-def at(hours: float) -> int:
-    return int(BEGAN + hours * HOUR)
-
-
-def fill(make: Any, store: Store, hours: Iterable[float], names: Iterable[str] = ("A", "B")) -> None:
-    """In each hour a poll of queues and the log, and a record of the first queue that ended then."""
-    names = tuple(names)
-    for hour in hours:
-        ts = at(hour)
-        readings = [replace(make.status(2, name, depth=int(hour), puts=1), ts=ts) for name in names]
-        log = Reading(ObjectName("QM01", "log"), "LOG", ts, {"used_pct": hour}, 10_000)
-        store.write(replace(make.snapshot(int(hour * 60) + 1, *readings, log), ts=ts, clock_ms=None), make.verdict())
-        record = Reading(make.queue(names[0]), "SMF", ts, {"max_depth": int(hour)}, HOUR, poll=False, source=Source.SMF)
-        store.write(Snapshot("QM01", False, 0, ts, (record,)), make.verdict())
 
 
 def roll(store: Store, days: Iterable[int], *, metrics: int = 2, kinds: Iterable[str] = ("queue", "log")) -> None:

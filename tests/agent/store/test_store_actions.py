@@ -17,7 +17,7 @@ import pytest
 
 from mqvitals_agent.alerting.action import AckState, acknowledgement_of
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
-from mqvitals_agent.store.file.integrity import check, repair
+from mqvitals_agent.store.file.check import check, repair
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.retention import Retention, RetentionPolicy

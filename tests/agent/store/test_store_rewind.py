@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mqsamples.stored import stored_notifications
-from mqvitals_agent.store.file.integrity import AHEAD_MS, check, repair
+from mqvitals_agent.store.file.check import AHEAD_MS, check, repair
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why

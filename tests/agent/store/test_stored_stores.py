@@ -16,7 +16,7 @@ import pytest
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.backup import back_up
-from mqvitals_agent.store.file.integrity import check
+from mqvitals_agent.store.file.check import check
 from mqvitals_agent.store.file.migration import STRUCTURE
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store

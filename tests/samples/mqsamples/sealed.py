@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,32 @@ from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+
+HOUR = HOUR_MS
+DAY = 24 * HOUR
+BEGAN = 20_000 * DAY
+"""A midnight, UTC."""
 
 Samples = dict[tuple[str, int, int, int], tuple[Any, ...]]
 """By kind, object, source and time, in this order: interval, polled, then the kind's columns by their names."""
+
+
+def at(hours: float) -> int:
+    """So many hours after ``BEGAN``, ms UTC."""
+    return int(BEGAN + hours * HOUR)
+
+
+def fill(make: Any, store: Store, hours: Iterable[float], names: Iterable[str] = ("A", "B")) -> None:
+    """In each hour a poll of queues and the log, and a record of the first queue that ended then."""
+    names = tuple(names)
+    for hour in hours:
+        ts = at(hour)
+        readings = [replace(make.status(2, name, depth=int(hour), puts=1), ts=ts) for name in names]
+        log = Reading(ObjectName("QM01", "log"), "LOG", ts, {"used_pct": hour}, 10_000)
+        store.write(replace(make.snapshot(int(hour * 60) + 1, *readings, log), ts=ts, clock_ms=None), make.verdict())
+        record = Reading(make.queue(names[0]), "SMF", ts, {"max_depth": int(hour)}, HOUR, poll=False, source=Source.SMF)
+        store.write(Snapshot("QM01", False, 0, ts, (record,)), make.verdict())
 
 
 def seal_all(store: Store, until: int) -> None:

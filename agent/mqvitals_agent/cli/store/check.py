@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.commandline.arguments import add_quiet_argument, now_ms
 from mqvitals_agent.errors import ExitCode
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.file.integrity import IntegrityReport
+    from mqvitals_agent.store.file.check import IntegrityReport
+    from mqvitals_agent.store.file.chunk_check import ChunkCheck
+
+_MOST_DAMAGED: Final = 20
 
 _CHECK = """\
 Checks the whole file of a store: SQLite's integrity check; triggers, views, indexes and tables that mqvitals does not
-create; rows dated outside any calendar or more than a day ahead of the clock. It may run beside an agent. Exit code 0
-when no problem is found, 1 when one is. --repair copies the store to a file beside it, then drops such objects and
-rows; no agent may be writing the store then. A file that SQLite reports as damaged is not repaired.
+create; rows dated outside any calendar or more than a day ahead of the clock; sealed hours that cannot be read. It may run
+beside an agent. Exit code 0 when no problem is found, 1 when one is. --repair copies the store to a file beside it, then drops
+such objects, rows and hours; no agent may be writing the store then. A file that SQLite reports as damaged is not repaired.
 """
 
 
@@ -24,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``store check``."""
     parser.description = _CHECK
     parser.add_argument("path", metavar="PATH", help="the store")
-    parser.add_argument("--repair", action="store_true", help="copy the store, then drop these objects and rows")
+    parser.add_argument("--repair", action="store_true", help="copy the store, then drop what is wrong")
     add_quiet_argument(parser)
 
 
@@ -37,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from mqvitals_agent.commandline.progress import Progress, watched
-    from mqvitals_agent.store.file.integrity import check, repair
+    from mqvitals_agent.store.file.check import check, repair
     from mqvitals_agent.text.terminal import safe
 
     path = Path(arguments.path).resolve()
@@ -59,9 +62,22 @@ def _lines(found: IntegrityReport) -> list[str]:
     lines += [f"not made by mqvitals: {each}" for each in found.strangers]
     lines += _counts("dated outside any calendar", found.impossible)
     lines += _counts("dated more than a day ahead of the clock", found.ahead)
+    lines += _sealed(found.sealed)
     if found.rows:
         lines.append("rows: " + ", ".join(f"{table} {count:,}" for table, count in found.rows.items()))
     return [*lines, "nothing is wrong"] if found.good else lines
+
+
+def _sealed(found: ChunkCheck) -> Iterator[str]:
+    from mqvitals_agent.text.figure import moment, zone_name
+
+    for each in found.damaged[:_MOST_DAMAGED]:
+        name = "an object that is not there" if each.object is None else str(each.object)
+        yield f"damaged: the samples of {name} of the hour from {moment(each.hour)} {zone_name(each.hour)}: {each.why}"
+    if len(found.damaged) > _MOST_DAMAGED:
+        yield f"damaged: {len(found.damaged) - _MOST_DAMAGED:,} further sealed hours of objects"
+    if found.chunks:
+        yield f"sealed: {found.chunks:,} hours of objects read, with {found.samples:,} samples"
 
 
 def _counts(what: str, rows: Mapping[str, int]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Times that no writer of ours stores, a clock that was set back, and the check and repair of a whole store.
+"""Times that no writer of ours stores, and a clock that was set back.
 
 The times of an owner grow: the newest sample is the last one, and a sample has its place by time and object. So
 before a later cycle is stored at an earlier time, what the owner has at or after it is deleted or dated by it.
@@ -10,20 +10,10 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
 
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, store_error
-from mqvitals_agent.store.file.database import explained, transaction
-from mqvitals_agent.store.file.long_work import LongWork, copy_pages, count_rows, find_damage
-from mqvitals_agent.store.file.schema import ForeignObject, foreign_objects, open_as_it_is
-from mqvitals_agent.store.file.store_file import WriterLock
 from mqvitals_agent.store.rows.sealed.unseal import count_chunks_outside, drop_chunks_outside, rewind_chunks
-from mqvitals_agent.store.rows.tables import LAST_MOMENT, POLL, KindTables, tables_of
+from mqvitals_agent.store.rows.tables import LAST_MOMENT, POLL, KindTables
 from mqvitals_rules.snapshot import Snapshot
-from mqvitals_rules.vocabulary.tables import KINDS
 
 FIRST_MOMENT = 1
 """Ms since 1970: the first time that a clock can show."""
@@ -62,12 +52,13 @@ _PLANNED = {"acknowledgement": ("until_ts",), "silence": ("starts_ts", "ends_ts"
 OF_ALERTS = ("notice", "alert_transition", "acknowledgement", "note")
 """Tables whose rows go with their alert."""
 
-_OF_PEOPLE = ("acknowledgement", "note", "silence", "audit")
+OF_PEOPLE = ("acknowledgement", "note", "silence", "audit")
+"""Tables of what people did."""
 
 _DROPPED = (
     *("reading", "alert", "alert_transition", "resent", "request", "message", "change", "journal", "smf_part"),
     "record",
-    *_OF_PEOPLE,
+    *OF_PEOPLE,
 )
 """Tables whose rows are worth nothing without their times."""
 
@@ -230,12 +221,12 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
     run("UPDATE owner SET first_ts = min(first_ts, :ts), last_ts = :ts WHERE name = :owner", bounds)
 
 
-def _date_alerts_ahead(connection: sqlite3.Connection, ts: int, latest: int) -> None:
+def date_alerts_ahead(connection: sqlite3.Connection, ts: int, latest: int) -> None:
     """Date alerts, what people did about them and notifications ``ts`` at most that lie further ahead than ``latest``, both ms UTC."""
     bounds = {"ts": ts, "latest": latest, "last": LAST_MOMENT}
     ahead = f"max({', '.join(f'coalesce({column}, 0)' for column in _ALERT_TIMES)})"
     _date_alerts(connection, f"{ahead} BETWEEN :latest + 1 AND :last", bounds)
-    for table, column in (("notice", "made_ts"), *((table, _TIMES[table][0]) for table in _OF_PEOPLE)):
+    for table, column in (("notice", "made_ts"), *((table, _TIMES[table][0]) for table in OF_PEOPLE)):
         connection.execute(f"UPDATE {table} SET {column} = :ts WHERE {column} BETWEEN :latest + 1 AND :last", bounds)
     connection.execute(
         "UPDATE acknowledgement SET undone_ts = :ts WHERE undone_ts BETWEEN :latest + 1 AND :last", bounds
@@ -253,124 +244,3 @@ def _date_alerts(connection: sqlite3.Connection, where: str, bounds: Mapping[str
         + f" WHERE max({', '.join(f'coalesce({column}, 0)' for column in _ALERT_TIMES)}) > :ts AND {where}",
         bounds,
     )
-
-
-AHEAD_MS = 86_400_000
-"""What is dated further ahead of the clock than this is reported: it keeps the agent from dating by its own clock."""
-
-
-@dataclass(frozen=True, slots=True)
-class IntegrityReport:
-    """What was found: rows by table, what SQLite says is wrong, what mqvitals does not make, rows by table with wrong
-    times.
-
-    ``impossible`` are outside any calendar, ``ahead`` more than a day ahead of the clock.
-    """
-
-    rows: Mapping[str, int]
-    damage: tuple[str, ...] = ()
-    strangers: tuple[ForeignObject, ...] = ()
-    impossible: Mapping[str, int] = field(default_factory=dict)
-    ahead: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def good(self) -> bool:
-        """Whether nothing is wrong."""
-        return not (self.damage or self.strangers or self.impossible or self.ahead)
-
-
-def check(path: Path, now: int, work: LongWork | None = None) -> IntegrityReport:
-    """Look through all of the store at ``path``; ``now`` is the time of the clock, ms UTC.
-
-    Raises StoreError: it is no store.
-    """
-    with closing(open_as_it_is(path)) as connection:
-        return _look(path, connection, now, work or LongWork())
-
-
-def repair(path: Path, now: int, work: LongWork | None = None) -> tuple[Path, IntegrityReport]:
-    """Drop what cannot be kept; returns the copy that was made before, and what is still wrong.
-
-    What mqvitals does not make and rows with wrong times go; alerts that lie ahead stay, dated ``now``. A file that
-    SQLite finds damaged is left as it is. Raises StoreError: another process writes it, there is no space for the
-    copy, it is no store.
-    """
-    lock = WriterLock(path)
-    try:
-        with closing(open_as_it_is(path, writing=True)) as connection:
-            work = work or LongWork()
-            before = _look(path, connection, now, work)
-            if before.damage:
-                raise StoreError(
-                    f"the store {path} is damaged ({before.damage[0]}): it cannot be repaired here",
-                    "restore a copy, or move it away and let the agent start a new one",
-                )
-            with explained(path, "reading"):
-                work.check()
-            copy = _copy(path, connection, now, work)
-            with explained(path, "writing"):
-                work.check()
-                work.begin("repairing")
-                _drop(connection, before, now)
-            return copy, _look(path, connection, now, work)
-    finally:
-        lock.release()
-
-
-def _look(path: Path, connection: sqlite3.Connection, now: int, work: LongWork) -> IntegrityReport:
-    try:
-        found = tuple(foreign_objects(connection))
-        damage = find_damage(connection, work)
-        if damage or any(each.type in {"table", "view"} for each in found):
-            # Something else in a table's place is not read.
-            return IntegrityReport({}, damage, found)
-        tables = _existing_tables(connection)
-        names = ("owner", "object", "snapshot", "alert", *_OF_PEOPLE, "notice", *(each.history for each in tables))
-        rows = count_rows(connection, names, work)
-        work.begin("looking for impossible dates")
-        with work.on(connection):
-            impossible = count_invalid_times(connection, tables, deep=True)
-            late = count_invalid_times(connection, tables, latest=now + AHEAD_MS, deep=True)
-        ahead = Counter({table: count - impossible[table] for table, count in late.items()})
-    except (sqlite3.Error, *UNDECODABLE) as error:
-        if work.stopped:
-            raise store_error(path, error, "reading") from error
-        if isinstance(error, sqlite3.DatabaseError):
-            return IntegrityReport({}, (" ".join(str(error).split()),))
-        raise store_error(path, error, "reading") from error
-    return IntegrityReport({name: count for name, count in rows.items() if count}, damage, found, +impossible, +ahead)
-
-
-def _existing_tables(connection: sqlite3.Connection) -> list[KindTables]:
-    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    return [each for each in tables_of(KINDS).values() if each.history in there and each.current in there]
-
-
-def _copy(path: Path, connection: sqlite3.Connection, now: int, work: LongWork) -> Path:
-    at = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
-    copy = path.with_name(f"{path.name}.before-repair-{at}")
-    if copy.exists():
-        raise StoreError(f"{copy} is there already", "try again in a second")
-    try:
-        with closing(sqlite3.connect(copy)) as target:
-            copy.chmod(path.stat().st_mode & 0o777)
-            copy_pages(connection, target, work)
-    except (sqlite3.Error, OSError) as error:
-        copy.unlink(missing_ok=True)
-        raise StoreError(
-            f"the store {path} cannot be copied to {copy} ({error}): nothing was changed",
-            "see that there is space for a copy",
-        ) from error
-    return copy
-
-
-def _drop(connection: sqlite3.Connection, found: IntegrityReport, now: int) -> None:
-    with transaction(connection):
-        for each in found.strangers:
-            if each.type in {"trigger", "view", "index", "table"}:
-                quoted = each.name.replace('"', '""')
-                connection.execute(f'DROP {each.type} IF EXISTS "{quoted}"')
-    with transaction(connection):
-        _date_alerts_ahead(connection, now, now + AHEAD_MS)
-        drop_invalid_times(connection, _existing_tables(connection), latest=min(now + AHEAD_MS, LAST_MOMENT))
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,98 @@
+"""Upkeep of a store with sealed hours: its check and repair, backup, compacting and pruning."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqsamples.sealed import BEGAN, HOUR, at, fill, held, seal_all
+from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.store.file.check import check, repair
+from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
+from mqvitals_agent.store.writer import Store
+
+NOW = at(70)
+"""The clock of the machine is ahead of every sample."""
+
+
+@pytest.fixture
+def sealed(path: Path, make: Any) -> Path:
+    """Forty hours of two queues and the log, of which thirty are sealed."""
+    with Store.open(path, kinds=make.kinds, created=BEGAN) as store:
+        fill(make, store, range(2, 42))
+        seal_all(store, at(32))
+    return path
+
+
+def change(path: Path, statement: str, *parameters: Any) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        assert connection.execute(statement, parameters).rowcount > 0
+
+
+def test_all_of_it_is_read(sealed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each chunk is decoded; the report says how many."""
+    found = check(sealed, NOW)
+    # Polls of three objects and records of one.
+    assert (found.good, found.sealed.chunks, found.sealed.samples) == (True, 30 * 4, 30 * 4)
+    assert main(["store", "check", str(sealed)]) == 0
+    assert "sealed: 120 hours of objects read, with 120 samples" in capsys.readouterr().out
+
+
+ID = ChunkKey(BEGAN // HOUR + 5, 1, 1).id
+
+
+@pytest.mark.parametrize(
+    ("statement", "parameters", "why", "lost"),
+    [
+        ("UPDATE chunk SET data = x'ff00ff00' WHERE id = ?", (ID,), "cannot be decompressed", 1),
+        ("UPDATE chunk SET data = substr(data, 1, length(data) - 3) WHERE id = ?", (ID,), "is cut", 1),
+        ("UPDATE chunk SET n = 7 WHERE id = ?", (ID,), "has 1 samples, and should have 7", 1),
+        ("UPDATE chunk SET layout = 99 WHERE id = ?", (ID,), "the metrics of a chunk are missing", 1),
+        ("UPDATE chunk SET id = id + (1 << 26) * 50 WHERE id = ?", (ID,), "the times of a chunk are missing", 1),
+        ("DELETE FROM chunk_axis WHERE hour = ?", (BEGAN // HOUR + 5,), "the times of a chunk are missing", 3),
+        ("DELETE FROM object WHERE id = 1", (), "there is no such object", 60),
+    ],
+)
+def test_what_is_damaged_is_told_and_dropped(
+    sealed: Path, capsys: pytest.CaptureFixture[str], statement: str, parameters: tuple[Any, ...], why: str, lost: int
+) -> None:
+    """By object and hour; a repair drops these chunks with the entries of their records, and nothing else."""
+    before = held(sealed)
+    change(sealed, statement, *parameters)
+    found = check(sealed, NOW)
+    assert len(found.sealed.damaged) == lost
+    assert all(why in each.why for each in found.sealed.damaged)
+    assert main(["store", "check", str(sealed)]) == 1
+    told = capsys.readouterr().out
+    assert (
+        f"damaged: the samples of {found.sealed.damaged[0].object or 'an object that is not there'} of the hour" in told
+    )
+    copy, after = repair(sealed, NOW)
+    assert copy.exists()
+    assert after.good
+    gone = {
+        (ChunkKey.of(each.row).number, ChunkKey.of(each.row).source, each.hour // HOUR) for each in found.sealed.damaged
+    }
+    left = {key: row for key, row in before.items() if (key[1], key[2], key[3] // HOUR) not in gone}
+    if "SET id" in statement:
+        del left["queue", 1, 1, at(5)]
+    assert held(sealed) == left
+
+
+def test_a_late_record_outlives_the_chunk_beside_it(sealed: Path, make: Any) -> None:
+    """Its row and its entry stay where the chunk of the hour is dropped."""
+    with Store.open(sealed, kinds=make.kinds) as store:
+        from mqvitals_rules.snapshot import Reading, Snapshot, Source
+
+        late = Reading(make.queue("A"), "SMF", at(5.5), {"max_depth": 9}, HOUR, poll=False, source=Source.SMF)
+        store.write(Snapshot("QM01", False, 0, at(5.5), (late,)), make.verdict())
+    change(sealed, "UPDATE chunk SET data = x'00' WHERE id = ?", ChunkKey(BEGAN // HOUR + 5, 1, 3).id)
+    assert repair(sealed, NOW)[1].good
+    with closing(sqlite3.connect(sealed)) as connection:
+        entries = connection.execute("SELECT ts FROM record WHERE ts BETWEEN ? AND ?", (at(5), at(6) - 1)).fetchall()
+    assert entries == [(at(5.5),)]
+    assert ("queue", 1, 3, at(5.5)) in held(sealed)
