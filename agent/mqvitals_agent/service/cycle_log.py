@@ -12,11 +12,14 @@ from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock, Dating
 from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.store.deletion_clock import DeletionDecision
 from mqvitals_agent.store.error import StoreError, StoreState
+from mqvitals_agent.store.sealing import SealingStep
 from mqvitals_agent.view.alerts.words import began_ts, duration_words, summary_with_owner
 from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.sections.store import StoreSettings, format_keep, format_size
+from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Snapshot
+from mqvitals_rules.timestamps import iso
 
 _LOG = logging.getLogger(__name__)
 
@@ -29,6 +32,7 @@ class CycleLog:
     def __init__(self) -> None:
         self.state = StoreState()
         self._behind = False
+        self._damaged_chunks = 0
 
     def note_stored(self, stored: StoredCycle) -> None:
         """Log what is to be said of a cycle that was stored, or could not be."""
@@ -115,6 +119,33 @@ class CycleLog:
             _LOG.info(
                 "data older than store.keep is deleted again",
                 extra=as_recovery(key, "store.retention_resumed"),
+            )
+
+    def note_sealing_failed(self, error: StoreError) -> None:
+        """Log once that finished hours cannot be sealed."""
+        text = f"finished hours cannot be sealed, and stay as rows: {error}"
+        _LOG.error(text, extra=as_change("sealing", "store.sealing_failed"))
+
+    def note_sealing(self, step: SealingStep) -> None:
+        """Log once that hours are sealed sooner than usual, and that a sealed one could not be read."""
+        _LOG.info("finished hours are sealed again", extra=as_recovery("sealing", "store.sealing_recovered"))
+        key = "sealing early"
+        if step.hot.reason:
+            _LOG.info(step.hot.reason, extra=as_change(key, "store.sealing_early", hours=step.hot.ms // HOUR_MS))
+        else:
+            forget(_LOG, key)
+        if step.damaged:
+            self._damaged_chunks += len(step.damaged)
+            first = step.damaged[0]
+            _LOG.error(
+                "a sealed hour is damaged and its samples are lost; sealing goes on. `mqvitals store check` looks for more",
+                extra=as_change(
+                    "sealing damaged",
+                    "store.chunk_damaged",
+                    object=str(first.object),
+                    hour=iso(first.ts),
+                    damaged=self._damaged_chunks,
+                ),
             )
 
 

@@ -21,6 +21,7 @@ from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, RetentionStep, never
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.rows.journal import RELOADED, STARTED, JournalEntry
+from mqvitals_agent.store.sealing import Sealing, SealingStep
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.decoding.scalars import time_zone
 from mqvitals_config.settings import Settings
@@ -125,6 +126,7 @@ class CycleWriter:
         self._collector = self._new_collector()
         self._store: ResilientStore | None = None
         self._retention: Retention | None = None
+        self._sealing: Sealing | None = None
         self._retained: Store | None = None
         self._meter: StoreMeter | None = None
         self._receivers = ReceiverMeter()
@@ -270,6 +272,20 @@ class CycleWriter:
         clock.go_on(self.store)
         return retention.step(clock.as_of(self._began, self._steady_ms()), waits)
 
+    def seal(self, waits: Callable[[], bool] = never) -> SealingStep:
+        """Seal some of the finished hours as of the last cycle; end soon when ``waits`` returns True.
+
+        Raises StoreError; the step is rolled back then.
+        """
+        clock = self._deletion_clock
+        if not self._began or clock is None:
+            return SealingStep()
+        retention = self._retaining()
+        if self._sealing is None:
+            self._sealing = Sealing(self.store, retention.policy.limit)
+        # What is deleted by no clock is sealed by none: samples of a wrong one are to go first.
+        return self._sealing.step(clock.as_of(self._began, self._steady_ms()), waits)
+
     @property
     def deletion(self) -> DeletionDecision:
         """The time as of which was deleted last, and why it is not the clock's."""
@@ -285,7 +301,7 @@ class CycleWriter:
         """
         self._settings, self._rule_config, self._queue_managers = settings, rule_config, tuple(queue_managers)
         self._ingest = None
-        self._retention = None
+        self._retention = self._sealing = None
         self._note_agent(RELOADED)
         if anew:
             self._collector = self._new_collector()
@@ -301,7 +317,7 @@ class CycleWriter:
     def close(self) -> StoreState:
         """Close the store; returns its state. A second call does nothing."""
         self._ingest = None
-        self._retention = self._retained = self._meter = self._deletion_clock = None
+        self._retention = self._retained = self._sealing = self._meter = self._deletion_clock = None
         state = StoreState()
         if self._store is not None:
             self._store.close()
@@ -316,7 +332,7 @@ class CycleWriter:
             watch = self._settings.smf.watch
             policy = RetentionPolicy(self._settings.store.keep, self._settings.store.limit, unrolled=True)
             self._retention = Retention(file, policy, folder=None if watch is None else Path(watch))
-            self._retained = file
+            self._retained, self._sealing = file, None
             if self._meter is None:
                 self._meter = StoreMeter(file, self._retention, disk=disk_space)
             else:

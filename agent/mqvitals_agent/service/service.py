@@ -40,7 +40,7 @@ _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 _PAUSE_MS = 75
-"""The pause between two steps of retention, which then takes a quarter of the store's thread at most."""
+"""The pause between two steps of retention or sealing, which then take a quarter of the store's thread at most."""
 
 
 class Service:
@@ -202,7 +202,7 @@ class Service:
         if settings.console.follow:
             yield "consoles", ConsoleWatch(settings, self._members, lambda: self.store, worker, clock).run()
         yield "events", self._event_watch().run()
-        yield "retention", self._retain()
+        yield "upkeep", self._keep_store()
 
     def _event_watch(self) -> EventWatch:
         return EventWatch(
@@ -332,21 +332,36 @@ class Service:
             self._stored(stored)
         self._cycle_stored.set()
 
-    async def _retain(self) -> None:
-        """Delete what the store no longer keeps, step by step after each cycle, until cancelled."""
+    async def _keep_store(self) -> None:
+        """Delete what the store no longer keeps, then seal finished hours, step by step after each cycle, until cancelled."""
         while True:
             await self._cycle_stored.wait()
             self._cycle_stored.clear()
-            more = True
-            while more and not self._is_storing():
-                try:
-                    step = await self._worker.run(self._writer.delete_old, self._is_storing)
-                except StoreError as error:
-                    self._log.note_retention_failed(error)
-                    break
-                self._log.note_retention(self._writer.deletion, self._settings.store if step.first else None)
-                more = step.more
-                await self._clock.sleep(_PAUSE_MS)
+            for step in (self._delete_old, self._seal):
+                more = True
+                while more and not self._is_storing():
+                    more = await step()
+                    await self._clock.sleep(_PAUSE_MS)
+
+    async def _delete_old(self) -> bool:
+        """A step of retention; returns whether there is more to delete."""
+        try:
+            step = await self._worker.run(self._writer.delete_old, self._is_storing)
+        except StoreError as error:
+            self._log.note_retention_failed(error)
+            return False
+        self._log.note_retention(self._writer.deletion, self._settings.store if step.first else None)
+        return step.more
+
+    async def _seal(self) -> bool:
+        """A step of sealing; returns whether there is more to seal."""
+        try:
+            step = await self._worker.run(self._writer.seal, self._is_storing)
+        except StoreError as error:
+            self._log.note_sealing_failed(error)
+            return False
+        self._log.note_sealing(step)
+        return step.more
 
     def _is_storing(self) -> bool:
         """Whether a cycle is being stored, or waits to be. Any thread may call it."""
