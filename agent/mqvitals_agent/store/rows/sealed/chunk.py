@@ -12,7 +12,15 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, cast
 
-from mqvitals_agent.store.rows.sealed.codec import Cells, DamagedChunkError, Number, decode, encode
+from mqvitals_agent.store.rows.sealed.codec import (
+    Cells,
+    DamagedChunkError,
+    Number,
+    OpenColumn,
+    decode,
+    encode,
+    open_columns,
+)
 
 HOUR_MS: Final = 3_600_000
 
@@ -22,6 +30,8 @@ Axis = Sequence[int]
 _TIMES, _INTERVALS, _POLLED = 0, 1, 2
 _FIXED: Final = 3
 """Columns before those of the metrics."""
+_OPEN_BYTES: Final = 1_000
+"""What open samples take beside their columns."""
 
 
 class HourSamples(NamedTuple):
@@ -35,6 +45,25 @@ class HourSamples(NamedTuple):
     intervals: Sequence[int | None]
     polled: Sequence[int]
     values: Mapping[str, Cells]
+
+
+class OpenSamples(NamedTuple):
+    """Samples of an object from one source in one hour, of which single ones are read.
+
+    Times ``ts`` rise. ``polled`` and ``answered`` have a bit for each sample, set where the object was asked, and where any of
+    the metrics is there that whoever opened it asked for. Metrics without any value are left out of ``values``.
+    """
+
+    ts: Sequence[int]
+    intervals: OpenColumn | None
+    polled: int
+    answered: int
+    values: Mapping[str, OpenColumn]
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return _OPEN_BYTES + sum(column.size for column in self.values.values())
 
 
 def merged(older: HourSamples, newer: HourSamples) -> HourSamples:
@@ -84,17 +113,48 @@ def decode_samples(
     found = decode(blob, {_TIMES, _INTERVALS, _POLLED, *chosen})
     if not {_TIMES, _INTERVALS, _POLLED} <= found.keys() or not chosen.keys() <= found.keys():
         raise DamagedChunkError("a chunk lacks columns that it should have")
-    times = _whole(found[_TIMES])
-    if axis is not None:
-        if times and not (0 <= min(times) <= max(times) < len(axis)):
-            raise DamagedChunkError("a chunk names a snapshot that is not there")
-        times = axis if len(times) == len(axis) else [axis[place] for place in times]
     return HourSamples(
-        times,
+        _times(_whole(found[_TIMES]), axis),
         cast("Sequence[int | None]", found[_INTERVALS]),
         _whole(found[_POLLED]),
         {name: found[place] for place, name in chosen.items()},
     )
+
+
+def open_samples(
+    blob: bytes, columns: Sequence[str], axis: Axis | None, wanted: Collection[str], answering: Collection[str]
+) -> OpenSamples:
+    """The samples of a chunk as ``decode_samples``; they are answered where any of the metrics ``answering`` is there.
+
+    Raises DamagedChunkError.
+    """
+    places = {name: place for place, name in enumerate(columns, start=_FIXED) if name in wanted}
+    marked = {place for place, name in enumerate(columns, start=_FIXED) if name in answering}
+    count, found, answered = open_columns(blob, {_TIMES, _INTERVALS, _POLLED, *places.values()}, marked)
+    times, intervals, polled = (found.get(place) for place in range(_FIXED))
+    every = range(count)
+    if count and (times is None or polled is None):
+        raise DamagedChunkError("a chunk lacks columns that it should have")
+    if count and axis is not None and count == len(axis):
+        ts = axis
+    else:
+        ts = _times(_whole([None if times is None else times.at(place) for place in every]), axis)
+    return OpenSamples(
+        ts,
+        intervals,
+        0 if polled is None else polled.nonzero(count),
+        answered,
+        {name: found[place] for name, place in places.items() if place in found},
+    )
+
+
+def _times(cells: Sequence[int], axis: Axis | None) -> Sequence[int]:
+    """Times from places on an axis, or as they are."""
+    if axis is None:
+        return cells
+    if cells and not (0 <= min(cells) <= max(cells) < len(axis)):
+        raise DamagedChunkError("a chunk names a snapshot that is not there")
+    return axis if len(cells) == len(axis) else [axis[place] for place in cells]
 
 
 def _whole(cells: Cells) -> Sequence[int]:

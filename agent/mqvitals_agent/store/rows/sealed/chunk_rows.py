@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, Axis, HourSamples, decode_samples, encode_samples
+from mqvitals_agent.store.rows.sealed.chunk import (
+    HOUR_MS,
+    Axis,
+    HourSamples,
+    OpenSamples,
+    decode_samples,
+    encode_samples,
+    open_samples,
+)
 from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError, decode, encode
 from mqvitals_agent.store.rows.tables import integer, text
 
@@ -17,6 +25,9 @@ _SOURCES: Final = 1 << _SOURCE_BITS
 _MOST_OBJECTS: Final = 1 << _OBJECT_BITS
 _MOST_AXES: Final = 256
 """Axes that are remembered: a page over a day of a group needs some hundred."""
+
+_FEW: Final = 64
+"""So many chunks are looked for one by one."""
 
 _AT = "SELECT id, layout, on_axis, data FROM chunk WHERE id = ?"
 _BETWEEN = "SELECT id, layout, on_axis, data FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id"
@@ -112,6 +123,49 @@ class ChunkReader:
             if owner is None or key.source != source or self._layout(connection, integer(row[1])).kind != kind:
                 continue
             yield key.number, self._samples(connection, row, owner, wanted)[1]
+
+    def opened(
+        self,
+        connection: sqlite3.Connection,
+        hour: int,
+        kind: str,
+        owner: str,
+        numbers: Collection[int],
+        source: int,
+        wanted: Collection[str],
+        answering: Collection[str],
+    ) -> Iterator[tuple[int, OpenSamples]]:
+        """The samples of an hour of those of the objects ``numbers`` of ``owner`` and ``kind`` of which there is a chunk.
+
+        Of the metrics ``wanted``, answered where any of ``answering`` is there. A chunk that is damaged is left out.
+        """
+        rows: Iterable[Sequence[object]]
+        if len(numbers) <= _FEW:
+            ids = [(ChunkKey(hour, number, source).id,) for number in sorted(numbers)]
+            rows = (row for each in ids if (row := connection.execute(_AT, each).fetchone()) is not None)
+        else:
+            bounds = (ChunkKey(hour, number, source).id for number in (min(numbers), max(numbers)))
+            rows = connection.execute(_BETWEEN, tuple(bounds))
+        for row_id, layout_id, on_axis, data in rows:
+            key = ChunkKey.of(integer(row_id))
+            if key.source != source or key.number not in numbers:
+                continue
+            try:
+                layout = self._layout(connection, integer(layout_id))
+                axis = self.axis(connection, hour, owner) if on_axis else None
+                if layout.kind == kind and (axis is not None or not on_axis):
+                    yield key.number, open_samples(_blob(data), layout.columns, axis, wanted, answering)
+            except DamagedChunkError:
+                continue
+
+    def mark(self, connection: sqlite3.Connection, hour: int, numbers: tuple[int, int]) -> tuple[int, ...]:
+        """What changes when chunks of an hour do, of objects whose numbers lie in a range, both ends included."""
+        bounds = ChunkKey(hour, numbers[0], 0).id, ChunkKey(hour, numbers[1], (1 << _SOURCE_BITS) - 1).id
+        row = connection.execute(
+            "SELECT count(*), coalesce(sum(n), 0), coalesce(sum(length(data)), 0) FROM chunk WHERE id BETWEEN ? AND ?",
+            bounds,
+        ).fetchone()
+        return tuple(map(integer, row))
 
     def axis(self, connection: sqlite3.Connection, hour: int, owner: str) -> Axis | None:
         """The times of the snapshots of an owner in an hour, as far as chunks refer to them; None: none do."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate, compress, repeat
 from math import copysign, isfinite
 from operator import sub
@@ -32,6 +33,8 @@ _MOST_COLUMNS: Final = 1 << 10
 _MOST_BYTES: Final = LONGEST * 64
 """Unpacked. More than any chunk of the writer takes."""
 _LEVEL: Final = 6
+_OPEN_BYTES: Final = 250
+"""What an open column takes beside its numbers."""
 _NONE: Final = frozenset({NoneType})
 _NUMBERS: Final = frozenset({int, float})
 
@@ -103,8 +106,115 @@ def decode(blob: bytes, wanted: Collection[int] | None = None) -> dict[int, Cell
     Raises DamagedChunkError.
     """
     raw = _unpacked(blob)
+    with _refusing_damage():
+        _, _, count = _HEAD.unpack_from(raw)
+        return {place: _column(encoded, count) for place, encoded in _bodies(raw) if wanted is None or place in wanted}
+
+
+class OpenColumn:
+    """A column of which single cells are read, where few are wanted of many blobs.
+
+    ``there`` has a bit for each of its ``count`` cells, set where it is not absent.
+    """
+
+    __slots__ = ("_cursor", "_deltas", "_first", "_full", "_numbers", "_plain", "_scale", "_step", "there")
+
+    def __init__(self, found: _Encoded, count: int) -> None:
+        """For ``open_columns``. Raises what ``decode`` turns into DamagedChunkError."""
+        code, first, step, body, digits = found
+        self.there = _there(found, count)
+        self._full = not code & _MASKED
+        if not self._full:
+            code, body = code & ~_MASKED, body[-(-count // 8) :]
+        present = self.there.bit_count()
+        form = code & _CODES
+        self._first, self._step, self._deltas = first, step, form == _DELTAS
+        self._scale = None if digits == _WHOLE else 10**digits
+        self._numbers: Sequence[Any] | None = None
+        self._cursor = 0, first
+        if form in (_DELTAS, _VALUES):
+            numbers = array(_ARRAYS[code >> _WIDTH])
+            numbers.frombytes(body)
+            if len(numbers) + self._deltas != present:
+                raise DamagedChunkError("a column of a chunk has another length than the others")
+            self._numbers = numbers
+        self._plain = form not in (_ABSENT, _STEPS, _DELTAS, _VALUES)
+        if self._plain:
+            self._numbers = _values(_Encoded(code, first, step, body, digits), present)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return _OPEN_BYTES + (
+            0 if self._numbers is None else len(self._numbers) * getattr(self._numbers, "itemsize", 8)
+        )
+
+    def nonzero(self, count: int) -> int:
+        """With a bit for each of the ``count`` cells, which are not 0 and not absent."""
+        if self._numbers is None and not self._step:
+            return self.there if self._first else 0
+        return sum(1 << place for place in range(count) if self.at(place))
+
+    def at(self, place: int) -> Number | None:
+        """The cell at a ``place``, which is one of the column."""
+        rank = place
+        if not self._full:
+            if not self.there >> place & 1:
+                return None
+            rank = (self.there & ((1 << place) - 1)).bit_count()
+        numbers = self._numbers
+        whole: int
+        if numbers is None:
+            whole = self._first + rank * self._step
+        elif self._plain:
+            number: Number = numbers[rank]
+            return number
+        elif self._deltas:
+            # Who reads one cell often reads the next one then: the sum goes on from the one read last.
+            before, whole = self._cursor
+            if rank >= before:
+                whole += sum(numbers[before:rank])
+            else:
+                whole -= sum(numbers[rank:before])
+            self._cursor = rank, whole
+        else:
+            whole = self._first + numbers[rank]
+        return whole if self._scale is None else whole / self._scale
+
+
+def open_columns(
+    blob: bytes, wanted: Collection[int], marked: Collection[int] = ()
+) -> tuple[int, dict[int, OpenColumn], int]:
+    """How many values the columns of a blob have; the ``wanted`` ones that are not wholly absent, by their places; and
+    with a bit for each value, where any of the ``marked`` ones is not absent.
+
+    Raises DamagedChunkError.
+    """
+    raw = _unpacked(blob)
+    with _refusing_damage():
+        _, _, count = _HEAD.unpack_from(raw)
+        found: dict[int, OpenColumn] = {}
+        marks = 0
+        for place, encoded in _bodies(raw):
+            if place in marked:
+                marks |= _there(encoded, count)
+            if place in wanted and encoded.code != _ABSENT:
+                found[place] = OpenColumn(encoded, count)
+    return count, found, marks
+
+
+def _there(found: _Encoded, count: int) -> int:
+    """A bit for each value of a column, set where it is not absent."""
+    if found.code == _ABSENT:
+        return 0
+    every = (1 << count) - 1
+    return int.from_bytes(found.body[: -(-count // 8)], "little") & every if found.code & _MASKED else every
+
+
+@contextmanager
+def _refusing_damage() -> Iterator[None]:
     try:
-        return _decoded(raw, wanted)
+        yield
     except DamagedChunkError:
         raise
     except (StructError, ValueError, TypeError, IndexError, OverflowError, RecursionError, StopIteration) as error:
@@ -122,21 +232,19 @@ def _unpacked(blob: bytes) -> bytes:
     return raw
 
 
-def _decoded(raw: bytes, wanted: Collection[int] | None) -> dict[int, Cells]:
+def _bodies(raw: bytes) -> Iterator[tuple[int, _Encoded]]:
+    """The columns of an unpacked blob, with their places. Raises DamagedChunkError, struct.error."""
     version, columns, count = _HEAD.unpack_from(raw)
     if version != FORMAT:
         raise DamagedChunkError(f"a chunk has format {version}, which this version does not know")
     if count > LONGEST or columns > _MOST_COLUMNS:
         raise DamagedChunkError("a chunk claims more values than are ever written")
     begin = _HEAD.size + columns * _COLUMN.size
-    found: dict[int, Cells] = {}
     for place, (code, digits, length, first, step) in enumerate(_COLUMN.iter_unpack(raw[_HEAD.size : begin])):
-        if wanted is None or place in wanted:
-            found[place] = _column(_Encoded(code, first, step, raw[begin : begin + length], digits), count)
+        yield place, _Encoded(code, first, step, raw[begin : begin + length], digits)
         begin += length
     if begin != len(raw):
         raise DamagedChunkError("the lengths in a chunk do not fit")
-    return found
 
 
 def _encoded(column: Cells, masks: dict[bytes, bytes]) -> _Encoded:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.store.rows.sealed.codec import LONGEST, Cells, DamagedChunkError, decode, encode
+from mqvitals_agent.store.rows.sealed.codec import LONGEST, Cells, DamagedChunkError, decode, encode, open_columns
 
 WHOLE = st.integers(-(1 << 63), (1 << 63) - 1)
 SMALL = st.integers(0, 300)
@@ -96,3 +96,40 @@ def test_narrow() -> None:
     """An hour of what hardly moves takes a few bytes, whatever its values; a counter in equal steps as well."""
     idle: list[Cells] = [[7_000_000_000] * 360, [10**12 + 10_000 * n for n in range(360)], [None] * 360, [0.25] * 360]
     assert len(encode(idle)) < 80
+
+
+@given(tables(), st.data())
+def test_single_cells_are_those_of_the_column(columns: list[list[int | float | None]], data: st.DataObject) -> None:
+    """In any order; columns that are wholly absent are left out, and marks tell where any of some is there."""
+    blob = encode(columns)
+    marked = data.draw(st.sets(st.integers(0, len(columns))))
+    count, found, marks = open_columns(blob, range(len(columns)), marked)
+    assert count == max(map(len, columns), default=0)
+    assert marks == sum(
+        1 << at
+        for at in range(count)
+        if any(columns[place][at] is not None for place in marked if place < len(columns))
+    )
+    for place, column in enumerate(columns):
+        if place not in found:
+            assert all(cell is None for cell in column)
+            continue
+        known = found[place]
+        assert known.there == sum(1 << at for at, cell in enumerate(column) if cell is not None)
+        assert known.nonzero(count) == sum(1 << at for at, cell in enumerate(column) if cell)
+        order = data.draw(st.lists(st.sampled_from(range(count)), max_size=20)) if count else []
+        assert exactly([known.at(at) for at in order]) == exactly([column[at] for at in order])
+
+
+@given(tables(), st.data())
+def test_single_cells_of_what_is_damaged(columns: list[list[int | float | None]], data: st.DataObject) -> None:
+    """It is refused when it is opened, or gives numbers."""
+    raw = bytearray(zlib.decompress(encode(columns)))
+    place = data.draw(st.integers(0, len(raw) - 1))
+    raw[place] = data.draw(st.integers(0, 255))
+    try:
+        count, found, _ = open_columns(zlib.compress(bytes(raw)), range(8), range(8))
+    except DamagedChunkError:
+        return
+    cells = [column.at(at) for column in found.values() for at in range(min(count, 70))]
+    assert all(type(cell) in (int, float, type(None)) for cell in cells)
