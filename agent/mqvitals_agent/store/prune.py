@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,17 @@ from mqvitals_agent.store.file.schema import open_reader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import RECORDS, REPLAY
 from mqvitals_agent.store.retention import Retention, RetentionPolicy
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
+from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, hour_of_ts
+from mqvitals_agent.store.rows.sealed.roller import Roller
+from mqvitals_agent.store.rows.sealed.sealer import SHORTEST_HOT_MS, Sealer
 from mqvitals_agent.store.writer import Store
+from mqvitals_config.sections.store import KeepSettings, RawKeep
+
+DAY_MS: Final = 24 * HOUR_MS
+
+_STEPS: Final = 500
+"""Steps of sealing and rolling up in one transaction: a second or so."""
 
 _ENDED: Final = (
     "state = 'resolved' AND ended < ? AND ending = 0 AND id < (SELECT max(id) FROM alert)"
@@ -21,8 +32,12 @@ _ENDED: Final = (
 )
 
 
-def prune(path: Path, before: int, now: int, told: Callable[[int], None] = lambda _: None) -> int:
+def prune(
+    path: Path, before: int, now: int, told: Callable[[int], None] = lambda _: None, *, hours: bool = False
+) -> int:
     """Delete what the agent would, did it keep from ``before`` on; both times are ms UTC. Returns the number of rows.
+
+    Rolled-up hours stay, and are made of whole days before; with ``hours`` those of whole days before ``before`` go too.
 
     ``told`` is told the rows so far, in short steps: whatever it raises ends the work in order, and so does the death of
     the process; what was deleted until then is consistent. Raises StoreError: another process writes the store.
@@ -32,7 +47,12 @@ def prune(path: Path, before: int, now: int, told: Callable[[int], None] = lambd
     rows = 0
     with Store.open(path, replay=mode == REPLAY, records=mode == RECORDS) as store:
         # What is in the folder of SMF files is not known here: as for a folder that cannot be read, no file is forgotten.
-        retention = Retention(store, RetentionPolicy.of(now - before, None), folder=path)
+        age = now - before
+        keep = KeepSettings(RawKeep(age), age if hours else None, age)
+        retention = Retention(store, RetentionPolicy(keep, None, unrolled=True), folder=path)
+        oldest = retention.oldest()
+        if not hours and oldest is not None and oldest // DAY_MS < before // DAY_MS:
+            _roll_up(store, before, lambda: told(rows))
         more = True
         while more:
             step = retention.step(now)
@@ -41,8 +61,24 @@ def prune(path: Path, before: int, now: int, told: Callable[[int], None] = lambd
     return rows
 
 
-def expired(path: Path, before: int) -> Mapping[str, int]:
-    """How many rows ``prune`` would delete of each table that holds much: samples, snapshots, messages, journal, ended alerts.
+def _roll_up(store: Store, before: int, told: Callable[[], None]) -> None:
+    """Make the hours of the days that go, as far as they are over; ``told`` is called in short steps."""
+    as_of = (before // DAY_MS + 1) * DAY_MS + HOUR_MS + SHORTEST_HOT_MS
+    written = store.snapshots.written
+    sealer = Sealer(store.tables, written.touched, columns=written.columns)
+    roller = Roller(store.tables)
+    with store.database.reading() as connection:
+        for work in (sealer.round(connection, as_of), roller.round(connection, as_of)):
+            more = True
+            while more:
+                with store.database.writing():
+                    more = sum(1 for _ in islice(work, _STEPS)) == _STEPS
+                told()
+
+
+def expired(path: Path, before: int, *, hours: bool = False) -> Mapping[str, int]:
+    """How many rows ``prune`` would delete of each table that holds much: samples, sealed hours, snapshots, messages, journal,
+    ended alerts, with ``hours`` days of rolled-up hours.
 
     What belongs to them goes with them. Raises StoreError.
     """
@@ -62,6 +98,11 @@ def expired(path: Path, before: int) -> Mapping[str, int]:
             table: int(connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", (before,)).fetchone()[0])  # noqa: S608
             for table, where in conditions.items()
         }
+        of_days = ("rollup", "metric IN (SELECT id FROM rollup_metric) AND day < ?", before // DAY_MS)
+        sealed = ("chunk", "id < ?", ChunkKey(hour_of_ts(before), 0, 0).id)
+        for table, where, bound in (sealed, of_days) if hours else (sealed,):
+            query = f"SELECT count(*) FROM {table} WHERE {where}"  # noqa: S608 - ours
+            found[table] = int(connection.execute(query, (bound,)).fetchone()[0])
     return {table: count for table, count in found.items() if count}
 
 

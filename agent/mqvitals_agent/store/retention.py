@@ -218,7 +218,8 @@ class Retention:
         heads, rolled = self._samples.heads(), self._samples.rolled()
         cuts: dict[str, int] = {}
         for kind in self._store.tables:
-            cut, done = self._cut(now, kind), rolled.get(kind, 0)
+            # The first values of the day that is rolled up next stand for the time since the last ones before.
+            cut, done = self._cut(now, kind), max(rolled.get(kind, 0) - HOUR_MS, 0)
             if done < cut and self.policy.waits_for_hours(kind):
                 waits = yield from self._samples.has_between(kind, done, cut, heads.get(kind))
                 cut = done if waits else cut

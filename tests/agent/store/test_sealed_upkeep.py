@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from mqsamples.sealed import BEGAN, HOUR, at, fill, held, seal_all
+from mqsamples.sealed import BEGAN, DAY, HOUR, at, fill, held, seal_all
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.file.check import check, repair
+from mqvitals_agent.store.file.compact import compact
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_agent.store.writer import Store
 
@@ -96,3 +97,37 @@ def test_a_late_record_outlives_the_chunk_beside_it(sealed: Path, make: Any) -> 
         entries = connection.execute("SELECT ts FROM record WHERE ts BETWEEN ? AND ?", (at(5), at(6) - 1)).fetchall()
     assert entries == [(at(5.5),)]
     assert ("queue", 1, 3, at(5.5)) in held(sealed)
+
+
+def rows(path: Path, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_pruning_makes_hours_of_what_goes(path: Path, make: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Samples of three days and a half, rows and sealed ones: before the third day they go, and their hours stay."""
+    with Store.open(path, kinds=make.kinds, created=BEGAN, replay=True) as store:
+        fill(make, store, range(2, 85))
+        seal_all(store, at(20))
+    before = held(path)
+    words = ["store", "prune", str(path), "--before", "2024-10-06T00:30:00Z"]
+    assert main([*words, "--dry-run"]) == 0
+    assert "chunk 72" in capsys.readouterr().err
+    assert main(words) == 0
+    assert held(path) == {key: row for key, row in before.items() if key[3] >= at(48.5) - HOUR / 2}
+    days = [(BEGAN // DAY,), (BEGAN // DAY + 1,)]
+    assert rows(path, "SELECT DISTINCT day FROM rollup ORDER BY day")[:2] == days
+    assert check(path, at(90)).good
+    assert main([*words, "--hours"]) == 0
+    assert rows(path, "SELECT min(day) FROM rollup") == [(BEGAN // DAY + 2,)]
+
+
+def test_compacting_drops_layouts_that_no_chunk_has(sealed: Path) -> None:
+    """The newest stays, so that its number is not given again; all samples are as before."""
+    before, layouts = held(sealed), rows(sealed, "SELECT id FROM chunk_layout")
+    change(sealed, "INSERT INTO chunk_layout(kind, columns) VALUES('queue', '[\"usage\"]'), ('queue', '[]')")
+    change(sealed, "DELETE FROM chunk WHERE layout = 1")
+    compact(sealed)
+    assert rows(sealed, "SELECT id FROM chunk_layout") == [*layouts[1:], (len(layouts) + 2,)]
+    assert held(sealed).items() <= before.items()
+    assert check(sealed, NOW).good

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +20,8 @@ DAY = 24 * HOUR
 BEGAN = 20_000 * DAY
 """A midnight, UTC."""
 
-Samples = dict[tuple[str, int, int, int], tuple[Any, ...]]
-"""By kind, object, source and time, in this order: interval, polled, then the kind's columns by their names."""
+Samples = dict[tuple[str, int, int, int], dict[str, Any]]
+"""By kind, object, source and time, in this order: the interval, whether it was polled, and the values that are there."""
 
 
 def at(hours: float) -> int:
@@ -58,25 +58,20 @@ def held(path: Path, kinds: Iterable[str] = ("queue", "log")) -> Samples:
         reader = ChunkReader()
         span = reader.span(connection)
         for kind, numbers in owners.items():
-            columns = [row[1] for row in connection.execute(f"PRAGMA table_info(sample_{kind})")]
-            names = sorted({*columns} - {"ts", "object_id", "source", "interval_ms", "polled"})
             for hour in range(span[0], span[1] + 1) if span else ():
                 for source in (1, 2, 3):
                     for number, samples in reader.of_hour(connection, hour, kind, numbers, source):
-                        absent: Sequence[Any] = (None,) * len(samples.ts)
+                        columns = {"interval_ms": samples.intervals, "polled": samples.polled, **samples.values}
                         for place, ts in enumerate(samples.ts):
-                            values = [samples.values.get(name, absent)[place] for name in names]
-                            found[kind, number, source, ts] = (
-                                samples.intervals[place],
-                                samples.polled[place],
-                                *values,
-                            )
-            listed = ", ".join(f'"{name}"' for name in ("object_id", "source", "ts", "interval_ms", "polled", *names))
-            for number, source, ts, *cells in connection.execute(f"SELECT {listed} FROM sample_{kind}"):
-                under = found.get((kind, number, source, ts), (None,) * len(cells))
-                found[kind, number, source, ts] = tuple(
-                    old if new is None else new for new, old in zip(cells, under, strict=True)
-                )
+                            found[kind, number, source, ts] = {
+                                name: cells[place] for name, cells in columns.items() if cells[place] is not None
+                            }
+            rows = connection.execute(f"SELECT * FROM sample_{kind}")
+            listed = [column[0] for column in rows.description]
+            for row in rows:
+                cells = {name: cell for name, cell in zip(listed, row, strict=True) if cell is not None}
+                key = kind, cells.pop("object_id"), cells.pop("source"), cells.pop("ts")
+                found[key] = {**found.get(key, {}), **cells}
     return found
 
 

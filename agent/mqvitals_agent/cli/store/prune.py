@@ -8,7 +8,8 @@ from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
 Deletes from a store what an agent would delete if it kept from a moment on: samples, console messages, the journal, ended
-alerts with what belongs to them. Open alerts, current state and hourly means stay. No agent may be writing the store.
+alerts with what belongs to them. Open alerts, current state and hourly means stay, and what each hour came to, which is
+worked out first for days that are over; --hours deletes that too. No agent may be writing the store.
 The file does not shrink by it: 'mqvitals store compact' gives the space back.
 """
 
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=duration,
         help="what is older than this, such as 30d; of a replay: before its end",
     )
+    parser.add_argument("--hours", action="store_true", help="also what the hours of days before it came to")
     parser.add_argument("--dry-run", action="store_true", help="only say what would go")
     add_zone_argument(parser)
     parser.add_argument("--config", metavar="FILE", help="the configuration file, for its time zone")
@@ -60,13 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_all(newest, before, path)
     if not arguments.dry_run and (holder := writer_of(path)) is not None:
         raise Failure(f"process {holder} is writing the store {path}", hint="stop the agent first: or set store.keep")
-    rows = expired(path, before)
+    rows = expired(path, before, hours=arguments.hours)
     named = ", ".join(f"{table} {count:,}" for table, count in rows.items()) or "nothing"
     say(f"older than {moment(before)} {zone_name(before)}: {named}")
     if arguments.dry_run:
         return ExitCode.DONE
     with Progress(quiet=arguments.quiet) as progress:
         progress.begin("deleting", sum(rows.values()), " rows")
-        deleted = prune(path, before, now, progress.at)
+        deleted = prune(path, before, now, progress.at, hours=arguments.hours)
     say(f"deleted: {counted(deleted, 'row')}; 'mqvitals store compact' gives their space back to the disk")
     return ExitCode.DONE

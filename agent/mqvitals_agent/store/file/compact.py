@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from mqvitals_agent.store.error import StoreError, StoreErrorKind, store_error
 from mqvitals_agent.store.file.database import explained
@@ -16,6 +17,11 @@ from mqvitals_agent.store.file.long_work import LongWork
 from mqvitals_agent.store.file.schema import open_as_it_is, refuse_foreign_objects
 from mqvitals_agent.store.file.store_file import WriterLock
 from mqvitals_agent.text.figure import size
+
+_UNUSED_LAYOUTS: Final = (
+    "DELETE FROM chunk_layout WHERE id NOT IN (SELECT layout FROM chunk) AND id < (SELECT max(id) FROM chunk_layout)"
+)
+"""Here, where all of the store is read anyway; the newest stays, so that no number is given twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ def compact(
     *,
     free_on: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
 ) -> tuple[int, int]:
-    """Write the store at ``path`` anew, without free pages; returns the bytes of the file before and after.
+    """Write the store at ``path`` anew, without free pages and layouts that no chunk has; returns the bytes of the file before and after.
 
     ``free_on`` gives the free bytes of the disk of a folder. Readers may go on; the file shrinks once the last one of the state
     before has ended. A process that dies meanwhile leaves the store as it was. Raises StoreError: another process writes
@@ -82,6 +88,7 @@ def compact(
             try:
                 with work.on(connection):
                     refuse_foreign_objects(path, connection)
+                    connection.execute(_UNUSED_LAYOUTS)
                     connection.execute("VACUUM")
                     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             except sqlite3.Error as error:
