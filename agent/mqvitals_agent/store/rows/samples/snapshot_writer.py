@@ -15,7 +15,6 @@ from mqvitals_agent.store.file.integrity import is_ahead_of_clock, rewind
 from mqvitals_agent.store.rows.samples.current_writer import CurrentWriter
 from mqvitals_agent.store.rows.samples.sample_merger import SampleMerger, SampleRow
 from mqvitals_agent.store.rows.samples.smf_records import delete_samples
-from mqvitals_agent.store.rows.sealed.chunk_rows import hour_of_ts
 from mqvitals_agent.store.rows.sealed.unseal import unseal_records
 from mqvitals_agent.store.rows.sealed.written_hours import WrittenHours
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, KindTables, Shapes, moment
@@ -155,14 +154,13 @@ class SnapshotWriter:
             for each in readings:
                 if each.gone or number in gone:
                     self._note_gone(number, each)
-        hour = hour_of_ts(ts)
         for kind, samples in history.items():
             if not samples:
                 continue
             samples.sort(key=_object_id)
             statement, parameters, columns = self._merge[kind].insert(samples)
             self._connection.executemany(statement, parameters)
-            self.written.wrote(kind, hour, columns)
+            self.written.wrote(kind, ts, columns)
         return records
 
     def _write_records(self, snapshot: Snapshot, records: Iterable[Reading]) -> None:
@@ -180,7 +178,7 @@ class SnapshotWriter:
                 continue
             history.setdefault(name.kind, []).append((source, *rows.row(sample)))
             written.append((number, source, ts))
-            self.written.wrote(name.kind, hour_of_ts(ts), sample.shape.metrics)
+            self.written.wrote(name.kind, ts, sample.shape.metrics)
             if number in self.gone and ts - (record.interval_ms or 0) >= self.gone[number]:
                 # Only a record that began after the object was found gone shows that it exists again.
                 self._note_gone(number, record)

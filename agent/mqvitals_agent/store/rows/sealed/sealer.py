@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, Axis, HourSamples, merged
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader, ChunkWriter, hour_of_ts
-from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError
-from mqvitals_agent.store.rows.sealed.written_hours import EVERY_HOUR
+from mqvitals_agent.store.rows.sealed.codec import Cells, DamagedChunkError
+from mqvitals_agent.store.rows.sealed.written_hours import EVERY_HOUR, HourColumns
 from mqvitals_agent.store.rows.tables import KindTables, integer, moment, text
 from mqvitals_rules.snapshot import Source
 
@@ -34,6 +34,8 @@ _LONG_S: Final = 0.005
 """A statement should take no longer than this, so that a step ends in time."""
 
 Row = tuple[int | float | None, ...]
+_FIXED: Final = 5
+"""Columns of a row before those of the metrics."""
 
 
 def last_due(now: int, hot_ms: int) -> int:
@@ -53,14 +55,30 @@ class SealStep(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Objects that are sealed together, by number, with their owners; and the columns in which their rows have values."""
+    """Objects that are sealed together, by number, with their owners."""
 
     owners: Mapping[int, str]
-    columns: Sequence[str]
 
     @property
     def bounds(self) -> tuple[int, int]:
         return min(self.owners), max(self.owners)
+
+
+class _Columns(NamedTuple):
+    """The columns that are read of rows: ``every`` at times that are ``wide``, else only the first of them, the ``usual`` ones."""
+
+    usual: Sequence[str]
+    every: Sequence[str]
+    wide: Collection[int]
+
+    @classmethod
+    def of(cls, names: Sequence[str], known: HourColumns | None) -> _Columns:
+        """Those of an hour of a kind with the metrics ``names``."""
+        if known is None or known.usual is None:
+            return cls(names, names, ())
+        usual = tuple(name for name in names if name in known.usual)
+        rest = (name for name in names if name in known.every and name not in known.usual)
+        return cls(usual, (*usual, *rest), frozenset(known.wide))
 
 
 class Sealer:
@@ -77,7 +95,7 @@ class Sealer:
         touched: set[tuple[str, int]],
         steady: Callable[[], float] = time.monotonic,
         *,
-        columns: Callable[[str, int], Collection[str] | None] = lambda *_: None,
+        columns: Callable[[str, int], HourColumns | None] = lambda *_: None,
     ) -> None:
         self._tables = tables
         self._touched = touched
@@ -114,11 +132,9 @@ class Sealer:
         for ts in self._times(connection, kind, hour):
             times.append(ts)
             yield SealStep()
-        names = self._tables[kind].numbers
-        present = self._columns(kind, hour)
-        columns = names if present is None else tuple(name for name in names if name in present)
-        for batch in self._batches(connection, kind, columns):
-            for step in self._seal(connection, kind, hour, batch, times):
+        columns = _Columns.of(self._tables[kind].numbers, self._columns(kind, hour))
+        for batch in self._batches(connection, kind):
+            for step in self._seal(connection, kind, hour, batch, times, columns):
                 yield step
                 if self._is_touched(kind, hour):
                     return
@@ -136,25 +152,31 @@ class Sealer:
             yield ts
 
     @staticmethod
-    def _batches(connection: sqlite3.Connection, kind: str, columns: Sequence[str]) -> Sequence[_Batch]:
+    def _batches(connection: sqlite3.Connection, kind: str) -> Sequence[_Batch]:
         rows = connection.execute("SELECT id, owner FROM object WHERE kind = ? ORDER BY id", (kind,)).fetchall()
         return [
-            _Batch({integer(number): text(owner) for number, owner in rows[begin : begin + _OBJECTS]}, columns)
+            _Batch({integer(number): text(owner) for number, owner in rows[begin : begin + _OBJECTS]})
             for begin in range(0, len(rows), _OBJECTS)
         ]
 
     def _seal(
-        self, connection: sqlite3.Connection, kind: str, hour: int, batch: _Batch, times: Sequence[int]
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        hour: int,
+        batch: _Batch,
+        times: Sequence[int],
+        columns: _Columns,
     ) -> Iterator[SealStep]:
         history = self._tables[kind].history
-        columns = "".join(f', "{name}"' for name in batch.columns)
-        query = (
-            f"SELECT object_id, source, ts, interval_ms, polled{columns} FROM {history}"  # noqa: S608
+        few, all_ = (
+            f"SELECT object_id, source, ts, interval_ms, polled{_listed(names)} FROM {history}"  # noqa: S608
             " WHERE ts = ? AND object_id BETWEEN ? AND ?"
+            for names in (columns.usual, columns.every)
         )
         found: dict[tuple[int, int], list[Row]] = {}
         for ts in times:
-            for row in connection.execute(query, (ts, *batch.bounds)):
+            for row in connection.execute(all_ if ts in columns.wide else few, (ts, *batch.bounds)):
                 key = row[0], row[1]
                 known = found.get(key)
                 if known is None:
@@ -166,7 +188,7 @@ class Sealer:
             owner = batch.owners.get(number)
             if owner is None:
                 continue  # of an object that was forgotten: nobody can ask for them
-            samples, damaged = _samples(rows, batch.columns), None
+            samples, damaged = _samples(rows, columns), None
             place = ChunkKey(hour, number, source)
             try:
                 # Before the axis, which is made anew where it is lost: what referred to the lost one is lost too.
@@ -174,6 +196,7 @@ class Sealer:
                     samples = merged(before, samples)
             except DamagedChunkError:
                 damaged = place
+            samples = _in_order(samples, self._tables[kind].numbers)
             axis = self._axis(connection, hour, owner) if source == Source.POLL else ()
             try:
                 self._writer.write(connection, place, kind, samples, axis)
@@ -219,15 +242,34 @@ class Sealer:
                 return
 
 
-def _samples(rows: Sequence[Row], metrics: Sequence[str]) -> HourSamples:
+def _samples(rows: Sequence[Row], columns: _Columns) -> HourSamples:
     """Rows of one object and source, rising in time, as columns; metrics without any value are left out."""
-    _, _, ts, intervals, polled, *cells = zip(*rows, strict=True)
-    return HourSamples(
-        ts,
-        intervals,
-        polled,
-        {name: column for name, column in zip(metrics, cells, strict=True) if column.count(None) < len(column)},
-    )
+    # Where a row ends after the usual columns, so do these: the others are made of the rows that have them.
+    _, _, ts, intervals, polled, *cells = zip(*rows, strict=False)
+    values: dict[str, Cells] = {
+        name: column for name, column in zip(columns.every, cells, strict=False) if column.count(None) < len(column)
+    }
+    begin = _FIXED + len(columns.usual)
+    if len(cells) < len(columns.every):
+        wide = [place for place, row in enumerate(rows) if len(row) > begin]
+        more = zip(*(rows[place][begin:] for place in wide), strict=True)
+        for name, column in zip(columns.every[len(columns.usual) :], more, strict=False):
+            if column.count(None) < len(column):
+                spread: list[int | float | None] = [None] * len(rows)
+                for place, value in zip(wide, column, strict=True):
+                    spread[place] = value
+                values[name] = spread
+    return HourSamples(ts, intervals, polled, values)
+
+
+def _in_order(samples: HourSamples, names: Sequence[str]) -> HourSamples:
+    """The samples with their metrics in the order of ``names``, and what else there is behind: few layouts hold all chunks."""
+    values = samples.values
+    return samples._replace(values={name: values[name] for name in dict.fromkeys((*names, *values)) if name in values})
+
+
+def _listed(names: Sequence[str]) -> str:
+    return "".join(f', "{name}"' for name in names)
 
 
 def _numbers_alone(samples: HourSamples) -> HourSamples:

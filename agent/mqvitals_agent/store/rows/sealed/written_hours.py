@@ -19,6 +19,49 @@ _MOST: Final = 4096
 """Hours that are remembered: those of a day and more, of every kind. A store that is never sealed has no end of them."""
 
 
+_FEW: Final = 64
+"""Times of rows with most columns at the begin of an hour, which are remembered until rows with fewer come."""
+_MOST_WIDE: Final = 1024
+
+
+class HourColumns:
+    """The columns in which rows of an hour can have values: of most times few, as definitions are asked for rarely.
+
+    ``every`` are all of them; ``usual`` those of rows at all times that are not in ``wide``.
+    """
+
+    __slots__ = ("_first", "every", "usual", "wide")
+
+    def __init__(self) -> None:
+        self.every: frozenset[str] = frozenset()
+        self.usual: frozenset[str] | None = None
+        self.wide: set[int] = set()
+        self._first: list[int] = []
+
+    def add(self, ts: int, columns: Collection[str]) -> None:
+        """Rows of a time were written that have values in ``columns`` alone."""
+        if not self.every.issuperset(columns):
+            self.every = self.every.union(columns)
+        usual = self.usual
+        if usual is None:
+            self.usual = frozenset(columns)
+        elif not usual.issuperset(columns):
+            self._add_wide((ts,))
+            return
+        elif 2 * len(columns) < len(usual) and len(self._first) < _FEW:
+            # What came before was not the usual.
+            self._add_wide(self._first)
+            self.usual, self._first = frozenset(columns), []
+        if len(self._first) < _FEW:
+            self._first.append(ts)
+
+    def _add_wide(self, times: Collection[int]) -> None:
+        self.wide.update(times)
+        if len(self.wide) > _MOST_WIDE:
+            self.usual, self._first = self.every, [0] * _FEW
+            self.wide.clear()
+
+
 class WrittenHours:
     """Hours that rows were written to. Hours count from 1970 UTC. Use it in the thread of the writer.
 
@@ -30,24 +73,24 @@ class WrittenHours:
         """Raises sqlite3.Error."""
         self.touched: set[tuple[str, int]] = set()
         self._connection = connection
-        self._columns: OrderedDict[tuple[str, int], frozenset[str]] = OrderedDict()
+        self._columns: OrderedDict[tuple[str, int], HourColumns] = OrderedDict()
         newest = ((kind, f"SELECT max(ts) FROM {each.history}") for kind, each in tables.items())  # noqa: S608 - ours
         rows = [(kind, connection.execute(query).fetchone()[0]) for kind, query in newest]
         self._newest = {kind: hour_of_ts(ts) for kind, ts in rows if type(ts) is int}
         """The newest hour of each kind that ever had a row: of a later one all rows are written by us."""
 
-    def wrote(self, kind: str, hour: int, columns: Collection[str]) -> None:
-        """Rows of an hour were written that have values in ``columns`` alone."""
+    def wrote(self, kind: str, ts: int, columns: Collection[str]) -> None:
+        """Rows of a time (ms UTC) were written that have values in ``columns`` alone."""
+        hour = hour_of_ts(ts)
         key = kind, hour
         known = self._columns.get(key)
-        if known is None:
-            if hour > self._newest.get(kind, hour - 1):
-                self._newest[kind] = hour
-                self._columns[key] = frozenset(columns)
-                if len(self._columns) > _MOST:
-                    self._columns.popitem(last=False)
-        elif not known.issuperset(columns):
-            self._columns[key] = known.union(columns)
+        if known is None and hour > self._newest.get(kind, hour - 1):
+            self._newest[kind] = hour
+            known = self._columns[key] = HourColumns()
+            if len(self._columns) > _MOST:
+                self._columns.popitem(last=False)
+        if known is not None:
+            known.add(ts, columns)
         self._touch(key)
 
     def disturbed(self, kind: str, hour: int) -> None:
@@ -63,8 +106,8 @@ class WrittenHours:
         self._columns.clear()
         self._touch(EVERY_HOUR)
 
-    def columns(self, kind: str, hour: int) -> frozenset[str] | None:
-        """The columns in which rows of an hour can have values; None: any."""
+    def columns(self, kind: str, hour: int) -> HourColumns | None:
+        """The columns in which rows of an hour can have values; None: in any."""
         return self._columns.get((kind, hour))
 
     def _touch(self, key: tuple[str, int]) -> None:
