@@ -330,7 +330,7 @@ class CycleWriter:
         file = self.store
         if self._retention is None or self._retained is not file:
             watch = self._settings.smf.watch
-            policy = RetentionPolicy(self._settings.store.keep, self._settings.store.limit, unrolled=True)
+            policy = RetentionPolicy(self._settings.store.keep, self._settings.store.limit)
             self._retention = Retention(file, policy, folder=None if watch is None else Path(watch))
             self._retained, self._sealing = file, None
             if self._meter is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention
+from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.sections.store import KeepSettings, RawKeep, StoreSettings, short_keep
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -115,3 +118,37 @@ async def test_a_clock_far_ahead_deletes_nothing_of_what_is_kept(house: Any) -> 
     assert left == sorted(left)
     assert house.clock.now() - HOUR - MINUTE < left[0] <= house.clock.now() - HOUR + MINUTE
     assert house.log.getvalue().count("store.retention_resumed ") == 1
+
+
+async def test_samples_wait_until_their_day_is_rolled_up(house: Any) -> None:
+    """While hours are kept longer, an hour of samples means: until the day is over, sealed and rolled up."""
+    keep = KeepSettings(RawKeep(HOUR), 240 * HOUR, HOUR)
+    house.settings = replace(
+        house.settings, store=StoreSettings(keep=keep), polling=replace(house.settings.polling, interval=10 * MINUTE)
+    )
+    day = 24 * HOUR
+    async with house.running():
+        began = house.clock.now()
+        await house.clock.advance(5 * HOUR)
+        assert first_sample(house) < began + HOUR
+        midnight = -(-began // day) * day
+        await house.clock.advance(midnight + 30 * HOUR - house.clock.now())
+        # The last hour of the day that is rolled up is there for the first values of the next.
+        assert first_sample(house) == midnight - HOUR
+        with closing(sqlite3.connect(house.store)) as connection:
+            days = {row[0] for row in connection.execute("SELECT day FROM rollup")}
+        assert days == {began // day}
+    assert "store.retention " in house.log.getvalue()
+
+
+def first_sample(house: Any) -> int:
+    """When the oldest sample of the queue manager was taken; of a sealed hour its begin."""
+    with closing(sqlite3.connect(house.store)) as connection:
+        row, chunk = connection.execute(
+            "SELECT (SELECT min(ts) FROM sample_queue_manager), (SELECT min(id) FROM chunk)"
+        ).fetchone()
+    found: list[int] = [
+        *(() if row is None else (int(row),)),
+        *(() if chunk is None else (ChunkKey.of(chunk).hour * HOUR,)),
+    ]
+    return min(found)

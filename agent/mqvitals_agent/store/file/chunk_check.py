@@ -20,7 +20,7 @@ _AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class DamagedChunk:
+class UnreadableChunk:
     """The samples of an hour that cannot be read: of which object (None: of none that is there), and why not.
 
     ``hour`` is its begin, ms UTC; ``row`` the number of its row.
@@ -38,7 +38,7 @@ class ChunkCheck:
 
     chunks: int = 0
     samples: int = 0
-    damaged: tuple[DamagedChunk, ...] = ()
+    damaged: tuple[UnreadableChunk, ...] = ()
 
 
 def check_chunks(connection: sqlite3.Connection, work: LongWork) -> ChunkCheck:
@@ -46,7 +46,7 @@ def check_chunks(connection: sqlite3.Connection, work: LongWork) -> ChunkCheck:
     reader = ChunkReader()
     objects: Mapping[int, ObjectName] = {}
     chunks = samples = 0
-    damaged: list[DamagedChunk] = []
+    damaged: list[UnreadableChunk] = []
     (total,) = connection.execute("SELECT count(*) FROM chunk").fetchone()
     work.begin("reading sealed hours", total, " chunks", lambda: chunks)
     with work.on(connection):
@@ -67,13 +67,13 @@ def check_chunks(connection: sqlite3.Connection, work: LongWork) -> ChunkCheck:
                         why = _contradiction(found, key, count)
                         samples += len(found.ts)
                 if why:
-                    damaged.append(DamagedChunk(row, name, key.hour * HOUR_MS, why))
+                    damaged.append(UnreadableChunk(row, name, key.hour * HOUR_MS, why))
             chunks += len(rows)
             work.check()
     return ChunkCheck(chunks, samples, tuple(damaged))
 
 
-def drop_chunks(connection: sqlite3.Connection, damaged: Iterable[DamagedChunk]) -> None:
+def drop_chunks(connection: sqlite3.Connection, damaged: Iterable[UnreadableChunk]) -> None:
     """Delete damaged chunks, with the entries of their records. The caller owns the transaction. Raises sqlite3.Error."""
     for each in damaged:
         key = ChunkKey.of(each.row)
