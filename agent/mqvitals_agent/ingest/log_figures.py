@@ -32,6 +32,8 @@ _LEAST_MS: Final = _DAY_MS
 """A rate of less time than that is none: a night is no day."""
 _SETTLED_MS: Final = 600_000
 """The means of an hour are in the store this long after its end."""
+_READ_AGAIN: Final = 3
+"""Hours that are read once more when another one is over: what waits for the file of the store comes late."""
 _MARK_MS: Final = 60_000
 _MARKS: Final = 2 * 1440
 """Positions kept of each log, one a minute: two days."""
@@ -61,6 +63,7 @@ class LogFigures:
         self._data_sets: dict[str, tuple[Reported, ...]] = {}
         """By queue manager: the current active log, copies 1 and 2."""
         self._rates: dict[ObjectName, tuple[Reported, Reported]] = {}
+        self._hours: dict[tuple[ObjectName, int], HourMean] = {}
         self._read_at = -1
         self._of_start = NewestMessage(older, _RANGE)
 
@@ -126,11 +129,15 @@ class LogFigures:
         settled = (now - _SETTLED_MS) // HOUR_MS
         if settled != self._read_at:
             end = settled * HOUR_MS
-            begun = range(end - WEEKS * WEEK_MS, end, HOUR_MS)
-            of_log: dict[ObjectName, list[HourMean]] = {}
-            for each in self._means.hours(LOG, GROWTH, begun):
-                of_log.setdefault(each.object, []).append(each)
-            if of_log or self._older is None or not self._older.failing:
+            first = end - WEEKS * WEEK_MS
+            since = first if self._read_at < 0 else max(first, (self._read_at - _READ_AGAIN) * HOUR_MS)
+            read = self._means.hours(LOG, GROWTH, range(since, end, HOUR_MS))
+            if read or self._older is None or not self._older.failing:
+                known = {key: each for key, each in self._hours.items() if first <= key[1] < since}
+                self._hours = known | {(each.object, each.hour): each for each in read}
+                of_log: dict[ObjectName, list[HourMean]] = {}
+                for each in self._hours.values():
+                    of_log.setdefault(each.object, []).append(each)
                 self._rates = {log: _weekly(hours, end) for log, hours in of_log.items()}
                 self._read_at = settled
         return self._rates.get(name, (Absence.WINDOW, Absence.WINDOW))

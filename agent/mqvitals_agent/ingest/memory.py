@@ -107,7 +107,7 @@ _Sums = dict[tuple[ObjectName, str], list[float]]
 
 
 class HourlyBaselines:
-    """Takes in values, hands out the means of hours that are over, and knows the baseline.
+    """Knows the means of hours that are over, and the baseline: from the store, else from the values it is given.
 
     ``counters`` are the (kind, metric) that are reported as increases. Hours are those of an owner's zone.
     """
@@ -126,7 +126,9 @@ class HourlyBaselines:
         """The hours of the owner and time that were asked for last: mostly thousands of objects in turn."""
 
     def note(self, name: ObjectName, metric: str, ts: int, interval_ms: int | None, value: float) -> None:
-        """Take in a value, or an increase over ``interval_ms``, that was reported at ``ts``."""
+        """Take in a value, or an increase over ``interval_ms``, that was reported at ``ts``. A store has it already."""
+        if self._older is not None:
+            return
         counter = (name.kind, metric) in self._counters
         weight = interval_ms if counter else 1
         if not weight or weight < 0:
@@ -149,18 +151,13 @@ class HourlyBaselines:
         for hour in [hour for hour in self._hours if hour > latest]:
             del self._hours[hour]
 
-    def take_finished(self) -> list[HourMean]:
-        """The means of the hours that are over, each once. Without a store they are kept here too."""
-        means = []
+    def _finish(self) -> None:
+        """Make means of the hours that are over."""
         for hour in [hour for hour in self._hours if hour < self._newest]:
             for (name, metric), (total, weight) in self._hours.pop(hour).items():
                 mean = total / weight
                 if mean - mean == 0:  # no infinity, which no database keeps
-                    means.append(HourMean(name, metric, hour, mean, int(weight)))
-        if self._older is None:
-            for each in means:
-                self._keep(each)
-        return means
+                    self._keep(HourMean(name, metric, hour, mean, int(weight)))
 
     def baseline(self, name: ObjectName, metric: str, now: int) -> float | None:
         """What a metric usually is at the weekday and hour of ``now``; None with too few hours. Raises StoreError."""
@@ -170,7 +167,7 @@ class HourlyBaselines:
         begun = self._begun[1]
         if self._older is None:
             self._newest = max(self._newest, now - now % HOUR_MS)
-            self.take_finished()
+            self._finish()
             known = self._over.get((name.kind, metric), {}).get(name, {})
             return middle(known[hour].mean for hour in begun if hour in known)
         key = name.kind, metric, begun
@@ -187,6 +184,7 @@ class HourlyBaselines:
         """The means of hours of all objects of a kind, by their beginnings (ms UTC). Raises StoreError."""
         if self._older is not None:
             return self._older.hours(kind, metric, begun)
+        self._finish()
         wanted = frozenset(begun)
         known = self._over.get((kind, metric), {}).values()
         return [each for of_object in known for hour, each in of_object.items() if hour in wanted]

@@ -11,7 +11,6 @@ from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.alerts.alert_rows import AlertRepository
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
-from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -39,10 +38,6 @@ class SnapshotStore(Protocol):
         self, snapshot: Snapshot, evaluation: Evaluation, update_outbox: UpdateOutbox | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Keep a snapshot and what the rules made of it; returns the visible transitions with the alerts' numbers."""
-        ...
-
-    def keep_means(self, means: Iterable[HourMean]) -> None:
-        """Keep the means of hours that are over."""
         ...
 
 
@@ -89,9 +84,6 @@ class Ingest:
             # The rules look at windows that hold the poll they evaluate.
             self._windows.add(snapshot)
             self._write(snapshot, self._engine.evaluate(snapshot), write)
-            means = self._windows.take_finished_hours()
-            if means:
-                self._store.keep_means(means)
 
     def unwatch(self, snapshot: Snapshot) -> None:
         """Take in the last snapshot of a queue manager that is no longer watched: all that it had is gone.

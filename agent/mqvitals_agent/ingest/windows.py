@@ -287,10 +287,6 @@ class WindowHistory:
         """The means of hours of all objects of a kind, by their beginnings (ms UTC). Raises StoreError."""
         return self._usual.hours(kind, metric, begun)
 
-    def take_finished_hours(self) -> list[HourMean]:
-        """The means of hours that are over, each once, for the store to keep."""
-        return self._usual.take_finished()
-
     def _note_usual(
         self, plan: _WindowPlan, name: ObjectName, ts: int, interval_ms: int | None, values: Sequence[float]
     ) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from mqvitals_agent.store.rows.samples.hour_means import has_means
 from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
+from mqvitals_agent.store.rows.sealed.rollup_rows import has_rollup
 from mqvitals_agent.store.rows.sealed.unseal import has_chunk
 from mqvitals_agent.store.rows.tables import integer, text
 from mqvitals_rules.snapshot import ObjectName
@@ -66,7 +67,7 @@ def _is_referred_to(
     ):
         if connection.execute(query, parameters).fetchone() is not None:
             return True
-    if has_chunk(connection, number, snapshots.gone[number]):
+    if has_chunk(connection, number, snapshots.gone[number]) or has_rollup(connection, name.kind, number):
         return True
     return has_means(connection, number, name.kind, snapshots.gone[number], now)
 
@@ -96,7 +97,10 @@ def _owners(
             or any(number not in gone or gone[number] >= bound for number in left)
         ):
             continue
-        if any(has_means(connection, number, name.kind, gone[number], 0) for number, name in left.items()):
+        if any(
+            has_means(connection, number, name.kind, gone[number], 0) or has_rollup(connection, name.kind, number)
+            for number, name in left.items()
+        ):
             continue
         snapshots.drop_objects(left)
         for table, key in (("unknown_count", "owner"), ("owner", "name")):

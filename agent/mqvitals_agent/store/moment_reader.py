@@ -13,7 +13,8 @@ from mqvitals_agent.alerting.grouping import AlertGroup
 from mqvitals_agent.store.kept_past import KeptPast
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.reading.alerts import OPERATIONAL
-from mqvitals_agent.store.result import CurrentValue, Owner, Series, StoredObject, StoreMeta, UnknownRow
+from mqvitals_agent.store.reading.hours import Figures
+from mqvitals_agent.store.result import CurrentValue, HourSeries, Owner, Series, StoredObject, StoreMeta, UnknownRow
 from mqvitals_agent.store.rows.alerts.actions import Actions, AuditEntry
 from mqvitals_agent.store.rows.alerts.alert_rows import SeveritySpan, StoredAlert, StoredTransition, read_alerts_as_of
 from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
@@ -190,6 +191,18 @@ class MomentReader(StoreReader):
     ) -> dict[ObjectName, list[float]]:
         """The means of hours that had ended by then."""
         return super().hour_means(kind, metric, self._ended(hours), name)
+
+    def hour_figures(
+        self, name: ObjectName, metrics: Sequence[str], since: int = FIRST, until: int = LAST
+    ) -> Mapping[str, HourSeries]:
+        """The hours of an object that had ended by then."""
+        return super().hour_figures(name, metrics, since, min(until, self.at - self.at % HOUR_MS))
+
+    def hours_of_kind(
+        self, kind: str, metric: str, begun: Sequence[int], most: int | None = None
+    ) -> dict[ObjectName, Figures]:
+        """The hours of all objects that had ended by then."""
+        return super().hours_of_kind(kind, metric, self._ended(begun), most)
 
     def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
         """The means of hours that had ended by then."""

@@ -14,6 +14,7 @@ from mqvitals_agent.store.file.schema import (
 from mqvitals_agent.store.reading.alerts import AlertQueries
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.reading.history import HistoryQueries
+from mqvitals_agent.store.reading.hours import HourQueries
 from mqvitals_agent.store.reading.messages import MessageQueries
 from mqvitals_agent.store.reading.objects import ObjectQueries
 from mqvitals_agent.store.rows.samples.history import (
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.moment_reader import KeptMoments
 
 
-class StoreReader(ObjectQueries, HistoryQueries, AlertQueries, MessageQueries):
+class StoreReader(ObjectQueries, HistoryQueries, HourQueries, AlertQueries, MessageQueries):
     """A read-only view of a store. Use it from one thread; ``close`` it, or leave a ``with`` block.
 
     Each query sees the store as of its own moment. Every method raises StoreError when the store cannot be read, or

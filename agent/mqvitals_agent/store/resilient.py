@@ -9,7 +9,7 @@ dropped.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
@@ -21,7 +21,6 @@ from mqvitals_agent.store.rows.alerts.actions import Actions
 from mqvitals_agent.store.rows.alerts.alert_memory import AlertMemory
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_agent.store.rows.journal import JournalEntry
-from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.snapshot_writer import check_snapshot_time
 from mqvitals_agent.store.waiting import MAX_WAITING_READINGS, WaitingNotes, WaitingSnapshots
 from mqvitals_agent.store.writer import Store
@@ -183,8 +182,6 @@ class ResilientStore:
             for _ in range(gathered):
                 if self._waiting and self._trouble is None:
                     self._write_waiting()
-            if self._trouble is None:
-                self._write_means()
 
     def write_now(
         self, snapshot: Snapshot, evaluation: Evaluation, update_outbox: UpdateOutbox | None = None
@@ -208,12 +205,6 @@ class ResilientStore:
         if self._trouble is not None:
             raise self._trouble
 
-    def keep_means(self, means: Iterable[HourMean]) -> None:
-        """Keep means of hours; they wait with the snapshots, up to some number."""
-        self._notes.keep_means(means)
-        if self._trouble is None:
-            self._write_means()
-
     def retry(self) -> None:
         """Once a cycle: look whether the file is still the same and whole, and write what has waited, for a
         short while.
@@ -236,7 +227,6 @@ class ResilientStore:
             self._write_settings_refused,
             self._write_entries,
             self._write_waiting,
-            self._write_means,
         ):
             step()
             if self._trouble is not None:
@@ -353,11 +343,6 @@ class ResilientStore:
             self.written_readings += len(first.snapshot.readings)
             if self._steady() >= ends:
                 return
-
-    def _write_means(self) -> None:
-        means = self._notes.means
-        if means and not self._waiting and self._attempt(lambda file: file.keep_means(means)):
-            self._notes.means = []
 
     def _attempt(self, work: Callable[[Store], object]) -> bool:
         """Whether the file took it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from mqvitals_agent.store.rows.sealed.rollup import MetricHour
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -127,6 +128,16 @@ class Series:
     intervals: tuple[int | None, ...] = ()
     source: Source = Source.POLL
     kept_from: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HourSeries:
+    """What the hours of a metric of an object came to: each with its begin (ms UTC), oldest first, those with a value."""
+
+    object: ObjectName
+    metric: str
+    unit: str
+    hours: tuple[tuple[int, MetricHour], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.rows.journal import JournalEntry
-from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_rules.engine import UnknownCount
 from mqvitals_rules.snapshot import Snapshot
 
 MAX_WAITING_READINGS: Final = 60_000
 """The most readings that wait for a file that cannot be written: about a hundred megabytes."""
-
-MAX_WAITING_MEANS: Final = 50_000
-"""The most means of hours that wait."""
 
 MAX_WAITING_ENTRIES: Final = 100
 """The most entries of the agent's own for the journal that wait."""
@@ -69,20 +65,15 @@ class WaitingSnapshots:
 
 
 class WaitingNotes:
-    """What waits beside snapshots: means of hours, entries for the journal, what is wrong with the settings.
+    """What waits beside snapshots: entries for the journal, what is wrong with the settings.
 
     Of too many the newest are kept. ``settings_refused`` is None where the file has it.
     """
 
     def __init__(self) -> None:
-        self.means: list[HourMean] = []
         self.entries: list[JournalEntry] = []
         self._refused = ""
         self.settings_refused: str | None = None
-
-    def keep_means(self, means: Iterable[HourMean]) -> None:
-        """More means of hours wait."""
-        self.means = [*self.means, *means][-MAX_WAITING_MEANS:]
 
     def keep_entry(self, entry: JournalEntry) -> None:
         """One more entry waits."""

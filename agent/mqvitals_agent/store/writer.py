@@ -37,7 +37,6 @@ from mqvitals_agent.store.rows.journal import JournalEntry, insert_entries
 from mqvitals_agent.store.rows.messages import MessageRepository
 from mqvitals_agent.store.rows.requests import RequestRepository
 from mqvitals_agent.store.rows.samples.current import CurrentQuery
-from mqvitals_agent.store.rows.samples.hour_means import HourMean, write_means
 from mqvitals_agent.store.rows.samples.smf_records import SmfRepository
 from mqvitals_agent.store.rows.samples.snapshot_writer import (
     INVALID_TIMES,
@@ -272,11 +271,6 @@ class Store:
             found = CurrentQuery(tables, columns, (metric,)).of(self._connection, "object_id = ?", (number,))
         current = found.get(number, {}).get(metric)
         return Absence.NOT_ASKED if current is None else current.value
-
-    def keep_means(self, means: Iterable[HourMean]) -> None:
-        """Store the means of past hours, of objects that are stored; delete very old ones. Raises StoreError."""
-        with self.database.writing():
-            write_means(self._connection, means, self.snapshots.objects)
 
     def keep_owners(self, covered: Mapping[str, tuple[int, int]]) -> None:
         """Store that queue managers have SMF records that end from the first to the last time (ms UTC).

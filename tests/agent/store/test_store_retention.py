@@ -23,7 +23,6 @@ from mqvitals_agent.store.rows.alerts.notification_rows import (
     insert_groups,
 )
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
-from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.smf_records import SmfFile, SmfPart
 from mqvitals_agent.store.rows.samples.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
@@ -235,13 +234,22 @@ def test_a_record_whose_sample_is_gone_is_stale(path: Path, make: Any, store: St
         assert reader.newest_records() == ()
 
 
+def noted(path: Path, name: str, hours: Iterable[int]) -> None:
+    """Means of hours as a former version noted them."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        (number,) = connection.execute("SELECT id FROM object WHERE name = ?", (name,)).fetchone()
+        connection.executemany(
+            "INSERT INTO hour_mean VALUES(?, 'queue', 'depth', ?, 1.0, 60)", [(hour, number) for hour in hours]
+        )
+
+
 def test_objects(path: Path, make: Any, store: Store) -> None:
     """Who has been gone for longer goes, unless an alert or a baseline refers to it; who came back stays."""
     names = ("GONE", "MEANT", "ALARMED", "BACK", "HERE")
     hourly(make, store, range(3), names=names)
     gone = [replace(make.gone(0, name), ts=at(make, 3)) for name in names[:-1]]
     store.write(replace(make.snapshot(3, *gone), ts=at(make, 3)), make.verdict())
-    store.keep_means([HourMean(make.queue("MEANT"), "depth", at(make, 2) // HOUR * HOUR, 1.0, 1)])
+    noted(path, "MEANT", [at(make, 2) // HOUR * HOUR])
     ended(make, store, "ALARMED", 2, None)
     hourly(make, store, range(90, 100), names=("BACK", "HERE"))
     retention = Retention(store, RetentionPolicy.of(DAY, None))
@@ -279,7 +287,7 @@ def test_an_owner_goes_as_a_whole(path: Path, make: Any) -> None:
 def test_baselines_outlive_samples(path: Path, make: Any, store: Store) -> None:
     """The means of hours stay, though ``keep`` is an hour and the store is over its limit."""
     hourly(make, store, range(50))
-    store.keep_means([HourMean(make.queue("A"), "depth", at(make, hour), 1.0, 60) for hour in range(50)])
+    noted(path, "A", [at(make, hour) for hour in range(50)])
     finish(Retention(store, RetentionPolicy.of(HOUR, 1)), at(make, 50))
     assert count(path, "SELECT count(*) FROM hour_mean") == 50
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ from mqvitals_agent.ingest.memory import HourlyBaselines
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.rows.samples.hour_means import HourMean
+from mqvitals_agent.store.rows.samples.hour_means import drop_old_means
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.object.explanation import explain_object
 from mqvitals_rules.engine import Evaluation
@@ -82,8 +85,6 @@ def test_the_usual_value_of_the_local_hour(path: Path, make: Any, *, with_store:
             for history in (local, utc, memory):
                 history.add(snapshot)
             store.write(snapshot, NOTHING)
-            utc.take_finished_hours()
-            store.keep_means(local.take_finished_hours())
         name = make.queue()
         assert local.baseline(name, "depth", now, False) == memory.baseline(name, "depth", now, False) == 10
         # By UTC most weeks before are an hour behind.
@@ -105,7 +106,7 @@ def hour(week: int) -> int:
 
 def played(make: Any, weeks: int) -> list[Snapshot]:
     """Two polls in that hour of each of the weeks before, the depth 10, 20, ... and the puts 1, 2, ... a second; and before and after."""
-    minute, rest = 60_000, HOUR_MS - 60_000
+    half = HOUR_MS // 2
     return [
         poll(
             make,
@@ -117,9 +118,9 @@ def played(make: Any, weeks: int) -> list[Snapshot]:
         for week in range(weeks, 0, -1)
         for offset, interval, change in (
             (0, None, 5),
-            (minute, minute, -1),
-            (HOUR_MS, rest, 1),
-            (HOUR_MS + minute, minute, 999),
+            (half, half, -1),
+            (HOUR_MS, half, 1),
+            (HOUR_MS + half, half, 999),
         )
     ]
 
@@ -138,7 +139,6 @@ def test_baselines(make: Any, tmp_path: Path, weeks: int, depth: float | None, p
             for each in (memory, lone, history):
                 each.add(snapshot)
             store.write(snapshot, NOTHING)
-            store.keep_means(history.take_finished_hours())
         again = WindowHistory(WANTED, older=older, kinds=make.kinds)
         for each in (memory, lone, history, again):
             assert each.baseline(make.queue(), "depth", NOW, False) == depth
@@ -147,18 +147,29 @@ def test_baselines(make: Any, tmp_path: Path, weeks: int, depth: float | None, p
             assert each.baseline(make.queue(), "depth", NOW - 2 * HOUR_MS, False) is None
 
 
-def test_an_hour_told_in_two_parts_is_one(make: Any, tmp_path: Path) -> None:
-    """What was seen before and after a new start, or comes late, counts by how much it is."""
+def noted(path: Path, name: ObjectName, means: Mapping[int, float]) -> None:
+    """Means of hours of the depth, by their begin, as a former version noted them."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        (number,) = connection.execute("SELECT id FROM object WHERE name = ?", (name.name,)).fetchone()
+        connection.executemany(
+            "INSERT INTO hour_mean VALUES(?, 'queue', 'depth', ?, ?, 60)",
+            [(begun, number, mean) for begun, mean in means.items()],
+        )
+
+
+def test_hours_that_a_former_version_noted(make: Any, tmp_path: Path) -> None:
+    """They count where there are no samples of an hour; of one object as of all."""
     path = tmp_path / "store.db"
     Store.open(path, kinds=make.kinds).close()
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as older:
-        store.write(poll(make, NOW, None, depth=1), NOTHING)
-        for mean, weight in ((10.0, 1), (40.0, 2)):
-            store.keep_means([HourMean(make.queue(), "depth", hour(1), mean, weight)])
-        store.keep_means([HourMean(make.queue("UNKNOWN"), "depth", hour(1), 1.0, 1)])
-        assert older.hour_means("queue", "depth", (hour(1), hour(2))) == {make.queue(): [30.0]}
-        assert older.hour_means("queue", "depth", (hour(1),), make.queue("OTHER")) == {}
-        assert older.hour_means("queue", "puts", (hour(1),)) == {}
+        for week in (3, 1):
+            store.write(poll(make, hour(week) + 60_000, None, depth=10 * week), NOTHING)
+        noted(path, make.queue(), {hour(2): 25.0, hour(1): 99.0})
+        asked = hour(1), hour(2), hour(3), hour(4)
+        assert sorted(older.hour_means("queue", "depth", asked)[make.queue()]) == [10.0, 25.0, 30.0]
+        assert sorted(older.hour_means("queue", "depth", asked, make.queue())[make.queue()]) == [10.0, 25.0, 30.0]
+        assert older.hour_means("queue", "depth", asked, make.queue("OTHER")) == {}
+        assert older.hour_means("queue", "puts", asked) == {}
 
 
 RULE = """\
@@ -203,34 +214,36 @@ def test_the_agent_learns_what_is_usual(tmp_path: Path) -> None:
 
 
 def test_an_hour_ahead_of_a_corrected_clock_never_ends(make: Any) -> None:
-    """A clock that was years ahead for one poll adds no hour of its own, and takes nothing from the hour of then."""
-    usual, years = HourlyBaselines(frozenset(), None), 29 * 365 * 24 * HOUR_MS
+    """A clock that was weeks ahead for one poll adds no hour of its own, and takes nothing from the hour of then."""
+    usual, weeks = HourlyBaselines(frozenset(), None), 8 * WEEK_MS
     began = hour(0)
 
     def told(ts: int, value: float) -> list[tuple[int, float, int]]:
         usual.note(make.queue(), "depth", ts, 30_000, value)
-        return [(each.hour, each.mean, each.weight) for each in usual.take_finished()]
+        known = usual.hours("queue", "depth", (began, began + HOUR_MS, began + weeks))
+        return [(each.hour, each.mean, each.weight) for each in known]
 
     assert told(began + 60_000, 10) == []
-    usual.shift(years)
-    assert told(began + years + 90_000, 1000) == [(began, 10, 1)]
-    usual.shift(-years)
-    assert told(began + 120_000, 20) == []
+    usual.shift(weeks)
+    assert told(began + weeks + 90_000, 1000) == [(began, 10, 1)]
+    usual.shift(-weeks)
+    assert told(began + 120_000, 20) == [(began, 10, 1)]
     usual.shift(-15_000)
-    assert told(began + 150_000, 30) == []
-    assert told(began + HOUR_MS + 30_000, 40) == [(began, 25, 2)]
+    assert told(began + 150_000, 30) == [(began, 10, 1)]
+    assert told(began + HOUR_MS + 30_000, 40) == [(began, 20, 3)]
 
 
 def test_old_hours_go(make: Any, tmp_path: Path) -> None:
-    """What no baseline looks back on is not kept."""
+    """What a former version noted goes when no baseline looks back on it, an hour at a time."""
     path = tmp_path / "store.db"
-    Store.open(path, kinds=make.kinds).close()
-    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as older:
+    with Store.open(path, kinds=make.kinds) as store:
         store.write(poll(make, NOW, None, depth=1), NOTHING)
-        for week in (12, 9, 8, 0):
-            store.keep_means([HourMean(make.queue(), "depth", hour(week), float(week), 1)])
-        found = older.hour_means("queue", "depth", [hour(week) for week in (12, 9, 8, 0)])
-        assert found == {make.queue(): [9.0, 8.0, 0.0]}
+    noted(path, make.queue(), {hour(week): float(week) for week in (12, 10, 9, 8, 0)})
+    with closing(sqlite3.connect(path)) as connection, connection:
+        assert list(drop_old_means(connection, hour(0))) == [1, 1]
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        means = reader.hour_means("queue", "depth", [hour(week) for week in (12, 10, 9, 8)])
+    assert sorted(means[make.queue()]) == [8.0, 9.0]
 
 
 def test_records_count_too(make: Any) -> None:

@@ -1,4 +1,4 @@
-"""The past of objects: series, samples, means, snapshots and records."""
+"""The past of objects: series, samples, snapshots and records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.result import Series
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
-from mqvitals_agent.store.rows.samples.hour_means import HourMean, read_hours, read_means
 from mqvitals_agent.store.rows.samples.objects import (
     count_snapshots,
     objects_with_records,
@@ -40,7 +39,7 @@ def _ranges(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
 
 
 class HistoryQueries(QueryBase):
-    """The past of objects: series, samples, means, snapshots and records."""
+    """The past of objects: series, samples, snapshots and records."""
 
     def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
         """A number or state over time: one point a poll, from ``since`` to ``until`` (ms UTC, both included).
@@ -221,23 +220,6 @@ class HistoryQueries(QueryBase):
         history = self._history(name.kind)
         sources = (Source.POLL, *history.sources(connection, name))
         return {source: history.samples(connection, name, metric, source, **selection) for source in sources}
-
-    def hour_means(
-        self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
-    ) -> dict[ObjectName, list[float]]:
-        """The means of the hours that began at ``hours`` (ms UTC), of all objects of a kind or of one.
-
-        Raises UnknownNameError.
-        """
-        self._metric(kind, metric)
-        with self._query() as connection:
-            return read_means(connection, kind, metric, hours, name)
-
-    def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
-        """The means of the hours that began at ``begun`` (ms UTC), of all objects of a kind. Raises UnknownNameError."""
-        self._metric(kind, metric)
-        with self._query() as connection:
-            return read_hours(connection, kind, metric, begun)
 
     def snapshot_times(self, owner: str, newest: int) -> list[int]:
         """When the ``newest`` snapshots of an owner were taken, oldest first."""

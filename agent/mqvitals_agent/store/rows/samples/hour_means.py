@@ -1,22 +1,16 @@
-"""Means of whole hours of the metrics whose baseline rules ask for: a look eight weeks back is one short query."""
+"""Means of whole hours that a former version noted, of the metrics whose baseline rules ask for: they are read as long as
+baselines look back on them. Today hours are rolled up.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mqvitals_agent.store.file.schema import BELIEVED
 from mqvitals_agent.store.rows.tables import OBJECT_ID, integer, moment, numbered, text
 from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS
 from mqvitals_rules.snapshot import ObjectName
-
-_KEPT_MS = (WEEKS + 1) * WEEK_MS
-
-_KEEP = """INSERT INTO hour_mean(hour, kind, metric, object_id, mean, weight) VALUES(?, ?, ?, ?, ?, ?)
-    ON CONFLICT(hour, kind, metric, object_id) DO UPDATE SET
-    mean = (mean * weight + excluded.mean * excluded.weight) / (weight + excluded.weight), weight = weight + excluded.weight"""
-
 
 # One seek a metric: without its metric an object is found only among all objects of the hour.
 _ONE = """WITH RECURSIVE found(metric) AS (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2
@@ -40,49 +34,19 @@ class HourMean(NamedTuple):
     weight: int
 
 
-def write_means(connection: sqlite3.Connection, means: Iterable[HourMean], objects: Mapping[ObjectName, int]) -> None:
-    """Keep means of objects that the store knows, each together with what is there of its hour. Raises sqlite3.Error.
-
-    Those of hours that no baseline looks back on any more go.
+def read_hours(
+    connection: sqlite3.Connection, kind: str, metric: str, begun: Sequence[int], name: ObjectName | None = None
+) -> list[HourMean]:
+    """The means of a metric in the hours that began at ``begun`` (ms UTC), of all objects of a kind or of one. Raises
+    sqlite3.Error.
     """
-    rows = [
-        (each.hour, each.object.kind, each.metric, objects[each.object], each.mean, each.weight)
-        for each in means
-        if each.object in objects
-    ]
-    connection.executemany(_KEEP, rows)
-    if rows:
-        connection.execute(
-            f"DELETE FROM hour_mean WHERE hour < {BELIEVED} - :keep",  # noqa: S608
-            {"now": max(row[0] for row in rows), "keep": _KEPT_MS},
-        )
-
-
-def read_means(
-    connection: sqlite3.Connection, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
-) -> dict[ObjectName, list[float]]:
-    """The means of ``hours`` of a metric, of all objects of a kind or of one, by object. Raises sqlite3.Error."""
-    marks = ", ".join("?" * len(hours))
+    marks = ", ".join("?" * len(begun))
     # Of one object each hour is one seek.
     only = "" if name is None else f" AND h.object_id = ({OBJECT_ID})"
     rows = connection.execute(
-        "SELECT o.owner, o.name, h.mean FROM hour_mean AS h CROSS JOIN object AS o"  # noqa: S608
-        f" WHERE h.hour IN ({marks}) AND h.kind = ? AND h.metric = ? AND o.id = h.object_id{only}",
-        (*hours, kind, metric, *(() if name is None else name)),
-    )
-    found: dict[ObjectName, list[float]] = {}
-    for owner, rest, mean in rows:
-        found.setdefault(ObjectName(text(owner), kind, text(rest)), []).append(_mean(mean))
-    return found
-
-
-def read_hours(connection: sqlite3.Connection, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
-    """The means of a metric in the hours that began at ``begun`` (ms UTC). Raises sqlite3.Error."""
-    marks = ", ".join("?" * len(begun))
-    rows = connection.execute(
         "SELECT o.owner, o.name, h.hour, h.mean, h.weight FROM hour_mean AS h CROSS JOIN object AS o"  # noqa: S608
-        f" WHERE h.hour IN ({marks}) AND h.kind = ? AND h.metric = ? AND o.id = h.object_id",
-        (*begun, kind, metric),
+        f" WHERE h.hour IN ({marks}) AND h.kind = ? AND h.metric = ? AND o.id = h.object_id{only}",
+        (*begun, kind, metric, *(() if name is None else name)),
     )
     return [
         HourMean(ObjectName(text(owner), kind, text(name)), metric, moment(hour), _mean(mean), integer(weight))
@@ -94,6 +58,17 @@ def _mean(value: object) -> float:
     if type(value) is not float:
         raise TypeError(f"{value!r:.60} is no mean")
     return value
+
+
+def drop_old_means(connection: sqlite3.Connection, now: int) -> Iterator[int]:
+    """Delete the means that no baseline looks back on as of ``now`` (ms UTC), an hour between two yields of how many they
+    were. Raises sqlite3.Error.
+    """
+    while True:
+        (hour,) = connection.execute("SELECT min(hour) FROM hour_mean").fetchone()
+        if hour is None or hour >= now - (WEEKS + 1) * WEEK_MS:
+            return
+        yield connection.execute("DELETE FROM hour_mean WHERE hour = ?", (hour,)).rowcount
 
 
 def has_means(connection: sqlite3.Connection, number: int, kind: str, last: int, now: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 
+from mqvitals_agent.store.rows.samples.hour_means import drop_old_means
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples, merged
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader, hour_of_ts
 from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError
@@ -38,20 +39,23 @@ class Roller:
 
     def round(self, connection: sqlite3.Connection, now: int) -> Iterator[int]:
         """Roll up all days that are due as of ``now`` (ms UTC), a little between two yields of the bytes written, at
-        which the caller may commit.
+        which the caller may commit; drop means of hours that a former version noted when no baseline looks back on them.
 
         Due is a day when the first hour after it is sealed. Raises sqlite3.Error, TypeError, ValueError.
         """
         for kind in self._tables:
             while (day := self._due(connection, kind, now)) is not None:
                 yield from self._day(connection, kind, day)
+        for _ in drop_old_means(connection, now):
+            yield 0
 
     def _due(self, connection: sqlite3.Connection, kind: str, now: int) -> int | None:
         """The next day of a kind to roll up."""
         span = self._chunks.span(connection)
         if span is None:
             return None
-        day = max(self._rollups.rolled(connection, kind) + 1, span[0] // DAY_HOURS)
+        # A sample of the first hour's begin is about the hour before.
+        day = max(self._rollups.rolled(connection, kind) + 1, (span[0] - 1) // DAY_HOURS)
         (ts,) = connection.execute(f"SELECT min(ts) FROM {self._tables[kind].history}").fetchone()  # noqa: S608 - ours
         # The first hour that is not sealed.
         hot = last_due(now, SHORTEST_HOT_MS) + 1

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError, Number
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour
-from mqvitals_agent.store.rows.tables import integer, text
+from mqvitals_agent.store.rows.tables import integer, numbered, text
 
 DAY_HOURS: Final = 24
 _COVER: Final = ""
@@ -63,6 +63,18 @@ class MetricDay(NamedTuple):
     highest: Sequence[Number]
     totals: Sequence[Number]
     lasts: Sequence[Number]
+
+    def hour(self, hour: int) -> MetricHour:
+        """An hour of the day, one of those in ``cover``."""
+        place = self.cover.hours.index(hour)
+        return MetricHour(
+            self.cover.counts[place],
+            self.lowest[place],
+            self.highest[place],
+            self.totals[place],
+            self.cover.covered_ms[place],
+            self.lasts[place],
+        )
 
     def hours(self) -> dict[int, MetricHour]:
         """By hour of the day."""
@@ -225,6 +237,15 @@ class RollupReader:
         row = connection.execute("SELECT day FROM rolled WHERE kind = ?", (kind,)).fetchone()
         return -1 if row is None else integer(row[0])
 
+    def span(self, connection: sqlite3.Connection) -> tuple[int, int] | None:
+        """The first and the last day of which there are rows of any metric; None: there are none."""
+        ends = connection.execute(
+            "SELECT min(first), max(last) FROM (SELECT (SELECT min(day) FROM rollup WHERE metric = m.id) AS first,"
+            " (SELECT max(day) FROM rollup WHERE metric = m.id) AS last FROM rollup_metric AS m WHERE metric = ?)",
+            (_COVER,),
+        ).fetchone()
+        return None if ends[0] is None else (integer(ends[0]), integer(ends[1]))
+
     def of_object(
         self,
         connection: sqlite3.Connection,
@@ -285,6 +306,28 @@ class RollupReader:
                 return None
             known = self._metrics[kind, metric] = integer(row[0])
         return known
+
+
+def has_rollup(connection: sqlite3.Connection, kind: str, number: int) -> bool:
+    """Whether there are hours of an object of a kind. Raises sqlite3.Error.
+
+    Looked for from the newest day that has any, one seek a day.
+    """
+    row = connection.execute("SELECT id FROM rollup_metric WHERE kind = ? AND metric = ?", (kind, _COVER)).fetchone()
+    if row is None:
+        return False
+    of_all = integer(row[0])
+    first, last = connection.execute(
+        "SELECT (SELECT min(day) FROM rollup WHERE metric = ?1), (SELECT max(day) FROM rollup WHERE metric = ?1)",
+        numbered(of_all),
+    ).fetchone()
+    if first is None:
+        return False
+    query = "SELECT 1 FROM rollup WHERE metric = ? AND day = ? AND object_id = ? LIMIT 1"
+    return any(
+        connection.execute(query, (of_all, day, number)).fetchone() is not None
+        for day in range(integer(last), integer(first) - 1, -1)
+    )
 
 
 class RollupWriter:

@@ -1,0 +1,300 @@
+"""What hours came to, whatever their age: from the rows of days that are rolled up, else from the samples themselves."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+from mqvitals_agent.store.reading.base import QueryBase
+from mqvitals_agent.store.result import HourSeries
+from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HistoryQuery, Sample
+from mqvitals_agent.store.rows.samples.hour_means import HourMean, read_hours
+from mqvitals_agent.store.rows.samples.objects import count_snapshots, number_of, objects_with_records
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
+from mqvitals_agent.store.rows.sealed.roller import definitions
+from mqvitals_agent.store.rows.sealed.rollup import MetricHour, figured_hour, hour_of
+from mqvitals_agent.store.rows.sealed.rollup_rows import DAY_HOURS, RollupReader
+from mqvitals_agent.store.rows.tables import integer, text
+from mqvitals_rules.history import AS_WELL
+from mqvitals_rules.snapshot import ObjectName, Source
+
+Figures = dict[int, MetricHour]
+"""By hour, counted from 1970 UTC."""
+
+AT_ONCE: Final = 400_000
+"""Samples of an owner that are read at once for hours of all objects of a kind."""
+_FIRST_HOUR, _LAST_HOUR = FIRST // HOUR_MS, LAST // HOUR_MS
+
+
+class HourQueries(QueryBase):
+    """What hours came to. An hour is named by its begin, ms UTC; a sample that is taken when one ends is of it.
+
+    Of the sources of an object each hour is that of the first one, polls before records, that covers about as much of it
+    as any does.
+    """
+
+    def hour_figures(
+        self, name: ObjectName, metrics: Sequence[str], since: int = FIRST, until: int = LAST
+    ) -> Mapping[str, HourSeries]:
+        """By metric, the hours of an object that began at ``since`` or later and before ``until`` (ms UTC), oldest first.
+
+        Hours without any value are left out; that under way is as far as it has come. Raises UnknownNameError.
+        """
+        known = {metric: self._metric(name.kind, metric) for metric in metrics}
+        first, last = max(-(-since // HOUR_MS), _FIRST_HOUR), min(-(-until // HOUR_MS) - 1, _LAST_HOUR)
+        stored = [metric for metric, each in known.items() if each.in_history]
+        with self._query() as connection:
+            number = self._number(connection, name)
+            history, counters = self._history(name.kind), self._tables[name.kind].counters
+            by_source = {
+                source: _of_object(connection, history, counters, (number, name), stored, source, (first, last))
+                for source in (Source.POLL, *history.sources(connection, name))
+            }
+        return {
+            metric: HourSeries(
+                name,
+                metric,
+                each.unit,
+                tuple(
+                    (hour * HOUR_MS, figure)
+                    for hour, figure in sorted(
+                        best({source: found.get(metric, {}) for source, found in by_source.items()}).items()
+                    )
+                ),
+            )
+            for metric, each in known.items()
+        }
+
+    def hours_of_kind(
+        self, kind: str, metric: str, begun: Sequence[int], most: int | None = None
+    ) -> dict[ObjectName, Figures]:
+        """The hours that began at ``begun`` (ms UTC) of all objects of a kind that have any value in them, by object and
+        hour (counted from 1970).
+
+        Hours of an owner that are not rolled up yet, and would be more than ``most`` samples in a row, are left out;
+        None: never. Raises UnknownNameError.
+        """
+        self._metric(kind, metric)
+        wanted = sorted({ts // HOUR_MS for ts in begun})
+        with self._query() as connection:
+            counter = metric in self._tables[kind].counters
+            return _of_kind(connection, self._history(kind), kind, (metric, counter), wanted, most)
+
+    def hour_means(
+        self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
+    ) -> dict[ObjectName, list[float]]:
+        """The means of the hours that began at ``hours`` (ms UTC), of all objects of a kind or of one: of a counter the
+        increase a second. Raises UnknownNameError.
+        """
+        found: dict[ObjectName, list[float]] = {}
+        for each in self._means(kind, metric, hours, name):
+            found.setdefault(each.object, []).append(each.mean)
+        return found
+
+    def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
+        """The means of the hours that began at ``begun`` (ms UTC), of all objects of a kind. Raises UnknownNameError."""
+        return list(self._means(kind, metric, begun, None))
+
+    def _means(self, kind: str, metric: str, begun: Sequence[int], name: ObjectName | None) -> Iterator[HourMean]:
+        self._metric(kind, metric)
+        counters = self._tables[kind].counters
+        counter = metric in counters
+        found: dict[ObjectName, Figures] = {}
+        if name is None:
+            found = self.hours_of_kind(kind, metric, begun, AT_ONCE)
+        else:
+            with self._query() as connection:
+                number = None if not begun else number_of(connection, name)
+                if number is not None:
+                    history = self._history(kind)
+                    sources = Source.POLL, *history.sources(connection, name)
+                    for hour in sorted({ts // HOUR_MS for ts in begun}):
+                        by_source = {
+                            source: _of_object(
+                                connection, history, counters, (number, name), (metric,), source, (hour, hour)
+                            ).get(metric, {})
+                            for source in sources
+                        }
+                        found.setdefault(name, {}).update(best(by_source))
+        for object_, figures in found.items():
+            for hour, figure in sorted(figures.items()):
+                mean = mean_of(figure, counter=counter)
+                if mean is not None:
+                    weight = figure.covered_ms if counter else figure.count
+                    yield HourMean(object_, metric, hour * HOUR_MS, mean, weight)
+        with self._query() as connection:
+            before = read_hours(connection, kind, metric, begun, name)
+        # What a former version noted of hours whose samples are gone.
+        for each in before:
+            if each.hour // HOUR_MS not in found.get(each.object, {}):
+                yield each
+
+
+def mean_of(figure: MetricHour, *, counter: bool) -> float | None:
+    """The mean of an hour; of a counter the increase a second. None: none can be told."""
+    mean = figure.mean
+    if mean is None:
+        # A single poll, of which nobody knows since when it held.
+        mean = None if counter else float(figure.last)
+    elif counter:
+        mean *= 1000
+    return mean if mean is not None and mean - mean == 0 else None
+
+
+def best(by_source: Mapping[Source, Figures]) -> Figures:
+    """Of each hour the figures of the first source that covers about as much of it as any does."""
+    sources = sorted(by_source)
+    if len(sources) == 1:
+        return by_source[sources[0]]
+    found: Figures = {}
+    for hour in sorted({hour for figures in by_source.values() for hour in figures}):
+        of_hour = [by_source[source][hour] for source in sources if hour in by_source[source]]
+        most = max(each.covered_ms for each in of_hour)
+        found[hour] = next(each for each in of_hour if each.covered_ms >= AS_WELL * most)
+    return found
+
+
+def of_samples(samples: Sequence[Sample], *, counter: bool, records: bool) -> Figures:
+    """The hours of samples of a metric, rising in time. The first one lacks what came before them."""
+    found: Figures = {}
+    before: int | None = None
+    counters = frozenset(("",)) if counter else frozenset[str]()
+    for hour, group in groupby(samples, lambda sample: figured_hour(sample.ts)):
+        ts, intervals, values = zip(*group, strict=True)
+        earlier = before if before is not None and figured_hour(before) == hour - 1 else None
+        one = hour_of(HourSamples(ts, intervals, (1,) * len(ts), {"": values}), counters, earlier, records=records)
+        found.update((hour, figure) for figure in one.values())
+        before = ts[-1]
+    return found
+
+
+def _of_object(
+    connection: sqlite3.Connection,
+    history: HistoryQuery,
+    counters: frozenset[str],
+    object_: tuple[int, ObjectName],
+    metrics: Sequence[str],
+    source: Source,
+    span: tuple[int, int],
+) -> dict[str, Figures]:
+    """The hours of an object from one source from the first to the last of ``span``."""
+    number, name = object_
+    first, last = span
+    reader = RollupReader()
+    found: dict[str, Figures] = {metric: {} for metric in metrics}
+    if first > last:
+        return found
+    of_definitions = definitions(name.kind)
+    done = reader.rolled(connection, name.kind)
+    kept = [metric for metric in metrics if metric not in of_definitions]
+    ends = reader.span(connection)
+    if kept and ends is not None:
+        days = range(max(first // DAY_HOURS, ends[0]), min(last // DAY_HOURS, ends[1]) + 1)
+        for day, of_day in reader.of_object(connection, name.kind, kept, number, source, days).items():
+            for metric, each in of_day.items():
+                found[metric].update(
+                    (day * DAY_HOURS + hour, figure)
+                    for hour, figure in each.hours().items()
+                    if first <= day * DAY_HOURS + hour <= last
+                )
+    for chosen, since in (
+        (kept, max(first, (done + 1) * DAY_HOURS)),
+        ([metric for metric in metrics if metric in of_definitions], first),
+    ):
+        if not chosen:
+            continue
+        for begin, end in _spans(connection, name.owner, source, since, last):
+            rows = history.several(
+                connection, name, chosen, source, first=(begin - 1) * HOUR_MS + 1, last=(end + 1) * HOUR_MS
+            )
+            for metric, samples in rows.items():
+                computed = of_samples(samples, counter=metric in counters, records=source is not Source.POLL)
+                found[metric].update((hour, each) for hour, each in computed.items() if begin <= hour <= end)
+    return found
+
+
+def _spans(
+    connection: sqlite3.Connection, owner: str, source: Source, first: int, last: int
+) -> Iterator[tuple[int, int]]:
+    """Parts of a time, hours from first to last, no longer than a day, that can hold samples."""
+    if source is Source.POLL:
+        ends = connection.execute("SELECT min(ts), max(ts) FROM snapshot WHERE owner = ?", (owner,)).fetchone()
+    else:
+        ends = connection.execute("SELECT min(ts), max(ts) FROM record").fetchone()
+    if ends[0] is None:
+        return
+    first, last = max(first, figured_hour(integer(ends[0]))), min(last, figured_hour(integer(ends[1])))
+    for begin in range(first, last + 1, DAY_HOURS):
+        yield begin, min(begin + DAY_HOURS - 1, last)
+
+
+def _of_kind(
+    connection: sqlite3.Connection,
+    history: HistoryQuery,
+    kind: str,
+    of: tuple[str, bool],
+    wanted: Sequence[int],
+    most: int | None,
+) -> dict[ObjectName, Figures]:
+    """The ``wanted`` hours (rising) of all objects of a kind; ``of`` is the metric, and whether it is a counter."""
+    (metric, counter), reader = of, RollupReader()
+    rows = connection.execute("SELECT id, owner, name FROM object WHERE kind = ? ORDER BY id", (kind,))
+    names = {integer(number): ObjectName(text(owner), kind, text(name)) for number, owner, name in rows}
+    found: dict[int, dict[Source, Figures]] = {}
+    of_definition = metric in definitions(kind)
+    done = -1 if of_definition else reader.rolled(connection, kind)
+    for day, group in groupby(wanted, lambda hour: hour // DAY_HOURS):
+        of_day = {hour - day * DAY_HOURS for hour in group}
+        if not of_definition:
+            for (number, source), each in reader.of_kind(connection, kind, metric, day).items():
+                if number in names:
+                    figures = found.setdefault(number, {}).setdefault(Source(source), {})
+                    for hour in each.cover.hours:
+                        if hour in of_day:
+                            figures[day * DAY_HOURS + hour] = each.hour(hour)
+    young = [hour for hour in wanted if hour // DAY_HOURS > done]
+    recorded = objects_with_records(connection, kind) & names.keys()
+    owners: dict[str, list[int]] = {}
+    for number, name in names.items():
+        owners.setdefault(name.owner, []).append(number)
+    for begin, end in _runs(young):
+        first, last = (begin - 1) * HOUR_MS + 1, (end + 1) * HOUR_MS
+        for owner, numbers in owners.items():
+            samples = count_snapshots(connection, owner, first, last) * len(numbers)
+            if not samples or (most is not None and samples > most):
+                continue
+            ends = numbers[0], numbers[-1]
+            for number, of_object in history.of_range(
+                connection, owner, ends, (metric,), first=first, last=last
+            ).items():
+                if number in names:
+                    computed = of_samples(of_object[metric], counter=counter, records=False)
+                    figures = found.setdefault(number, {}).setdefault(Source.POLL, {})
+                    figures.update((hour, each) for hour, each in computed.items() if begin <= hour <= end)
+        for number in recorded:
+            name = names[number]
+            for source in history.sources(connection, name):
+                of_record = history.several(connection, name, (metric,), source, first=first, last=last)[metric]
+                if of_record:
+                    computed = of_samples(of_record, counter=counter, records=True)
+                    figures = found.setdefault(number, {}).setdefault(source, {})
+                    figures.update((hour, each) for hour, each in computed.items() if begin <= hour <= end)
+    chosen = {names[number]: best(by_source) for number, by_source in found.items()}
+    return {name: figures for name, figures in chosen.items() if figures}
+
+
+def _runs(hours: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of each run of hours, none longer than a day."""
+    begin: int | None = None
+    before = 0
+    for hour in hours:
+        if begin is None:
+            begin = hour
+        elif hour != before + 1 or hour - begin >= DAY_HOURS:
+            yield begin, before
+            begin = hour
+        before = hour
+    if begin is not None:
+        yield begin, before
