@@ -1,8 +1,9 @@
 """Thirty simulated days of an agent, without waiting: CPU, memory and the size of the store at the end of each day.
 
     python benchmarks/month.py --days 30
+    python benchmarks/month.py --days 30 --queues 2000 --interval 5m
 
-It runs ``mqvitals agent --scenario busy-morning --interval 1m --speed max`` with ``store.keep: 3d`` as a process of its own, and looks at
+It runs ``mqvitals agent --scenario busy-morning --speed max`` with ``store.keep: {raw: 3d}`` as a process of its own, and looks at
 that process and at its store whenever the store has gone a day further. Aims: 30 days in at most 30 minutes of CPU (43,200
 cycles: about 40 ms each); size and memory of the last day within 10 % of those of the day after the first ``--keep``.
 """
@@ -16,17 +17,19 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
+from mqvitals_agent.commandline.arguments import duration
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 
 DAY_MS = 86_400_000
-CYCLES_A_DAY = 1440
 AIM_CPU_S = 60.0
 """A day: thirty are half an hour."""
 AIM_FLAT = 0.10
 _LOOK_S = 2.0
+_TRENDS = 20
 _PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.commandline.runner", "agent")
 
 
@@ -37,6 +40,7 @@ class Day(NamedTuple):
     wall_s: float
     rss_mb: float
     store_mb: float
+    trend_ms: float
 
 
 def cpu_s(pid: int) -> float:
@@ -65,12 +69,26 @@ def span_ms(store: Path) -> tuple[int, int]:
         return 0, 0
 
 
-def days(agent: subprocess.Popen[bytes], store: Path, count: int) -> list[Day]:
-    """Watch the agent; a line is printed for each day when it is over."""
+def trend_ms(store: Path) -> float:
+    """The CPU that the newest 24 hours of a metric take to read, ms: the median of some queues."""
+    spent = []
+    with StoreReader.open(store) as reader:
+        last = reader.last_ts() or 0
+        queues = reader.objects("*/queue/*")
+        names = [found.name for found in queues[:: max(len(queues) // _TRENDS, 1)]]
+        for name in names:
+            began = time.process_time()
+            reader.trend(name, "depth", last - DAY_MS, last)
+            spent.append(time.process_time() - began)
+    return median(spent) * 1000 if spent else 0.0
+
+
+def days(agent: subprocess.Popen[bytes], store: Path, count: int, cycles: int) -> list[Day]:
+    """Watch the agent; a line is printed for each day of so many cycles when it is over."""
     found: list[Day] = []
     began, cpu, wall = 0, cpu_s(agent.pid), time.monotonic()
     rss = rss_mb(agent.pid)
-    print(f"{'day':>4}{'CPU s':>9}{'ms a cycle':>12}{'wall s':>9}{'RSS MB':>9}{'store MB':>10}")
+    print(f"{'day':>4}{'CPU s':>9}{'ms a cycle':>12}{'wall s':>9}{'RSS MB':>9}{'store MB':>10}{'trend ms':>10}")
     while len(found) < count:
         ended = agent.poll() is not None
         first, last = span_ms(store)
@@ -79,11 +97,11 @@ def days(agent: subprocess.Popen[bytes], store: Path, count: int) -> list[Day]:
             # Once it has ended there is no more to be seen of it.
             now, rss = cpu_s(agent.pid), rss_mb(agent.pid)
         if ended or (began and last - began >= DAY_MS * (len(found) + 1)):
-            found.append(Day(now - cpu, time.monotonic() - wall, rss, store_mb(store)))
+            found.append(Day(now - cpu, time.monotonic() - wall, rss, store_mb(store), trend_ms(store)))
             cpu, wall, day = now, time.monotonic(), found[-1]
             print(
-                f"{len(found):4}{day.cpu_s:9.1f}{day.cpu_s * 1000 / CYCLES_A_DAY:12.1f}{day.wall_s:9.0f}{day.rss_mb:9.1f}"
-                f"{day.store_mb:10.1f}",
+                f"{len(found):4}{day.cpu_s:9.1f}{day.cpu_s * 1000 / cycles:12.1f}{day.wall_s:9.0f}{day.rss_mb:9.1f}"
+                f"{day.store_mb:10.1f}{day.trend_ms:10.1f}",
                 flush=True,
             )
         if ended:
@@ -115,20 +133,33 @@ def main() -> int:
     parser.add_argument("--days", type=int, default=30, help="how many (default: %(default)s)")
     parser.add_argument("--keep", type=int, default=3, help="days that the store keeps (default: %(default)s)")
     parser.add_argument("--scenario", default="busy-morning", help="what happens (default: %(default)s)")
+    parser.add_argument(
+        "--queues", type=int, default=0, help="additional queues, over all queue managers (default: none)"
+    )
+    parser.add_argument("--interval", type=duration, default="1m", help="from poll to poll (default: %(default)s)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mqvitals-month-") as name:
         folder = Path(name)
         store, config = folder / "month.db", folder / "mqvitals.yaml"
-        config.write_text(f"store: {{keep: {arguments.keep}d}}\nlog: {{level: error}}\n", "utf-8")
+        config.write_text(f"store: {{keep: {{raw: {arguments.keep}d}}}}\nlog: {{level: error}}\n", "utf-8")
         words = (
             *("--config", str(config), "--store", str(store), "--scenario", arguments.scenario),
-            *("--interval", "1m", "--for", f"{arguments.days}d", "--speed", "max"),
+            *(
+                "--queues",
+                str(arguments.queues),
+                "--interval",
+                f"{arguments.interval // 1000}s",
+                "--for",
+                f"{arguments.days}d",
+                "--speed",
+                "max",
+            ),
         )
         environment = {key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_")}
         with (folder / "agent.log").open("wb") as log:
             agent = subprocess.Popen([*_PROGRAM, *words], env=environment, stderr=log)
             try:
-                found = days(agent, store, arguments.days)
+                found = days(agent, store, arguments.days, DAY_MS // arguments.interval)
                 code = agent.wait()
             finally:
                 agent.kill()
