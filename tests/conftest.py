@@ -41,6 +41,7 @@ SWITCHES = {
 """Variables that steer the tests, not the programs under test."""
 EXPECTED_SKIPS = {
     "tests/agent/alerting/test_amtool.py": "amtool comes with a package of Debian",
+    "tests/agent/cli/group/test_export_parquet.py": "pyarrow is an extra",
     "tests/agent/notify/test_real_alertmanager.py": "alertmanager comes with a package of Debian",
     "tests/e2e/test_imports.py::test_the_wheel_is_what_is_tested": "it runs in .ci/wheel, where the sources are away",
     "tests/rules/lifecycle/test_prometheus.py::test_the_same_times_as_prometheus": "promtool is built with Go",

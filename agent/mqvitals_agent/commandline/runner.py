@@ -101,6 +101,7 @@ COMMANDS = (
         "show", "an object with all that is known of it, now or as of a past moment", "mqvitals_agent.cli.group.show"
     ),
     Command("trend", "metrics of objects over time, as a chart, CSV or JSON", "mqvitals_agent.cli.group.trend"),
+    Command("export", "history as a table: CSV, JSON lines or Parquet", "mqvitals_agent.cli.group.export"),
     Command(
         "clients",
         "who is connected through which channel, with the share of its limits",

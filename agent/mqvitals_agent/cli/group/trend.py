@@ -143,18 +143,18 @@ def finite_number(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the series; returns the exit code."""
-    from mqvitals_agent.view.history.trend_selection import select
+    from mqvitals_agent.view.history.trend_selection import parts_of, refuse_figures, select
     from mqvitals_agent.view.screens.header import as_of_words
 
     _refuse_options(arguments)
     with open_store_as_of(arguments) as reader:
         span = _span(reader, arguments)
-        parts = _parts(span, arguments)
+        parts = parts_of(span, arguments.every, arguments.agg)
         if parts is not None:
             # The first part is whole.
             span = span._replace(since=parts.edges[0])
         chosen = select(reader, arguments.metric, arguments.objects, span)
-        _refuse(parts, chosen)
+        refuse_figures(parts, chosen)
         if arguments.top is not None:
             _print_top(reader, chosen, span, arguments)
             return ExitCode.DONE
@@ -273,35 +273,6 @@ def _size(arguments: argparse.Namespace) -> tuple[int, int]:
     """Cells and lines of a chart."""
     width = line_width() if arguments.width is None else arguments.width
     return min(max(width, 20), 1000), min(max(arguments.height, 2), 200)
-
-
-def _parts(span: TimeRange, arguments: argparse.Namespace) -> Parts | None:
-    """How ``--every`` and ``--agg`` part the time; None: they do not. Raises Failure."""
-    from mqvitals_agent.text.figure import shown_zone
-    from mqvitals_agent.view.figures.buckets import Parts, bucket_edges
-    from mqvitals_agent.view.figures.trend import Aggregate
-
-    aggregate = None if arguments.agg is None else Aggregate(arguments.agg)
-    if arguments.every is None:
-        if aggregate is not None:
-            raise Failure("--agg is about the parts of --every", hint=f"write --every 5m --agg {aggregate.value}")
-        return None
-    try:
-        edges = bucket_edges(span, arguments.every, shown_zone())
-    except ValueError as error:
-        raise Failure(f"--every: {error}") from error
-    return Parts(edges, arguments.every, aggregate)
-
-
-def _refuse(parts: Parts | None, chosen: Selection) -> None:
-    """Raises Failure for a figure that one of the metrics does not have."""
-    from mqvitals_agent.view.figures.buckets import refusal
-
-    if parts is None or parts.aggregate is None:
-        return
-    for _, metric in chosen.metrics:
-        if reason := refusal(parts.aggregate, metric):
-            raise Failure(f"--agg {parts.aggregate.value}: {reason}")
 
 
 def _forecasts(

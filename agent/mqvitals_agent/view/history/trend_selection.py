@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 from mqvitals_agent.commandline.arguments import object_name
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.figure import shown_zone
 from mqvitals_agent.text.terminal import safe
-from mqvitals_agent.view.figures.trend import Trend, trend_of
+from mqvitals_agent.view.figures.buckets import Parts, bucket_edges, refusal
+from mqvitals_agent.view.figures.trend import Aggregate, Trend, trend_of
 from mqvitals_config.decoding.problem import suggestion
 from mqvitals_rules.lifecycle.alert import Alert, Severity
 from mqvitals_rules.snapshot import ObjectName
@@ -53,14 +55,41 @@ class Selection:
         return tuple((kind, metric) for (kind, _), metric in found.items())
 
 
-def select(reader: StoreReader, metrics: str, patterns: Sequence[str], span: TimeRange) -> Selection:
-    """The objects that names or patterns (as file names have them) mean, and their metrics, given with commas between them.
+def parts_of(span: TimeRange, every_ms: int | None, agg: str | None) -> Parts | None:
+    """How ``--every`` (ms) and ``--agg`` part the time by the clock of the zone that is shown; None: they do not.
+
+    Raises Failure.
+    """
+    aggregate = None if agg is None else Aggregate(agg)
+    if every_ms is None:
+        if aggregate is not None:
+            raise Failure("--agg is about the parts of --every", hint=f"write --every 5m --agg {aggregate.value}")
+        return None
+    try:
+        edges = bucket_edges(span, every_ms, shown_zone())
+    except ValueError as error:
+        raise Failure(f"--every: {error}") from error
+    return Parts(edges, every_ms, aggregate)
+
+
+def refuse_figures(parts: Parts | None, chosen: Selection) -> None:
+    """Raises Failure for a figure that one of the metrics does not have."""
+    if parts is None or parts.aggregate is None:
+        return
+    for _, metric in chosen.metrics:
+        if reason := refusal(parts.aggregate, metric):
+            raise Failure(f"--agg {parts.aggregate.value}: {reason}")
+
+
+def select(reader: StoreReader, metrics: str | None, patterns: Sequence[str], span: TimeRange) -> Selection:
+    """The objects that names or patterns (as file names have them) mean, and their metrics, given with commas between them;
+    None: every number and state that the kinds of these objects have.
 
     Of a pattern those count that were there in ``span`` and have one of the metrics. Raises Failure where nothing is meant,
     or no object has one of the metrics, and StoreError.
     """
-    wanted = tuple(dict.fromkeys(each.strip() for each in metrics.split(",") if each.strip()))
-    if not wanted:
+    wanted = tuple(dict.fromkeys(each.strip() for each in (metrics or "").split(",") if each.strip()))
+    if not wanted and metrics is not None:
         raise Failure("no metric is named", hint="'mqvitals metrics' lists them all")
     names: dict[ObjectName, bool] = {}
     several = len(wanted) > 1 or len(patterns) > 1
@@ -79,6 +108,9 @@ def select(reader: StoreReader, metrics: str, patterns: Sequence[str], span: Tim
         for name in matching:
             names.setdefault(name, False)
     kinds = dict.fromkeys(name.kind for name in names)
+    if metrics is None:
+        every = {kind: tuple(each for each in KINDS[kind].metrics if each.in_history) for kind in kinds}
+        return Selection(tuple((name, every[name.kind]) for name in names), several=True)
     for text in wanted:
         if any(_found(KINDS[kind], text) for kind in kinds):
             continue

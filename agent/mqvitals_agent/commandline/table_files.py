@@ -1,0 +1,271 @@
+"""Tables written row by row: as CSV, JSON lines or Parquet, to standard output or as a file that is whole or not there."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import IO, Any, Final
+
+from mqvitals_agent.errors import Failure
+
+Cell = int | float | str | None
+"""Of a time ms UTC; None: absent."""
+
+_ROWS_AT_ONCE: Final = 50_000
+"""Rows that a Parquet file holds together: what is kept in memory until they are written."""
+
+
+class CellType(Enum):
+    """What the cells of a column are."""
+
+    TIME = "time"
+    TEXT = "text"
+    NUMBER = "number"
+    WHOLE = "whole number"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: its name, what its cells are, and the unit and meaning where these are told."""
+
+    name: str
+    type: CellType
+    unit: str = ""
+    meaning: str = ""
+
+
+class TableForm(Enum):
+    """In which form a table is written."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+def form_of(path: Path) -> TableForm | None:
+    """The form that the ending of a file's name tells; None: none."""
+    endings = {f".{each.value}": each for each in TableForm} | {".ndjson": TableForm.JSONL}
+    return endings.get(path.suffix.lower())
+
+
+class TableWriter:
+    """Writes rows of a table to an open stream, until ``end``.
+
+    Rows have a cell for each column; numbers that are not finite are written as absent. Raises OSError.
+    """
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._columns = tuple(columns)
+
+    def write(self, rows: Iterator[Sequence[Cell]]) -> int:
+        """Write these rows; returns how many they were."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Write what is left."""
+
+
+class _Lines(TableWriter):
+    """One line of text for each row."""
+
+    def __init__(self, columns: Sequence[Column], stream: IO[str]) -> None:
+        super().__init__(columns)
+        self._stream = stream
+
+    def write(self, rows: Iterator[Sequence[Cell]]) -> int:
+        count = 0
+        for row in rows:
+            self._stream.write(self._line(row))
+            count += 1
+        return count
+
+    def _line(self, row: Sequence[Cell]) -> str:
+        raise NotImplementedError
+
+
+class _Csv(_Lines):
+    def __init__(self, columns: Sequence[Column], stream: IO[str]) -> None:
+        super().__init__(columns, stream)
+        self._texts = [_csv_text(each) for each in columns]
+        stream.write(",".join(each.name for each in columns) + "\n")
+
+    def _line(self, row: Sequence[Cell]) -> str:
+        return ",".join(text(cell) for text, cell in zip(self._texts, row, strict=True)) + "\n"
+
+
+class _JsonLines(_Lines):
+    def __init__(self, columns: Sequence[Column], stream: IO[str]) -> None:
+        super().__init__(columns, stream)
+        self._encode = json.JSONEncoder(ensure_ascii=False).encode
+
+    def _line(self, row: Sequence[Cell]) -> str:
+        cells = zip(self._columns, row, strict=True)
+        return self._encode({each.name: _json_value(each, cell) for each, cell in cells}) + "\n"
+
+
+def _csv_text(column: Column) -> Callable[[Cell], str]:
+    from mqvitals_agent.text.figure import stamp
+    from mqvitals_agent.text.terminal import csv_cell
+
+    def number(cell: Cell) -> str:
+        return "" if cell is None or (isinstance(cell, float) and not math.isfinite(cell)) else str(cell)
+
+    def text(cell: Cell) -> str:
+        return "" if cell is None else csv_cell(str(cell))
+
+    def time(cell: Cell) -> str:
+        return stamp(cell) if isinstance(cell, int) else ""
+
+    return {CellType.TEXT: text, CellType.TIME: time}.get(column.type, number)
+
+
+def _json_value(column: Column, cell: Cell) -> Cell:
+    from mqvitals_agent.text.figure import stamp
+
+    if column.type is CellType.TIME and isinstance(cell, int):
+        return stamp(cell)
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+class _Parquet(TableWriter):
+    """Times are UTC with ms; numbers are 64-bit floating point, which whole numbers up to 2^53 are exactly."""
+
+    def __init__(self, columns: Sequence[Column], stream: IO[bytes]) -> None:
+        super().__init__(columns)
+        self._arrow, parquet = _pyarrow()
+        types = {
+            CellType.TIME: self._arrow.timestamp("ms", tz="UTC"),
+            CellType.TEXT: self._arrow.string(),
+            CellType.NUMBER: self._arrow.float64(),
+            CellType.WHOLE: self._arrow.int64(),
+        }
+        fields = [
+            self._arrow.field(each.name, types[each.type], metadata={"unit": each.unit, "meaning": each.meaning})
+            for each in columns
+        ]
+        self._schema = self._arrow.schema(fields)
+        self._writer = parquet.ParquetWriter(stream, self._schema, compression="zstd")
+        self._rows: list[Sequence[Cell]] = []
+
+    def write(self, rows: Iterator[Sequence[Cell]]) -> int:
+        count = 0
+        for row in rows:
+            self._rows.append(row)
+            count += 1
+            if len(self._rows) >= _ROWS_AT_ONCE:
+                self._flush()
+        return count
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        arrays = [
+            self._arrow.array([_parquet_value(column, cell) for cell in cells], field.type)
+            for column, field, cells in zip(self._columns, self._schema, zip(*self._rows, strict=True), strict=True)
+        ]
+        self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+        self._rows.clear()
+
+    def end(self) -> None:
+        self._flush()
+        self._writer.close()
+
+
+def _parquet_value(column: Column, cell: Cell) -> Cell:
+    if column.type is CellType.NUMBER and cell is not None:
+        number = float(cell)
+        return number if math.isfinite(number) else None
+    return cell
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    """Raises Failure where it is not installed."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise Failure(
+            f"Parquet needs the package pyarrow ({error})",
+            hint="install it with: pip install 'mqvitals[parquet]', or take --format csv",
+        ) from error
+    return pa, parquet
+
+
+@contextmanager
+def table_writer(
+    columns: Sequence[Column], form: TableForm, target: Path | None, *, replace: bool = False
+) -> Iterator[TableWriter]:
+    """Writes a table into the file ``target``, which comes to be when the block ends and not before; None: to standard
+    output.
+
+    Whatever is raised within leaves no file. Raises Failure: pyarrow is missing, the file is there already and is not to
+    be ``replace``d, or cannot be written; OSError for standard output.
+    """
+    if form is TableForm.PARQUET:
+        _pyarrow()
+    if target is None:
+        if form is TableForm.PARQUET and sys.stdout.isatty():
+            raise Failure("Parquet is nothing for a terminal", hint="name a file with --out FILE")
+        writer = _writer(columns, form, sys.stdout.buffer if form is TableForm.PARQUET else sys.stdout)
+        yield writer
+        writer.end()
+        return
+    if not replace:
+        _refuse_existing(target)
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with _opened(beside, form) as stream:
+            writer = _writer(columns, form, stream)
+            yield writer
+            writer.end()
+        _name(beside, target, replace=replace)
+    except OSError as error:
+        raise Failure(
+            f"{target} cannot be written: {error.strerror}",
+            hint="name a file in a folder with space that you may write to",
+        ) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def _opened(path: Path, form: TableForm) -> IO[Any]:
+    if form is TableForm.PARQUET:
+        return path.open("xb")
+    return path.open("x", encoding="utf-8", newline="")
+
+
+def _writer(columns: Sequence[Column], form: TableForm, stream: IO[Any]) -> TableWriter:
+    made: dict[TableForm, Callable[[Sequence[Column], IO[Any]], TableWriter]] = {
+        TableForm.CSV: _Csv,
+        TableForm.JSONL: _JsonLines,
+        TableForm.PARQUET: _Parquet,
+    }
+    return made[form](columns, stream)
+
+
+def _name(beside: Path, target: Path, *, replace: bool) -> None:
+    """Give the file its name; without ``replace`` a file that has come there meanwhile stays."""
+    if replace:
+        beside.replace(target)
+        return
+    try:
+        target.hardlink_to(beside)
+    except FileExistsError:
+        _refuse_existing(target)
+    except OSError:
+        # A file system without hard links.
+        _refuse_existing(target)
+        beside.rename(target)
+
+
+def _refuse_existing(target: Path) -> None:
+    if os.path.lexists(target):
+        raise Failure(f"{target} is there already", hint="name a new file, or replace it with --force")

@@ -1,0 +1,169 @@
+"""A slice of history as one table: a row for each object and sample, or each object and part of the time.
+
+It is read a day at a time, or as many parts as fill a day, and some objects at a time: a year needs no more memory than
+a day. Of an object that has records too, the source that covers such a time best is taken, as for a trend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from mqvitals_agent.commandline.table_files import Cell, CellType, Column
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.view.figures.buckets import Parts
+from mqvitals_agent.view.figures.trend import trend_of, unit_of
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Metric, MetricType
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.store.result import Series
+    from mqvitals_agent.view.figures.trend import Trend
+
+DAY_MS: Final = 86_400_000
+_NEAR_MS: Final = 10_800_000
+"""So long before and after the parts of a day polls are read too: a value goes on for a while, an increase began before."""
+
+_AT = Column("at", CellType.TIME, "", "when it was taken; of a record when its interval ended; of a part its beginning")
+_OF_OBJECT = (
+    Column("owner", CellType.TEXT, "", "queue manager or queue-sharing group"),
+    Column("kind", CellType.TEXT),
+    Column("name", CellType.TEXT),
+)
+_OF_SAMPLE = (
+    Column("source", CellType.TEXT, "", "poll, statistics (message), smf (record), import"),
+    Column("interval_s", CellType.NUMBER, "s", "the time in which the increases of counters arose"),
+)
+
+ShowProgress = Callable[[float], None]
+"""Called with the hours of history that are written."""
+
+
+class Slice(NamedTuple):
+    """What to export: objects of one kind, some of its metrics, and the time, parted or not.
+
+    ``codes``: states are MQ's numbers, not words.
+    """
+
+    objects: Sequence[ObjectName]
+    metrics: Sequence[Metric]
+    span: TimeRange
+    parts: Parts | None = None
+    codes: bool = False
+
+
+def columns_of(wanted: Slice) -> tuple[Column, ...]:
+    """The columns of the table."""
+    of_samples = _OF_SAMPLE if wanted.parts is None else ()
+    return (_AT, *_OF_OBJECT, *of_samples, *(_column(each, wanted) for each in wanted.metrics))
+
+
+def _column(metric: Metric, wanted: Slice) -> Column:
+    if metric.type is MetricType.STATE:
+        return Column(metric.name, CellType.WHOLE if wanted.codes else CellType.TEXT, "", metric.meaning)
+    unit = unit_of(metric)
+    if wanted.parts is not None and metric.type is MetricType.COUNTER:
+        aggregate = wanted.parts.aggregate
+        summed = aggregate is not None and aggregate.value == "sum"
+        unit = metric.unit if summed else f"{metric.unit} per second"
+    return Column(metric.name, CellType.NUMBER, unit, metric.meaning)
+
+
+def export_rows(reader: StoreReader, wanted: Slice, progress: ShowProgress) -> Iterator[tuple[Cell, ...]]:
+    """The rows, day by day, in a day object by object, and of an object in order of time. Raises StoreError."""
+    named = [_words(each, codes=wanted.codes) for each in wanted.metrics]
+    done = 0.0
+    for window in _windows(wanted):
+        hours = (window.span.until + 1 - window.span.since) / 3_600_000
+        for place, (name, rows) in enumerate(_rows_of(reader, wanted, window), 1):
+            for row in rows:
+                cells = (None if value is None else word(value) for word, value in zip(named, row.values, strict=True))
+                yield (row.at, *name, *row.sample, *cells)
+            progress(done + hours * place / len(wanted.objects))
+        done += hours
+
+
+class _Row(NamedTuple):
+    """When, the source and interval of a sample (of a part none), the values of the metrics."""
+
+    at: int
+    sample: tuple[Cell, ...]
+    values: Sequence[float | None]
+
+
+class _Window(NamedTuple):
+    """A time that is read at once, and the ends of the parts in it; without parts it has none."""
+
+    span: TimeRange
+    edges: Sequence[int] = ()
+
+
+def _windows(wanted: Slice) -> Iterator[_Window]:
+    if wanted.parts is None:
+        since, until = wanted.span
+        while since <= until:
+            end = min((since // DAY_MS + 1) * DAY_MS - 1, until)
+            yield _Window(TimeRange(since, end))
+            since = end + 1
+        return
+    edges: list[int] = []
+    for begin, end in pairwise(wanted.parts.edges):
+        edges = edges or [begin]
+        edges.append(end)
+        if end - edges[0] >= DAY_MS or end == wanted.parts.edges[-1]:
+            yield _Window(TimeRange(edges[0], end - 1), tuple(edges))
+            edges = []
+
+
+def _rows_of(reader: StoreReader, wanted: Slice, window: _Window) -> Iterator[tuple[ObjectName, Iterator[_Row]]]:
+    names = [each.name for each in wanted.metrics]
+    if wanted.parts is None:
+        for name, series in reader.trends_of(wanted.objects, names, *window.span):
+            yield name, _samples([series[each] for each in names])
+        return
+    # The interval of a record may be as long as a day.
+    recorded = {name for name in wanted.objects if reader.record_sources(name)}
+    for near, objects in (
+        (_NEAR_MS, [name for name in wanted.objects if name not in recorded]),
+        (DAY_MS, [name for name in wanted.objects if name in recorded]),
+    ):
+        since, until = (
+            max(window.span.since - near, wanted.span.since),
+            min(window.span.until + near, wanted.span.until),
+        )
+        span = TimeRange(since, until)
+        parts = wanted.parts._replace(edges=window.edges)
+        for name, series in reader.trends_of(objects, names, *span):
+            trends = [parts.of(trend_of(name, each, series[each.name], span)) for each in wanted.metrics]
+            yield name, _parts(trends)
+
+
+def _parts(trends: Sequence[Trend]) -> Iterator[_Row]:
+    for points in zip(*(each.points for each in trends), strict=True):
+        yield _Row(points[0][0], (), [value for _, value in points])
+
+
+def _samples(found: Sequence[Series]) -> Iterator[_Row]:
+    """Samples of one time and source are one row, whichever metrics they have."""
+    rows: dict[tuple[int, int], tuple[float | None, list[float | None]]] = {}
+    for place, series in enumerate(found):
+        lengths = series.intervals or (None,) * len(series.points)
+        for (ts, value), ms in zip(series.points, lengths, strict=True):
+            key = ts, int(series.source)
+            row = rows.get(key)
+            if row is None:
+                row = rows[key] = (None if ms is None else ms / 1000, [None] * len(found))
+            row[1][place] = value
+    sources = {int(each.source): each.source.name.lower() for each in found}
+    for (ts, source), (interval, values) in sorted(rows.items()):
+        yield _Row(ts, (sources[source], interval), values)
+
+
+def _words(metric: Metric, *, codes: bool) -> Callable[[float], Cell]:
+    """How a value of a metric is written."""
+    if metric.type is not MetricType.STATE or codes:
+        return lambda value: value
+    words = {number: word for word, number in reversed(list(metric.values.items()))}
+    return lambda value: words.get(int(value), str(value))
