@@ -95,8 +95,11 @@ def merged(older: HourSamples, newer: HourSamples) -> HourSamples:
 
 def encode_samples(samples: HourSamples, columns: Sequence[str], axis: Axis) -> tuple[bytes, bool]:
     """A chunk with the metrics ``columns``, and whether its times are places on ``axis``. Raises ValueError as ``encode``."""
-    places = [bisect_left(axis, ts) for ts in samples.ts]
-    on_axis = not places or (places[-1] < len(axis) and [axis[place] for place in places] == [*samples.ts])
+    places: Sequence[int] = range(len(axis))
+    on_axis = [*samples.ts] == axis
+    if not on_axis:
+        places = [bisect_left(axis, ts) for ts in samples.ts]
+        on_axis = not places or (places[-1] < len(axis) and [axis[place] for place in places] == [*samples.ts])
     absent = [None] * len(samples.ts)
     cells = [samples.values.get(name, absent) for name in columns]
     return encode([places if on_axis else samples.ts, samples.intervals, samples.polled, *cells]), on_axis

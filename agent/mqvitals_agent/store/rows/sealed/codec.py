@@ -78,6 +78,22 @@ class _Encoded(NamedTuple):
 _NOTHING: Final = _Encoded(_ABSENT)
 
 
+class SparseCells(list[Number | None]):
+    """A column of ``count`` cells that has ``present`` values at some ``places``, which rise, and is absent elsewhere.
+
+    A column as any other, which is encoded without a look at its cells.
+    """
+
+    __slots__ = ("places", "present")
+
+    def __init__(self, count: int, places: tuple[int, ...], present: Sequence[Number]) -> None:
+        super().__init__([None] * count)
+        for place, value in zip(places, present, strict=True):
+            self[place] = value
+        self.places = places
+        self.present = present
+
+
 class DamagedChunkError(ValueError):
     """Bytes that are no blob of this codec."""
 
@@ -92,7 +108,7 @@ def encode(columns: Sequence[Cells]) -> bytes:
     if count > LONGEST or len(columns) > _MOST_COLUMNS or any(len(column) != count for column in columns):
         raise ValueError("columns must have equal lengths, and not too many values")
     heads, bodies = [_HEAD.pack(FORMAT, len(columns), count)], []
-    masks: dict[bytes, bytes] = {}
+    masks: dict[bytes | tuple[int, ...], bytes] = {}
     for column in columns:
         code, first, step, body, digits = _encoded(column, masks)
         heads.append(_COLUMN.pack(code, digits, len(body), first, step))
@@ -247,8 +263,10 @@ def _bodies(raw: bytes) -> Iterator[tuple[int, _Encoded]]:
         raise DamagedChunkError("the lengths in a chunk do not fit")
 
 
-def _encoded(column: Cells, masks: dict[bytes, bytes]) -> _Encoded:
+def _encoded(column: Cells, masks: dict[bytes | tuple[int, ...], bytes]) -> _Encoded:
     """A column; ``masks`` has the bits of flags that were seen before: the metrics of one probe are absent together."""
+    if type(column) is SparseCells:
+        return _sparse(column, masks)
     types = set(map(type, column))
     if types <= _NONE:
         return _NOTHING
@@ -259,6 +277,21 @@ def _encoded(column: Cells, masks: dict[bytes, bytes]) -> _Encoded:
     if mask is None:
         mask = masks[there] = _bits(there)
     code, first, step, body, digits = _present(list(compress(column, there)), types - _NONE)
+    return _Encoded(code | _MASKED, first, step, mask + body, digits)
+
+
+def _sparse(column: SparseCells, masks: dict[bytes | tuple[int, ...], bytes]) -> _Encoded:
+    if not column.places:
+        return _NOTHING
+    code, first, step, body, digits = _present(column.present, set(map(type, column.present)))
+    if len(column.places) == len(column):
+        return _Encoded(code, first, step, body, digits)
+    mask = masks.get(column.places)
+    if mask is None:
+        there = bytearray(len(column))
+        for place in column.places:
+            there[place] = 1
+        mask = masks[column.places] = _bits(bytes(there))
     return _Encoded(code | _MASKED, first, step, mask + body, digits)
 
 
@@ -274,6 +307,8 @@ def _present(values: Sequence[Any], types: set[type]) -> _Encoded:
 
 def _whole(values: Sequence[int]) -> _Encoded:
     first = values[0]
+    if first == values[-1] and values.count(first) == len(values):
+        return _Encoded(_STEPS, first, 0)
     steps = list(map(sub, values[1:], values))
     highest, lowest = (max(steps), min(steps)) if steps else (0, 0)
     if highest == lowest and abs(lowest) <= _LIMITS[-1]:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, Axis, HourSamples, merged
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader, ChunkWriter, hour_of_ts
-from mqvitals_agent.store.rows.sealed.codec import Cells, DamagedChunkError
+from mqvitals_agent.store.rows.sealed.codec import Cells, DamagedChunkError, SparseCells
 from mqvitals_agent.store.rows.sealed.written_hours import EVERY_HOUR, HourColumns
 from mqvitals_agent.store.rows.tables import KindTables, integer, moment, text
 from mqvitals_rules.snapshot import Source
@@ -251,14 +251,15 @@ def _samples(rows: Sequence[Row], columns: _Columns) -> HourSamples:
     }
     begin = _FIXED + len(columns.usual)
     if len(cells) < len(columns.every):
-        wide = [place for place, row in enumerate(rows) if len(row) > begin]
+        wide = tuple(place for place, row in enumerate(rows) if len(row) > begin)
         more = zip(*(rows[place][begin:] for place in wide), strict=True)
         for name, column in zip(columns.every[len(columns.usual) :], more, strict=False):
-            if column.count(None) < len(column):
-                spread: list[int | float | None] = [None] * len(rows)
-                for place, value in zip(wide, column, strict=True):
-                    spread[place] = value
-                values[name] = spread
+            absent = column.count(None)
+            if not absent:
+                values[name] = SparseCells(len(rows), wide, column)
+            elif absent < len(column):
+                there = [(place, value) for place, value in zip(wide, column, strict=True) if value is not None]
+                values[name] = SparseCells(len(rows), *zip(*there, strict=True))
     return HourSamples(ts, intervals, polled, values)
 
 

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.store.rows.sealed.codec import LONGEST, Cells, DamagedChunkError, decode, encode, open_columns
+from mqvitals_agent.store.rows.sealed.codec import (
+    LONGEST,
+    Cells,
+    DamagedChunkError,
+    SparseCells,
+    decode,
+    encode,
+    open_columns,
+)
 
 WHOLE = st.integers(-(1 << 63), (1 << 63) - 1)
 SMALL = st.integers(0, 300)
@@ -47,6 +55,17 @@ def test_what_was_given_comes_back(columns: list[list[int | float | None]]) -> N
         assert exactly(found[place]) == exactly(column)
         assert exactly(decode(blob, {place})[place]) == exactly(column)
     assert decode(blob, ()) == {}
+
+
+@given(tables())
+def test_sparse_cells_are_encoded_as_any_column(columns: list[list[int | float | None]]) -> None:
+    """What says where its values are is the same column, and the same bytes."""
+    sparse = []
+    for column in columns:
+        there = [(place, cell) for place, cell in enumerate(column) if cell is not None]
+        sparse.append(SparseCells(len(column), tuple(place for place, _ in there), [cell for _, cell in there]))
+    assert [*map(exactly, sparse)] == [*map(exactly, columns)]
+    assert encode(sparse) == encode(columns)
 
 
 @given(tables(), st.data())

@@ -16,6 +16,7 @@ from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
+from mqvitals_agent.store.rows.sealed.written_hours import HourColumns
 from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -148,3 +149,63 @@ def test_an_hour_of_polls_is_one_chunk_an_object(polls: int) -> None:
         (depth,) = ChunkReader().of_object(connection, 5, "QM02", POLL, hours, ("depth",))
         assert list(depth.values) == ["depth"]
         assert list(depth.values["depth"]) == [n % 7 for n in range(polls)]
+
+
+@given(ROWS, st.lists(st.booleans(), min_size=40, max_size=40), st.booleans())
+def test_columns_that_are_not_read_have_no_values(rows: Rows, wide: list[bool], known: bool) -> None:
+    """Where the writer knows which times have more than the usual columns, sealing reads no others; nothing is missing."""
+    written: Rows = {}
+    hours: dict[int, HourColumns] = {}
+    width = dict(zip(sorted({ts for ts, _, _ in rows}), wide, strict=False))
+    for (ts, number, source), (interval, polled, values) in sorted(rows.items()):
+        of_row = METRICS if width[ts] else METRICS[:1]
+        written[ts, number, source] = interval, polled, (values[0], *(values[1:] if width[ts] else (None, None)))
+        hours.setdefault(ts // HOUR_MS, HourColumns()).add(ts, of_row)
+    with closing(store()) as connection:
+        write(connection, written)
+        sealer = Sealer(TABLES, set(), lambda: 0.0, columns=lambda _, hour: hours[hour] if known else None)
+        for _ in sealer.round(connection, (HOUR + 4) * HOUR_MS + SEAL_AFTER_MS):
+            pass
+        assert connection.execute("SELECT count(*) FROM sample_queue").fetchone() == (0,)
+        assert held(connection) == written
+
+
+def test_the_usual_columns_are_those_of_most_times() -> None:
+    """An hour that begins with rows of all columns is not read as if all rows were so."""
+    columns = HourColumns()
+    columns.add(1, ("a", "b", "c", "d", "e"))
+    for ts in range(2, 200):
+        columns.add(ts, ("a", "b"))
+    columns.add(200, ("a", "f"))
+    columns.add(2, ("c",))
+    assert columns.usual == frozenset("ab")
+    assert columns.wide == {1, 2, 200}
+    assert columns.every == {*"abcdef"}
+    for ts in range(1_000, 3_000):
+        columns.add(ts, ("g",))
+    assert columns.usual == columns.every == {*"abcdefg"}
+    assert not columns.wide
+
+
+def test_rows_of_objects_that_are_forgotten_stop_nothing() -> None:
+    """They go with the hour; late rows of an earlier hour than that which is deleted stay until they are sealed."""
+    with closing(store()) as connection:
+        rows: Rows = {
+            ((HOUR + 1) * HOUR_MS + n, number, POLL): (1, 1, (n, 2, 3)) for n in range(9) for number in (1, 5)
+        }
+        write(connection, rows)
+        connection.execute(
+            "INSERT INTO sample_queue(ts, object_id, source, polled) VALUES(?, 3, 1, 1)", ((HOUR + 1) * HOUR_MS,)
+        )
+        late: Rows = {}
+        touched: set[tuple[str, int]] = set()
+        for step in Sealer(TABLES, touched, lambda: 0.0).round(connection, (HOUR + 9) * HOUR_MS):
+            if step.chunks and not late:
+                late = {(HOUR * HOUR_MS + 5, 2, SMF): (1, 0, (7, None, None))}
+                write(connection, late)
+                touched.add(("queue", HOUR))
+            of_known = {key: row for key, row in held(connection).items() if key[1] in OWNERS}
+            assert of_known == rows | late
+        assert connection.execute("SELECT count(*) FROM sample_queue").fetchone() == (0,)
+        assert late
+        assert held(connection) == rows | late
