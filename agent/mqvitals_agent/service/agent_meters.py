@@ -34,6 +34,7 @@ _LEAST_POINTS: Final = 10
 _PATIENCE, _LONG_PATIENCE = 3, 20
 """Cycles to wait for the first snapshot of a group, and for the next one of the known owner."""
 
+_FAR_S: Final = 366 * 86_400
 _NO, _YES = 0, 1
 
 
@@ -58,6 +59,16 @@ def disk_space(path: Path) -> DiskSpace:
     return DiskSpace(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
 
+class LimitOutlook(NamedTuple):
+    """What the limit of the store (bytes) does to its samples: when it is reached before they are as old as they are to be
+    kept (ms UTC; None: it is not), and whether it has cost some that were younger.
+    """
+
+    limit: int
+    reached: int | None
+    missed: bool
+
+
 class StoreMeter:
     """Measures ``store``, whose retention is ``retention``. Use it in the thread of the store.
 
@@ -75,6 +86,8 @@ class StoreMeter:
         self._missed = 0
         self._reported: Mapping[str, Reported] = {}
         self._waits = ""
+        self.outlook: LimitOutlook | None = None
+        """As of the last measurement; None: there is no limit, or not enough is known."""
 
     def go_on(self, store: Store, retention: Retention) -> None:
         """Measure another file at the same path from now on."""
@@ -172,7 +185,19 @@ class StoreMeter:
         fill = slope((each.ts, -each.free) for each in points if each.free is not None)
         held = Absence.NOTHING_TO_TELL if oldest is None else max(now - oldest, 0) // 1000
         limit = policy.limit
-        reached = Absence.NOTHING_TO_TELL if limit is None else _until(limit - size.total, growth)
+        since = self._retention.sealed_since(now)
+        lasting: Reported = Absence.WINDOW
+        if since is not None:
+            lasting = slope((each.ts, each.data) for each in points if each.ts >= since)
+        reached = Absence.NOTHING_TO_TELL if limit is None else _until(limit - size.total, lasting)
+        missed = policy.keep.raw.default is not None and self._retention.limited(now)
+        ahead = self._limit_ahead(held, reached)
+        self.outlook = None
+        if limit is not None and ahead is not Absence.WINDOW:
+            # No date in a far future is worth a line, nor one that no calendar has.
+            near = ahead == _YES and isinstance(reached, int | float) and reached < _FAR_S
+            at = now + int(reached * 1000) if near and isinstance(reached, int | float) else None
+            self.outlook = LimitOutlook(limit, at, missed)
         values: dict[str, Reported] = {
             "used_bytes": size.total,
             "data_bytes": size.data,
@@ -182,8 +207,8 @@ class StoreMeter:
             "keep_s": Absence.NOTHING_TO_TELL if policy.keep.raw.default is None else policy.keep.raw.default // 1000,
             "held_s": held,
             "growth_bytes_per_h": growth,
-            "keep_missed": int(policy.keep.raw.default is not None and self._retention.limited(now)),
-            "limit_ahead": self._limit_ahead(held, reached),
+            "keep_missed": int(missed),
+            "limit_ahead": ahead,
             "limit_reached_s": reached,
             **_of_disk(disk, fill),
         }

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.alerting.decision import OPERATIONAL
 from mqvitals_agent.log import Fact, as_change, as_event, as_recovery, forget
+from mqvitals_agent.service.agent_meters import LimitOutlook
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock, DatingReason
 from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.store.deletion_clock import DeletionDecision
@@ -33,6 +34,7 @@ class CycleLog:
         self.state = StoreState()
         self._behind = False
         self._damaged_chunks = 0
+        self._limit_reached: int | None = None
 
     def note_stored(self, stored: StoredCycle) -> None:
         """Log what is to be said of a cycle that was stored, or could not be."""
@@ -44,10 +46,36 @@ class CycleLog:
                 extra=as_change(f"store refused {kind}", "store.refused", refused=count),
             )
         self.note_state(stored.errors, stored.state)
+        self.note_limit(stored.outlook)
         if stored.unwatched:
             names = ", ".join(stored.unwatched)
             text = f"no longer monitored: {names}; their alerts have ended, their history stays"
             _LOG.warning(text, extra=as_event("queue_manager.unwatched", queue_managers=names))
+
+    def note_limit(self, outlook: LimitOutlook | None) -> None:
+        """Log when the limit would be reached before samples are as old as they may become, again when that has moved by
+        more than a day; and once that it has been.
+        """
+        if outlook is None:
+            return
+        key, goes = "store limit", "the oldest samples go first, hours last"
+        size = format_size(outlook.limit)
+        if outlook.missed:
+            self._limit_reached = None
+            _LOG.warning(
+                f"the store's limit of {size} holds less than store.keep.raw: {goes}",
+                extra=as_change(key, "store.limit_reached", limit_bytes=outlook.limit),
+            )
+        elif outlook.reached is None:
+            self._limit_reached = None
+            _LOG.info("the store's limit costs no samples any more", extra=as_recovery(key, "store.limit_recovered"))
+        elif self._limit_reached is None or abs(outlook.reached - self._limit_reached) > 24 * HOUR_MS:
+            self._limit_reached = outlook.reached
+            _LOG.warning(
+                f"the store reaches its limit of {size} on {iso(outlook.reached)[:10]}, before samples are as old as"
+                f" store.keep.raw: then {goes}",
+                extra=as_change(key, "store.limit_ahead", limit_bytes=outlook.limit, reached=iso(outlook.reached)),
+            )
 
     def note_state(self, errors: Sequence[StoreError], state: StoreState) -> None:
         """Log once that cycles cannot be stored, and once that they are again."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 from mqvitals_agent.connection.connection import Exchange, MqiCalls
 from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.service.agent_meters import ReceiverMeter, StoreMeter, disk_space
+from mqvitals_agent.service.agent_meters import LimitOutlook, ReceiverMeter, StoreMeter, disk_space
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
 from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
 from mqvitals_agent.store.error import StoreError, StoreIncident, StoreState
@@ -62,7 +62,7 @@ class StoredCycle:
 
     ``unwatched`` are queue managers, or former names of the group, that this cycle marked as gone in the store.
     ``state`` is that of the store now, ``incidents`` are files that could not be used any longer, ``refused`` counts
-    values that the store does not accept, by kind.
+    values that the store does not accept, by kind, ``outlook`` is what its limit does to samples.
     """
 
     number: int
@@ -76,6 +76,7 @@ class StoredCycle:
     state: StoreState
     incidents: tuple[StoreIncident, ...]
     refused: Mapping[str, int]
+    outlook: LimitOutlook | None = None
 
 
 def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
@@ -235,6 +236,7 @@ class CycleWriter:
             state,
             tuple(store.take_incidents()),
             store.refused,
+            None if self._meter is None else self._meter.outlook,
         )
 
     def _correct(self, batch: CycleExchanges) -> None:
@@ -268,9 +270,10 @@ class CycleWriter:
         clock = self._deletion_clock
         if not self._began or clock is None:
             return RetentionStep(0, more=False)
-        retention = self._retaining()
-        clock.go_on(self.store)
-        return retention.step(clock.as_of(self._began, self._steady_ms()), waits)
+        with self._upkeep():
+            retention = self._retaining()
+            clock.go_on(self.store)
+            return retention.step(clock.as_of(self._began, self._steady_ms()), waits)
 
     def seal(self, waits: Callable[[], bool] = never) -> SealingStep:
         """Seal some of the finished hours as of the last cycle; end soon when ``waits`` returns True.
@@ -280,11 +283,21 @@ class CycleWriter:
         clock = self._deletion_clock
         if not self._began or clock is None:
             return SealingStep()
-        retention = self._retaining()
-        if self._sealing is None:
-            self._sealing = Sealing(self.store, retention.policy.limit)
-        # What is deleted by no clock is sealed by none: samples of a wrong one are to go first.
-        return self._sealing.step(clock.as_of(self._began, self._steady_ms()), waits)
+        with self._upkeep():
+            retention = self._retaining()
+            if self._sealing is None:
+                self._sealing = Sealing(self.store, retention.policy.limit)
+            # What is deleted by no clock is sealed by none: samples of a wrong one are to go first.
+            return self._sealing.step(clock.as_of(self._began, self._steady_ms()), waits)
+
+    @contextmanager
+    def _upkeep(self) -> Iterator[None]:
+        """A step between cycles, which may find what no cycle touches damaged."""
+        try:
+            yield
+        except StoreError as error:
+            self.resilient_store.suspect(error)
+            raise
 
     @property
     def deletion(self) -> DeletionDecision:

@@ -234,6 +234,16 @@ class ResilientStore:
         self._since = None
         self._file.note_trouble("")
 
+    def suspect(self, error: StoreError) -> None:
+        """Upkeep has failed with ``error``: where the file proves to be damaged, it is set aside as when a write fails."""
+        if not error.kind.lost or self._file is None:
+            return
+        try:
+            verify(self.path)
+            self._file.check()
+        except StoreError as lost:
+            self._fail(lost)
+
     @property
     def actions(self) -> Actions:
         """What people did about alerts, as of the last ``read_actions``: also while there is no file."""

@@ -199,11 +199,16 @@ class Retention:
             self._deleting.connection = connection
             return self._samples.oldest()
 
-    def first_chunk(self) -> int | None:
-        """The begin of the oldest hour that is sealed, ms UTC; None: there is none. Raises StoreError."""
+    def sealed_since(self, now: int) -> int | None:
+        """About since when finished hours have been sealed as they are now, ms UTC; None: no hour is sealed. Raises StoreError.
+
+        Before that samples were rows, which take many times as much.
+        """
         with self._store.database.reading() as connection:
             self._deleting.connection = connection
-            return self._samples.oldest_chunk()
+            chunk, head = self._samples.oldest_chunk(), min(self._samples.heads().values(), default=now)
+        # The oldest hour that is sealed was then as old as the oldest rows are now.
+        return None if chunk is None else chunk + max(now - head, 0)
 
     def _load(self) -> None:
         with self._store.database.reading() as connection:

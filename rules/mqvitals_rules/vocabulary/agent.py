@@ -52,7 +52,7 @@ STORE_KIND = Kind(
         state("limit_ahead", NO_YES, "whether, as it grows now, the limit will cost samples younger than keep; NO where keep is forever",
               computed="limit_reached_s < keep_s - held_s"),
         gauge("limit_reached_s", "s", "time until the limit is reached; absent unless it grows",
-              computed="(limit_bytes - used_bytes) / growth_bytes_per_h"),
+              computed="(limit_bytes - used_bytes) / growth of data_bytes since finished hours are sealed"),
         gauge("disk_bytes", "bytes", "size of the file system that it is on"),
         gauge("disk_free_bytes", "bytes", "space on it that the agent may use"),
         gauge("disk_free_pct", "pct", "share of it that the agent may use", computed="disk_free_bytes * 100 / disk_bytes"),

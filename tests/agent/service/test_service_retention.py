@@ -5,11 +5,16 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.service.agent_meters import LimitOutlook
+from mqvitals_agent.service.cycle_log import CycleLog
+from mqvitals_agent.store import resilient
+from mqvitals_agent.store.error import StoreError, damaged_error
+from mqvitals_agent.store.file import store_file
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
@@ -96,6 +101,65 @@ async def test_a_failed_deletion_harms_no_cycle(house: Any, monkeypatch: Any) ->
         failing = False
         await house.clock.advance(MINUTE)
         assert len(times(house)) <= 122
+
+
+async def test_a_file_that_deleting_finds_damaged(house: Any, monkeypatch: Any) -> None:
+    """SQLite looks at the file: where it is whole, cycles go on in it; where it is not, it is set aside, and a new one begins."""
+    whole = True
+    real = store_file.verify
+
+    def step(self: Retention, *_: Any) -> Any:
+        raise damaged_error(self._store.path, "database disk image is malformed")
+
+    def verify(path: Path) -> None:
+        real(path)
+        if not whole:
+            raise damaged_error(path, "a page is no page")
+
+    monkeypatch.setattr(Retention, "step", step)
+    monkeypatch.setattr(resilient, "verify", verify)
+    async with house.running():
+        await house.clock.advance(10 * MINUTE)
+        assert house.log.getvalue().count("cannot be deleted: ") == 1
+        assert len(times(house)) == 21
+        assert not list(house.store.parent.glob("*.damaged-*"))
+        whole = False
+        await house.clock.advance(MINUTE)
+        whole = True
+        await house.clock.advance(5 * MINUTE)
+        assert list(house.store.parent.glob("*.damaged-*"))
+        assert "store.damaged the store" in house.log.getvalue()
+        assert 8 <= len(times(house)) <= 13
+        with StoreReader.open(house.store) as reader:
+            store = reader.current(ObjectName("QM01", "store"))
+            assert store["begun_anew"].value == 1
+            assert "a page is no page" in str(store["incident"].value)
+            assert "AGENT-11" in {each.alert.key.rule for each in reader.alerts()}
+
+
+async def test_what_the_limit_does_is_logged(house: Any) -> None:
+    """The day on which it is reached, again when that moves by more than a day; that it was; and that it is over."""
+    log, gb, day = CycleLog(), 1 << 30, 24 * HOUR
+    began = 1_795_000_000_000
+    for reached, missed in (
+        (None, False),
+        (began + 5 * day, False),
+        (began + 5 * day + HOUR, False),
+        (began + 6 * day + 1, False),
+        (began + 6 * day + 1, True),
+        (None, True),
+        (None, False),
+        (None, False),
+    ):
+        log.note_limit(LimitOutlook(gb, reached, missed))
+    log.note_limit(None)
+    lines = house.log.getvalue().splitlines()
+    assert [each.split()[2] for each in lines] == [
+        *["store.limit_ahead"] * 2,
+        "store.limit_reached",
+        "store.limit_recovered",
+    ]
+    assert "the store reaches its limit of 1GB on 2026-11-23, before samples are as old as store.keep.raw" in lines[0]
 
 
 async def test_a_clock_far_ahead_deletes_nothing_of_what_is_kept(house: Any) -> None:

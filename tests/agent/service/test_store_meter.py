@@ -30,6 +30,7 @@ class Measured(Retention):
     told = StoreSize(0, 0, 0)
     first = BEGAN
     cut = False
+    sealed: int | None = BEGAN
 
     def size(self) -> StoreSize:
         return self.told
@@ -39,6 +40,9 @@ class Measured(Retention):
 
     def limited(self, now: int) -> bool:
         return self.cut
+
+    def sealed_since(self, now: int) -> int | None:
+        return self.sealed
 
 
 class Ground:
@@ -115,6 +119,43 @@ def test_the_limit_before_keep(store: Store) -> None:
     assert told["limit_used_pct"] == pytest.approx(65)
     assert told["limit_ahead"] == 1
     assert told["held_s"] == 3 * 3600
+
+
+def test_rows_tell_nothing_of_what_sealed_hours_take(store: Store) -> None:
+    """While no hour is sealed, and of the time before, growth says nothing of when the limit is reached."""
+    policy = RetentionPolicy.of(30 * 24 * HOUR, 20 * GB)
+    for since in (None, BEGAN + 4 * HOUR, BEGAN + 3 * HOUR):
+        retention = Measured(store, policy)
+        retention.sealed = since
+        meter = StoreMeter(store, retention, disk=Ground())
+        found: dict[str, Any] = {}
+        for minute in range(0, 5 * 60 + 1, 5):
+            # A gigabyte an hour as rows, a tenth of it once they are sealed.
+            grows = min(minute, 180) + max(minute - 180, 0) // 10
+            retention.told = StoreSize(GB * grows // 60, 0, GB)
+            found = values(meter, BEGAN + minute * MINUTE)
+        if since == BEGAN + 3 * HOUR:
+            assert found["limit_reached_s"] == pytest.approx(168 * 3600, rel=0.02)
+            assert meter.outlook is not None
+        else:
+            assert found["limit_reached_s"] is found["limit_ahead"] is Absence.WINDOW
+            assert meter.outlook is None
+
+
+def test_what_the_limit_does(store: Store) -> None:
+    """When it is reached, where that is before ``keep``; and that it was."""
+    retention = Measured(store, RetentionPolicy.of(30 * 24 * HOUR, 2 * GB))
+    meter = StoreMeter(store, retention, disk=Ground())
+    for minute in range(0, 181, 5):
+        retention.told = StoreSize(GB + GB // 10 * minute // 60, 0, GB)
+        values(meter, BEGAN + minute * MINUTE)
+    assert meter.outlook is not None
+    assert meter.outlook._replace(reached=None) == (2 * GB, None, False)
+    assert meter.outlook.reached == pytest.approx(BEGAN + 10 * HOUR, abs=2_000)
+    retention.cut = True
+    retention.told = StoreSize(GB, 0, GB)
+    values(meter, BEGAN + 4 * HOUR)
+    assert meter.outlook.missed
 
 
 @pytest.mark.parametrize("every", [1, 4, 7, 60])

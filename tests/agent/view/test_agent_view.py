@@ -186,6 +186,18 @@ def test_what_is_not_known_of_the_store() -> None:
     assert store_lines(None, NOW, 80) == ()
 
 
+def test_a_file_that_was_set_aside() -> None:
+    """What happened to the store stands below it for as long as that is news, harmless to a terminal."""
+    words = "the store x.db is damaged: it is set aside as x.db.damaged-1\x1b[2J; a new store replaces it"
+    lines = store_lines(store_of(begun_anew=1, incident=words), NOW, 120)
+    told = "".join(line.text for line in lines)
+    assert "store: the store x.db is damaged: it is set aside as x.db.damaged-1" in told
+    assert "\x1b" not in told
+    assert "set aside" not in "".join(
+        line.text for line in store_lines(store_of(begun_anew=0, incident=words), NOW, 120)
+    )
+
+
 def test_a_store_with_an_alert_comes_first(stored: StoreReader, judging: RuleConfig) -> None:
     """What is wrong stands before what is well."""
     frame = replace(

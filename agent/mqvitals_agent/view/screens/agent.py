@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.text.figure import age, number, number_of, quantity, size
+from mqvitals_agent.text.figure import age, day, number, number_of, quantity, size
 from mqvitals_agent.text.severity import WIDEST, Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, labelled, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, fit, safe
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
 
 _AHEAD = metric("store", "limit_ahead").values["YES"]
+_ANEW = metric("store", "begun_anew").values["YES"]
+_FAR_S = 366 * 86_400
 _ASSUMPTION = (
     f"CPU is an estimate: {REPLY_CPU_US} us in the queue manager (MSTR) for each reply are assumed, not measured;"
     " polling.intervals makes a command rarer"
@@ -83,9 +85,12 @@ def store_lines(store: Item | None, now: int, width: int) -> tuple[Line, ...]:
         return ()
     measured = store.values.get("used_bytes")
     when = "never measured" if measured is None or measured.ts is None else f"measured {age(now - measured.ts)} ago"
-    words = "; ".join((_held(store), _growth(store), _disk(store), when))
+    words = "; ".join((_held(store), _growth(store, now), _disk(store), when))
     text = f"store: {'stale, ' if store.stale else ''}{words}"
-    return tuple(_signed(store.health, text, width, Tone.STALE if store.stale else Tone.PLAIN, str(store.name)))
+    lines = _signed(store.health, text, width, Tone.STALE if store.stale else Tone.PLAIN, str(store.name))
+    incident = store.values.get("incident")
+    lost = _value(store, "begun_anew") == _ANEW and incident is not None and isinstance(incident.value, str)
+    return (*lines, *(_warned(f"store: {safe(str(incident.value))}", width) if incident is not None and lost else ()))
 
 
 def _held(store: Item) -> str:
@@ -98,14 +103,18 @@ def _held(store: Item) -> str:
     return f"{used}, {most}; the oldest sample is {held} old, {kept}{why}"
 
 
-def _growth(store: Item) -> str:
+def _growth(store: Item, now: int) -> str:
     grows = _value(store, "growth_bytes_per_h")
     if grows is None:
         return f"growth: {_figure(store, 'growth_bytes_per_h')}"
     if grows <= 0:
         return "does not grow"
     ahead = _value(store, "limit_ahead")
-    reached = f", limit reached in {_figure(store, 'limit_reached_s')}" if ahead == _AHEAD else ""
+    left = _value(store, "limit_reached_s")
+    reached = ""
+    if ahead == _AHEAD and left is not None:
+        on = day(now + int(left * 1000)) if left < _FAR_S else "a day far ahead"
+        reached = f", limit reached in {_figure(store, 'limit_reached_s')}, on {on}: then the oldest samples go"
     return f"grows {_figure(store, 'growth_bytes_per_h')}{reached}"
 
 
