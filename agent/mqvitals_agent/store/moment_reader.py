@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +27,7 @@ from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.moment import CurrentRows, MomentQuery
 from mqvitals_agent.store.rows.samples.moment_history import Looked
 from mqvitals_agent.store.rows.samples.moment_links import LinksThen, ObjectLink, link_then
+from mqvitals_agent.store.rows.samples.moment_sealed import OpenHours
 from mqvitals_agent.store.rows.samples.objects import ObjectTimes, read_owners_as_of, read_times
 from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.history import HOUR_MS
@@ -52,7 +54,7 @@ class KeptMoments:
     ``alerts``: by number, as they were stored when they were read. ``past``: of objects alone.
     """
 
-    __slots__ = ("alerts", "kinds", "links", "objects", "past", "single")
+    __slots__ = ("alerts", "hours", "kinds", "links", "objects", "past", "single")
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str], Mapping[int, ObjectTimes]] = {}
@@ -60,6 +62,7 @@ class KeptMoments:
         self.links: dict[tuple[str, str, str], LinksThen] = {}
         self.single: dict[int, KindThen] = {}
         self.alerts: dict[int, StoredAlert] = {}
+        self.hours = OpenHours()
         self.past = KeptPast()
 
 
@@ -236,7 +239,7 @@ class MomentReader(StoreReader):
         self._metric(kind, metric)
         found: list[tuple[float, ObjectName, CurrentValue]] = []
         for owner in self.owners():
-            with self._query() as connection:
+            with self._at_once() as connection:
                 numbers = self._moment(kind, (metric,)).leaders(connection, owner.name, metric, count)
             values = self._values(owner.name, kind, (metric,), numbers=numbers)
             found += [
@@ -282,7 +285,7 @@ class MomentReader(StoreReader):
     def current(self, name: ObjectName) -> Mapping[str, CurrentValue]:
         """The value, or the reason of its absence, that every metric of an object had."""
         self._kind(name.kind)
-        with self._query() as connection:
+        with self._at_once() as connection:
             number = self._number(connection, name)
             query = self._moment(name.kind, None)
             known = self._kept.single.get(number)
@@ -332,6 +335,20 @@ class MomentReader(StoreReader):
         there = {number for number, each in objects.items() if each.first <= self.at < each.gone}
         return self._values(owner, kind, metrics, numbers=links.naming(value, then, there, doubtful=doubtful))
 
+    @contextmanager
+    def _at_once(self) -> Iterator[sqlite3.Connection]:
+        """A query of several statements: what is sealed between them must not be missed."""
+        with self._query() as connection:
+            if connection.in_transaction:
+                yield connection
+                return
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
     def _objects(self, connection: sqlite3.Connection, owner: str, kind: str) -> Mapping[int, ObjectTimes]:
         found = self._kept.objects.get((owner, kind))
         if found is None:
@@ -355,7 +372,7 @@ class MomentReader(StoreReader):
         """``current`` of the objects of a kind of an owner that were there; only of those with these names or numbers."""
         self._kind(kind)
         key = owner, kind, None if metrics is None else frozenset(metrics)
-        with self._query() as connection:
+        with self._at_once() as connection:
             query = self._moment(kind, metrics)
             objects = self._objects(connection, owner, kind)
             there = {
@@ -493,4 +510,4 @@ class MomentReader(StoreReader):
         self._look_at_columns()
         tables = self._tables[kind]
         present, kept = (self._columns.get(name, frozenset()) for name in (tables.current, tables.history))
-        return MomentQuery(self._kind(kind), tables, present, kept, self.at, metrics)
+        return MomentQuery(self._kind(kind), tables, present, kept, self.at, metrics, self._kept.hours)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,10 +16,15 @@ from mqvitals_agent.connection.recording import open_recording
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.replay import ReplayCycle, ReplayPace, ReplaySummary, replay
+from mqvitals_agent.store.file.backup import back_up
+from mqvitals_agent.store.file.schema import open_writer
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, Owner
 from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
 from mqvitals_agent.store.rows.samples.steps import TimeStep
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
+from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
+from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, SILENCES, FrameRequest, read_frame
 from mqvitals_agent.view.object.past_alerts import alerts_then
@@ -201,6 +207,43 @@ def test_random_figures_equal_those_of_plain_sql(watched: tuple[StoreReader, lis
         assert rows[name][metric].value == value, (at, name, metric)
         checked += 1
     plain.close()
+
+
+def test_sealing_changes_nothing_that_is_told(watched: tuple[StoreReader, list[Seen]], tmp_path: Path) -> None:
+    """300 random places at random moments tell the same while hours are sealed, and when all are."""
+    reader, _ = watched
+    draw = random.Random(7)
+    path = tmp_path / "sealed.db"
+    back_up(reader.path, path)
+    plain = sqlite3.connect(path)
+    first, last = plain.execute("SELECT min(ts), max(ts) FROM snapshot").fetchone()
+    rows = plain.execute("SELECT count(*) FROM sample_queue").fetchone()
+    owners = [each.name for each in reader.owners()]
+    places = [(draw.choice(owners), draw.choice(sorted(KINDS)), draw.randint(first, last)) for _ in range(300)]
+    told = [_told(reader, *place) for place in places]
+    assert sum(map(bool, told)) > 100
+    tables = tables_of(KINDS)
+    with closing(open_writer(path, tables.values())) as writer, StoreReader.open(path) as sealed:
+        steps = Sealer(tables, set()).round(writer, last + SEAL_AFTER_MS + 2 * HOUR_MS)
+        stages = 0
+        for number, _ in enumerate(steps):
+            # Sealed are kinds one after the other: in the middle some have chunks, some rows, one both.
+            if number % 400 == 200:
+                some = draw.sample(range(len(places)), 30)
+                for place in some:
+                    assert _told(sealed, *places[place]) == told[place], (number, places[place])
+                stages += 1
+        assert stages > 3
+        assert [_told(sealed, *place) for place in places] == told
+        assert plain.execute("SELECT count(*) FROM sample_queue").fetchone() == (0,)
+        of_queues = "SELECT sum(n) FROM chunk AS c JOIN chunk_layout AS l ON l.id = c.layout WHERE l.kind = 'queue'"
+        assert plain.execute(of_queues).fetchone() == rows
+    plain.close()
+
+
+def _told(reader: StoreReader, owner: str, kind: str, at: int) -> dict[ObjectName, dict[str, CurrentValue]]:
+    """All that is told of the objects of a kind at a moment."""
+    return {name: dict(values.items()) for name, values in reader.as_of(at).current_by_kind(owner, kind).items()}
 
 
 def test_steps_lead_over_every_cycle_and_back(watched: tuple[StoreReader, list[Seen]]) -> None:

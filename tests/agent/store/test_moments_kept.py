@@ -1,11 +1,15 @@
-"""What was read as of one moment serves others: a reader that goes through time tells what a fresh one does."""
+"""What was read as of one moment serves others: a reader that goes through time tells what a fresh one does, also of hours
+that are sealed meanwhile.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +18,13 @@ from hypothesis import strategies as st
 
 from mqsamples.examples import COSTLY
 from mqvitals_agent.store import kept_past
+from mqvitals_agent.store.file.schema import open_writer
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.samples import moment_history
+from mqvitals_agent.store.rows.samples import moment_history, moment_rows
 from mqvitals_agent.store.rows.samples.moment_links import link_then
+from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer, SealStep
+from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence
@@ -47,7 +54,9 @@ FEW = MANY | {"_FEW": QUEUES, "_MOST_SEEKS": QUEUES}
 def these(sizes: Mapping[str, int]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, size in sizes.items():
-            patch.setattr(moment_history, name, size)
+            for module in (moment_history, moment_rows):
+                if hasattr(module, name):
+                    patch.setattr(module, name, size)
         yield
 
 
@@ -242,3 +251,90 @@ def test_the_past_of_an_object_is_read_on(
                 assert repr(then.poll_columns(name, metrics, **columns)) == repr(
                     anew.poll_columns(name, metrics, **columns)
                 )
+
+
+HOUR_MS = 3_600_000
+EVERY_MS = 1_300_000
+"""Between two cycles: hours have two or three, and sometimes nothing of an object."""
+LOOKBACK_MS = 3 * HOUR_MS
+
+
+def sealing(path: Path, make: Any, now: int) -> Generator[SealStep]:
+    """Seals a store in steps, each of which is committed."""
+    tables = tables_of(make.kinds)
+    with closing(open_writer(path, tables.values())) as connection:
+        yield from Sealer(tables, set(), lambda: 0.0).round(connection, now)
+
+
+def leading_at(reader: StoreReader, at: int) -> list[tuple[ObjectName, Any]]:
+    return [*reader.as_of(at).leading("queue", "depth", 3), *reader.as_of(at).leading("queue", "puts", 2)]
+
+
+@COSTLY
+@given(seed=st.integers(0, 1 << 32), metrics=METRICS, sizes=st.sampled_from([MANY, FEW]))
+def test_sealing_changes_nothing(
+    seed: int,
+    metrics: tuple[str, ...] | None,
+    sizes: dict[str, int],
+    make: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Wherever it stands, whichever way leads to a moment, and when records come late or the clock is set back meanwhile."""
+    draw = random.Random(seed)
+    folder = tmp_path_factory.mktemp("sealed")
+    plain, sealed = folder / "plain.db", folder / "sealed.db"
+    cycles = cycles_of(draw, 6, 14)
+    start = make.ts(0)
+    last = start + EVERY_MS * len(cycles)
+    now = last + SEAL_AFTER_MS + draw.choice([-2, 1, 2]) * HOUR_MS
+    for path in (plain, sealed):
+        with Store.open(path, kinds=make.kinds) as store:
+            for number, kinds in enumerate(cycles, start=1):
+                write(store, make, number, kinds, start + EVERY_MS * number)
+    with (
+        StoreReader.open(plain, kinds=make.kinds) as before,
+        StoreReader.open(sealed, kinds=make.kinds) as known,
+        these(sizes | {"LOOKBACK_MS": LOOKBACK_MS}),
+    ):
+        later = 0
+        for _ in range(6):
+            with closing(sealing(sealed, make, now)) as steps:
+                done = sum(1 for _ in islice(steps, draw.randint(0, 60)))
+            match draw.choice(["nothing", "nothing", "late record", "clock set back"]):
+                case "late record":
+                    record = _record(make, draw, start, last)
+                    for path in (plain, sealed):
+                        _write(path, make, len(cycles) + later, record, ts=last + 1_000 * (later + 1))
+                    later += 1
+                case "clock set back" if later == 0:
+                    back = draw.randint(start + EVERY_MS, last)
+                    for path in (plain, sealed):
+                        with Store.open(path, kinds=make.kinds) as store:
+                            write(store, make, len(cycles) + 1, draw_told(seed), back)
+                case _:
+                    pass
+            for _ in range(4):
+                at = draw.randint(start, last + 50_000)
+                assert told_at(known, at, metrics) == told_at(before, at, metrics), (at, done)
+                with (
+                    StoreReader.open(plain, kinds=make.kinds) as fresh,
+                    StoreReader.open(sealed, kinds=make.kinds) as fresh_of_sealed,
+                ):
+                    assert told_at(fresh_of_sealed, at, metrics) == told_at(fresh, at, metrics), (at, done)
+                    assert leading_at(fresh_of_sealed, at) == leading_at(fresh, at), (at, done)
+
+
+def draw_told(seed: int) -> list[str]:
+    draw = random.Random(seed)
+    return [draw.choice(TOLD) for _ in range(6)]
+
+
+def _record(make: Any, draw: random.Random, start: int, last: int) -> Reading:
+    end = draw.randint(start, last)
+    name = make.queue(f"Q{draw.randint(0, 5)}", draw.choice(OWNERS))
+    return Reading(name, "SMF", end, {"puts": draw.randint(0, 9)}, 10_000, source=Source.SMF)
+
+
+def _write(path: Path, make: Any, cycle: int, record: Reading, ts: int) -> None:
+    with Store.open(path, kinds=make.kinds) as store:
+        store.write(replace(make.snapshot(cycle, record, owner=record.object.owner), ts=ts), make.verdict())

@@ -16,7 +16,9 @@ from typing import Any
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.samples.moment_history import Looked, MomentHistory
+from mqvitals_agent.store.rows.samples.moment_history import ANY, POLLED, Looked, MomentHistory
+from mqvitals_agent.store.rows.samples.moment_rows import check_columns
+from mqvitals_agent.store.rows.samples.moment_sealed import OpenHours, SampleCondition
 from mqvitals_agent.store.rows.samples.moment_values import (
     LASTING,
     CurrentRow,
@@ -66,12 +68,14 @@ class MomentQuery(MomentHistory):
         kept: frozenset[str],
         at: int,
         metrics: Collection[str] | None = None,
+        hours: OpenHours | None = None,
     ) -> None:
         """``at`` is the moment, ms UTC; ``present`` and ``kept`` are the columns that the tables of current state and of
-        history have: a store may be older than the vocabulary; ``metrics`` are those wanted, None: all.
+        history have: a store may be older than the vocabulary; ``metrics`` are those wanted, None: all; ``hours`` as
+        of ``MomentHistory``.
         """
         self._wanted = frozenset(tables.metrics if metrics is None else metrics)
-        super().__init__(kind, tables, kept, at, self._wanted | saying_why(kind.name, self._wanted))
+        super().__init__(kind, tables, kept, at, self._wanted | saying_why(kind.name, self._wanted), hours)
         self._cells = tuple(name for name in tables.metrics if name in present and name in self._wanted)
         self._exists = bool(present)
 
@@ -84,12 +88,12 @@ class MomentQuery(MomentHistory):
         added to. Raises sqlite3.Error, TypeError, ValueError.
         """
         polled = rows.polled
-        asked = self._look_back(connection, owner, polled, "s.polled", self._numbers, looked)
+        asked = self._look_back(connection, owner, polled, POLLED, self._numbers, looked)
         silent = [number for number, sample in asked.items() if not sample.answered]
         answered = dict(asked)
         for number in silent:
             del answered[number]
-        answered |= self._look_back(connection, owner, silent, f"s.polled AND {self._answered}", self._numbers, looked)
+        answered |= self._look_back(connection, owner, silent, self.answered, self._numbers, looked)
         facts = MomentFacts(
             self.kind,
             self.at,
@@ -100,7 +104,7 @@ class MomentQuery(MomentHistory):
             self._undone(connection, owner, polled),
             self._others(connection, owner, rows, answered, looked),
         )
-        records = self._records(connection, rows.recorded, last)
+        records = self._records(connection, owner, rows.recorded, last)
         return {
             number: ObjectThen(
                 facts,
@@ -128,7 +132,7 @@ class MomentQuery(MomentHistory):
             f" WHERE r.{where} ORDER BY r.object_id, r.ts, r.probe",
             parameters,
         ).fetchall()
-        self._check(rows, 5, self._cells)
+        check_columns(rows, [self.tables.types[name] for name in self._cells], first=5)
         reasons: dict[str | None, Mapping[str, Absence]] = {None: {}}
         for number, source, probe, changed, absent, *cells in rows:
             missing = reasons.get(absent)
@@ -182,8 +186,7 @@ class MomentQuery(MomentHistory):
         for of_probe in wanted.values():
             # One answer of a probe has most of its metrics.
             names = tuple(of_probe)
-            listed = "".join(f', s."{name}"' for name in names)
-            together = f"coalesce(NULL, NULL{listed}) IS NOT NULL"
+            together = SampleCondition(any_of=names)
             numbers = set().union(*of_probe.values())
             samples = self._look_back(connection, owner, numbers, together, names, looked)
             rest: dict[int, list[str]] = {}
@@ -200,7 +203,7 @@ class MomentQuery(MomentHistory):
                 continue
             for name in names:
                 those = [number for number, lacking in rest.items() if name in lacking]
-                alone = self._look_back(connection, owner, those, f's."{name}" IS NOT NULL', (name,), looked)
+                alone = self._look_back(connection, owner, those, SampleCondition(any_of=(name,)), (name,), looked)
                 found |= {(number, name): (sample.ts, sample.cells[0]) for number, sample in alone.items()}
         return found
 
@@ -226,12 +229,16 @@ class MomentQuery(MomentHistory):
     # -- records -----------------------------------------------------------------------------------------------------
 
     def _records(
-        self, connection: sqlite3.Connection, rows: Mapping[tuple[int, int], Sequence[CurrentRow]], last: int
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        rows: Mapping[tuple[int, int], Sequence[CurrentRow]],
+        last: int,
     ) -> dict[int, dict[str, CurrentValue]]:
         """By number, the values of the newest records of each source that had ended by then."""
         found: dict[int, dict[str, CurrentValue]] = {}
         for (number, source), of_source in rows.items():
-            samples = list(self._newest_records(connection, number, source))
+            samples = list(self._newest_records(connection, owner, number, source))
             values = found.setdefault(number, {})
             for row in of_source:
                 for metric, now in self._reported(row):
@@ -259,11 +266,13 @@ class MomentQuery(MomentHistory):
         unanswered = Absence.STALE if stale else None
         return CurrentValue(value, sample.ts, row.probe, sample.ts, unanswered, Source(source), sample.interval_ms)
 
-    def _newest_records(self, connection: sqlite3.Connection, number: int, source: int) -> Iterator[HistoryRow]:
+    def _newest_records(
+        self, connection: sqlite3.Connection, owner: str, number: int, source: int
+    ) -> Iterator[HistoryRow]:
         """The newest records of an object, newest first."""
         ends = connection.execute(
             "SELECT ts FROM record WHERE object_id = ? AND source = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT ?",
             (number, source, FIRST_MOMENT, self.at, NEWEST_RECORDS),
         ).fetchall()
         for (ts,) in ends:
-            yield from self._samples_at(connection, moment(ts), (number,), "1", self._numbers, source).values()
+            yield from self._samples_at(connection, owner, moment(ts), (number,), ANY, self._numbers, source).values()

@@ -1,94 +1,101 @@
-"""Rows of history as of a past moment: the newest of each of thousands of objects, and what holds for the next moment too."""
+"""History as of a past moment: the newest sample of each of thousands of objects, and what holds for the next moment too.
 
-# ruff: noqa: S608 - table and columns are the vocabulary's, checked where the tables are made
+Samples of hours that are sealed are in chunks, with what rows there are of the same time laid over them; those of later
+hours are rows.
+"""
+
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
+from mqvitals_agent.store.rows.samples.moment_rows import MomentRows
+from mqvitals_agent.store.rows.samples.moment_sealed import OpenFor, OpenHours, SampleCondition, SampleRow
 from mqvitals_agent.store.rows.samples.moment_values import HistoryRow
-from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment, types_of
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, OpenSamples
+from mqvitals_agent.store.rows.sealed.chunk_rows import hour_of_ts
+from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment
 from mqvitals_rules.vocabulary.metric import Kind, Value
 
-LOOKBACK_MS: Final = 6 * 3_600_000
+LOOKBACK_MS: Final = 6 * HOUR_MS
 """A metric has no value at a moment when it was last reported longer than this before."""
+
+POLLED: Final = SampleCondition(polled=True)
+ANY: Final = SampleCondition()
 
 _READ_WHOLE: Final = 2
 """Snapshots that are read for all objects before the rest is looked for one by one."""
 _FEW: Final = 64
-"""So many objects are looked for one by one at once, and a snapshot that had no more of those looked for leads no further."""
+"""So many objects are looked for one by one at once."""
 _LOOKED_THROUGH: Final = 40
 """Snapshots that are looked through for one in which the objects were polled."""
-_SEEK_ROWS: Final = 7
-"""To look for one object takes as long as this many rows when all objects are read."""
-_MOST_SEEKS: Final = 3_000
-"""The most objects that are looked for one by one."""
-_LEADERS: Final = 8
-"""Where more are missing, so many of them are looked for; the newest snapshot of these is read for all."""
 
 
 class LookedBack(NamedTuple):
-    """The newest rows of history as of a moment (ms UTC) by number, and the objects of which there was none."""
+    """The newest samples as of a moment (ms UTC) by number, and the objects of which there was none."""
 
     at: int
     rows: Mapping[int, HistoryRow]
     missing: frozenset[int]
 
 
-Looked = dict[tuple[str, tuple[str, ...]], LookedBack]
-"""By condition and metrics."""
+Looked = dict[tuple[SampleCondition | int, tuple[str, ...]], LookedBack]
+"""By condition and metrics, or of one object looked for alone by its number and metrics."""
 
 
 class MomentHistory:
-    """Reads rows of history of one kind as of a moment."""
+    """Reads samples of one kind as of a moment. All that it is asked is of one moment of the store."""
 
-    def __init__(self, kind: Kind, tables: KindTables, kept: frozenset[str], at: int, metrics: Collection[str]) -> None:
-        """``at`` is the moment, ms UTC; ``kept`` are the columns that the table has, ``metrics`` those to be read."""
+    def __init__(
+        self,
+        kind: Kind,
+        tables: KindTables,
+        kept: frozenset[str],
+        at: int,
+        metrics: Collection[str],
+        hours: OpenHours | None = None,
+    ) -> None:
+        """``at`` is the moment, ms UTC; ``kept`` are the columns that the table has, ``metrics`` those to be read.
+
+        ``hours`` are sealed ones that other moments opened, and is added to.
+        """
         self.kind = kind
         self.tables = tables
         self.at = at
         self._columns = tuple(name for name in tables.numbers if name in kept)
         self._numbers = tuple(name for name in self._columns if name in metrics)
-        self._answered = self._answer_condition()
+        own = tuple(
+            metric.name
+            for metric in kind.metrics
+            if metric.command == kind.poll_command and metric.name in frozenset(self._columns)
+        )
+        self._answering = own or self._columns
+        self.answered = SampleCondition(polled=True, any_of=self._answering, answers=True)
+        self._rows = MomentRows(tables, SampleCondition(any_of=self._answering, answers=True))
+        self._hours = OpenHours() if hours is None else hours
 
     @staticmethod
     def are_few(numbers: Collection[object]) -> bool:
         """Whether so many objects are looked for one by one."""
         return len(numbers) <= _FEW
 
-    def _answer_condition(self) -> str:
-        """A condition: a row of history holds something of the poll of the kind."""
-        command, columns = self.kind.poll_command, frozenset(self._columns)
-        own = [metric.name for metric in self.kind.metrics if metric.command == command and metric.name in columns]
-        listed = "".join(f', s."{name}"' for name in own or self._columns)
-        return f"coalesce(NULL, NULL{listed}) IS NOT NULL"
-
-    def _check(self, rows: Sequence[tuple[Any, ...]], first: int, names: Sequence[str]) -> None:
-        """Raises TypeError where a cell of the columns from ``first`` on is no value of its metric."""
-        if not rows:
-            return
-        types = types_of(self.tables.types[name] for name in names)
-        for column, known in zip(list(zip(*rows, strict=True))[first:], types, strict=True):
-            foreign = set(map(type, column)) - known
-            if foreign:
-                raise TypeError(f"a {foreign.pop().__name__} is no value of this metric")
-
     def _look_back(
         self,
         connection: sqlite3.Connection,
         owner: str,
         numbers: Collection[int],
-        condition: str,
+        condition: SampleCondition,
         metrics: Sequence[str],
         looked: Looked | None = None,
     ) -> dict[int, HistoryRow]:
-        """The newest row of each object that fulfils ``condition`` (a text of ours).
+        """The newest sample of each object that fulfils ``condition``.
 
         Most objects are in the newest snapshots, which are read for all of them. What was found as of another moment holds
-        where nothing was polled between them. Where many are left, as in an outage or of a slower probe, the newest snapshot
-        of a few of them is that of most. The others are found one by one. ``looked`` takes what was found.
+        where nothing was polled between them. The rest is looked for in rows, and then in sealed hours, the newest first.
+        ``looked`` takes what was found.
         """
         found: dict[int, HistoryRow] = {}
         rest = set(numbers) if self._columns else set()
@@ -96,7 +103,7 @@ class MomentHistory:
         for ts in newest:
             if not rest:
                 break
-            found.update(self._samples_at(connection, ts, rest, condition, metrics))
+            found.update(self._samples_at(connection, owner, ts, rest, condition, metrics))
             rest.difference_update(found)
         key = condition, tuple(metrics)
         before = None if looked is None or not rest else looked.get(key)
@@ -111,38 +118,25 @@ class MomentHistory:
             rest.difference_update(found)
         else:
             before = None
-        led_to = len(rest)
-        while len(rest) > _MOST_SEEKS or (len(rest) > _FEW and led_to > _FEW):
-            some = sorted(rest)[:: max(len(rest) // _LEADERS, 1)]
-            led = {each: self._newest_ts(connection, owner, each, condition) for each in some}
-            last = max((ts for ts in led.values() if ts is not None), default=None)
-            if last is None:
-                rest.difference_update(some)
-                led_to = 0
-                continue
-            there = self._samples_at(connection, last, rest, condition, metrics)
-            for number in self._polled_after(connection, owner, last, there, condition):
-                del there[number]
-            found.update(there)
-            led_to = len(there)
-            rest.difference_update(there, (each for each, ts in led.items() if ts is None))
-        if len(rest) > _FEW and len(rest) * _SEEK_ROWS > max(rest) - min(rest):
-            until = self.at if before is None or not before.missing.issuperset(rest) else before.at - LOOKBACK_MS
-            found.update(self._scan(connection, owner, rest, condition, metrics, until))
-            rest.clear()
-        for number in rest:
-            until = self.at
-            if before is not None and number in before.missing:
-                until = min(until, before.at - LOOKBACK_MS)
-            one = self._newest_ts(connection, owner, number, condition, until)
-            if one is not None:
-                found.update(self._samples_at(connection, one, (number,), condition, metrics))
+        missing = (frozenset[int](), 0) if before is None else (before.missing, before.at - LOOKBACK_MS)
+        if rest:
+            first = max(self.at - LOOKBACK_MS, self._sealed_until(connection))
+            if first <= self.at:
+                times = self._rows.newest(connection, owner, rest, condition, first, self.at, missing)
+                found.update(self._at_times(connection, owner, times, condition, metrics))
+                rest.difference_update(found)
+        for hour in self._sealed_hours(connection) if rest else ():
+            times = self._newest_in_hour(connection, owner, hour, rest, condition, missing)
+            found.update(self._at_times(connection, owner, times, condition, metrics))
+            rest.difference_update(found)
+            if not rest:
+                break
         if looked is not None and numbers:
             looked[key] = LookedBack(self.at, found, frozenset(each for each in numbers if each not in found))
         return found
 
     def _holds(self, connection: sqlite3.Connection, owner: str, at: int, newest: Sequence[int]) -> bool:
-        """Whether rows that were the newest as of ``at`` are those of this moment, as far as they are from before it.
+        """Whether samples that were the newest as of ``at`` are those of this moment, as far as they are from before it.
 
         ``newest`` are the newest snapshots by then, which are looked through already.
         """
@@ -153,45 +147,6 @@ class MomentHistory:
             (owner, at, newest[-1] if newest else self.at + 1),
         ).fetchone()
         return row is None
-
-    def _scan(
-        self,
-        connection: sqlite3.Connection,
-        owner: str,
-        numbers: Collection[int],
-        condition: str,
-        metrics: Sequence[str],
-        until: int,
-    ) -> dict[int, HistoryRow]:
-        """The newest row by ``until`` (ms UTC) of each of many objects of which most have none: all are looked through once."""
-        rows = connection.execute(
-            f"SELECT s.object_id, max(s.ts) FROM snapshot AS t CROSS JOIN {self.tables.history} AS s WHERE t.owner = ?"
-            " AND t.ts BETWEEN ? AND ? AND s.ts = t.ts AND s.object_id BETWEEN ? AND ?"
-            f" AND s.source = {POLL} AND {condition} GROUP BY s.object_id",
-            (owner, max(self.at - LOOKBACK_MS, FIRST_MOMENT), min(until, self.at), min(numbers), max(numbers)),
-        ).fetchall()
-        by_time: dict[int, set[int]] = {}
-        for number, ts in rows:
-            if number in numbers:
-                by_time.setdefault(moment(ts), set()).add(number)
-        found: dict[int, HistoryRow] = {}
-        for ts, those in by_time.items():
-            found.update(self._samples_at(connection, ts, those, condition, metrics))
-        return found
-
-    def _polled_after(
-        self, connection: sqlite3.Connection, owner: str, ts: int, numbers: Collection[int], condition: str
-    ) -> list[int]:
-        """Those of the objects of which there is a later row than ``ts`` that fulfils ``condition``."""
-        if not numbers:
-            return []
-        rows = connection.execute(
-            f"SELECT DISTINCT s.object_id FROM snapshot AS t CROSS JOIN {self.tables.history} AS s WHERE t.owner = ?"
-            " AND t.ts > ? AND t.ts <= ? AND s.ts = t.ts AND s.object_id BETWEEN ? AND ?"
-            f" AND s.source = {POLL} AND {condition}",
-            (owner, ts, self.at, min(numbers), max(numbers)),
-        )
-        return [number for (number,) in rows if number in numbers]
 
     def leaders(self, connection: sqlite3.Connection, owner: str, metric: str, count: int) -> frozenset[int]:
         """The numbers of some objects of ``owner``, among them the ``count`` with the greatest values above 0 of a
@@ -205,16 +160,23 @@ class MomentHistory:
         if metric not in self._columns:
             return frozenset()
         for ts in self._newest_snapshots(connection, owner, _LOOKED_THROUGH):
-            rows = connection.execute(
-                f'SELECT object_id, "{metric}" FROM {self.tables.history} AS s JOIN object AS o ON o.id = s.object_id'
-                f' WHERE s.ts = ? AND s.source = {POLL} AND s.polled AND o.owner = ? ORDER BY "{metric}" DESC LIMIT ?',
-                (ts, owner, count),
-            ).fetchall()
+            rows = list(self._greatest(connection, owner, ts, metric, count))
             found.update(number for number, value in rows if value is not None and value > 0)
             looked += bool(rows)
             if looked == _READ_WHOLE:
                 break
         return frozenset(found)
+
+    def _greatest(
+        self, connection: sqlite3.Connection, owner: str, ts: int, metric: str, count: int
+    ) -> Iterable[tuple[int, Any]]:
+        if ts >= self._sealed_until(connection):
+            return self._rows.greatest(connection, owner, ts, metric, count)
+        query = "SELECT id FROM object WHERE owner = ? AND kind = ?"
+        numbers = {integer(number) for (number,) in connection.execute(query, (owner, self.kind.name))}
+        samples = self._samples_at(connection, owner, ts, numbers, POLLED, (metric,)) if numbers else {}
+        values = [(number, sample.cells[0]) for number, sample in samples.items()]
+        return sorted(values, key=lambda each: -1 if each[1] is None else each[1], reverse=True)[:count]
 
     def _newest_snapshots(self, connection: sqlite3.Connection, owner: str, count: int = _READ_WHOLE) -> list[int]:
         rows = connection.execute(
@@ -229,61 +191,170 @@ class MomentHistory:
         ).fetchone()
         return self.at if row[0] is None else moment(row[0])
 
-    def _newest_ts(
-        self, connection: sqlite3.Connection, owner: str, number: int, condition: str, until: int | None = None
-    ) -> int | None:
-        row = connection.execute(
-            f"SELECT t.ts FROM snapshot AS t CROSS JOIN {self.tables.history} AS s WHERE t.owner = ? AND t.ts BETWEEN ? AND ?"
-            f" AND s.ts = t.ts AND s.object_id = ? AND s.source = {POLL} AND {condition} ORDER BY t.ts DESC LIMIT 1",
-            (owner, max(self.at - LOOKBACK_MS, FIRST_MOMENT), self.at if until is None else until, number),
-        ).fetchone()
-        return None if row is None else moment(row[0])
-
-    def _samples_at(
-        self,
-        connection: sqlite3.Connection,
-        ts: int,
-        numbers: Collection[int],
-        condition: str,
-        metrics: Sequence[str],
-        source: int = POLL,
-    ) -> dict[int, HistoryRow]:
-        columns = "".join(f', s."{name}"' for name in metrics)
-        # The objects of an owner have numbers close together: several owners may have been asked at once.
-        rows = connection.execute(
-            f"SELECT s.object_id, s.interval_ms, {self._answered}{columns} FROM {self.tables.history} AS s"
-            f" WHERE s.ts = ? AND s.object_id BETWEEN ? AND ? AND s.source = ? AND {condition}",
-            (ts, min(numbers), max(numbers), source),
-        ).fetchall()
-        self._check(rows, 3, metrics)
-        return {
-            row[0]: HistoryRow(ts, None if row[1] is None else integer(row[1]), bool(row[2]), row[3:])
-            for row in rows
-            if row[0] in numbers
-        }
-
     def _each_alone(
         self, connection: sqlite3.Connection, owner: str, number: int, names: tuple[str, ...], looked: Looked | None
     ) -> dict[tuple[int, str], tuple[int, Value]]:
-        """Number and metric -> when an object reported it last and its value, as far as it did: all in one reading."""
-        key = f"each of {number}", names
-        before = None if looked is None else looked.get(key)
+        """Number and metric -> when an object reported it last and its value, as far as it did."""
+        before = None if looked is None else looked.get((number, names))
         until = self.at
         if before is not None and not before.rows and self._holds(connection, owner, before.at, ()):
             # There was none: only what had ended by the time looked at before is new.
             until = min(until, before.at - LOOKBACK_MS)
-        newest = ", ".join(f'max(CASE WHEN s."{name}" IS NOT NULL THEN s.ts END)' for name in names)
-        row = connection.execute(
-            f"SELECT {newest} FROM snapshot AS t CROSS JOIN {self.tables.history} AS s WHERE t.owner = ?"
-            f" AND t.ts BETWEEN ? AND ? AND s.ts = t.ts AND s.object_id = ? AND s.source = {POLL}",
-            (owner, max(self.at - LOOKBACK_MS, FIRST_MOMENT), until, number),
-        ).fetchone()
-        found: dict[tuple[int, str], tuple[int, Value]] = {}
+        first = max(self.at - LOOKBACK_MS, self._sealed_until(connection))
+        times: dict[str, int] = {}
+        if first <= until:
+            times.update(self._rows.newest_each(connection, owner, number, names, first, until))
+        for hour in self._sealed_hours(connection):
+            rest = [name for name in names if name not in times]
+            begin, end = max(hour * HOUR_MS, self.at - LOOKBACK_MS), min((hour + 1) * HOUR_MS - 1, until)
+            if not rest or end < begin:
+                continue
+            newest: Mapping[str, int] = {}
+            if self._rows.is_any(connection, begin, end):
+                newest = self._rows.newest_each(connection, owner, number, rest, begin, end)
+            samples = self._opened(connection, owner, hour, (number,), rest).get(number)
+            for name in rest:
+                condition = SampleCondition(any_of=(name,))
+                sealed = None if samples is None else condition.newest(samples, end)
+                ends = [ts for ts in (sealed, newest.get(name)) if ts is not None and ts >= begin]
+                if ends:
+                    times[name] = max(ends)
         last: dict[int, HistoryRow] = {}
-        for place, ts in enumerate(row):
-            if ts is not None:
-                last.update(self._samples_at(connection, moment(ts), (number,), "1", names))
-                found[number, names[place]] = moment(ts), last[number].cells[place]
+        found: dict[tuple[int, str], tuple[int, Value]] = {}
+        for name, ts in times.items():
+            last.update(self._samples_at(connection, owner, ts, (number,), ANY, names))
+            found[number, name] = ts, last[number].cells[names.index(name)]
         if looked is not None:
-            looked[key] = LookedBack(self.at, last, frozenset())
+            looked[number, names] = LookedBack(self.at, last, frozenset())
         return found
+
+    # -- hours that are sealed ---------------------------------------------------------------------------------------
+
+    def _sealed_until(self, connection: sqlite3.Connection) -> int:
+        """From when on there are rows alone, ms UTC."""
+        last = self._hours.last(connection)
+        return FIRST_MOMENT if last is None else (last + 1) * HOUR_MS
+
+    def _sealed_hours(self, connection: sqlite3.Connection) -> range:
+        """The hours looked back to that may be sealed, the newest first."""
+        last = self._hours.last(connection)
+        earliest = hour_of_ts(max(self.at - LOOKBACK_MS, FIRST_MOMENT))
+        return range(-1, -1) if last is None else range(min(last, hour_of_ts(self.at)), earliest - 1, -1)
+
+    def _opened(
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        hour: int,
+        numbers: Collection[int],
+        metrics: Sequence[str],
+        source: int = POLL,
+    ) -> Mapping[int, OpenSamples]:
+        wanted = OpenFor(self.kind.name, owner, source, frozenset(self._answering))
+        return self._hours.of(connection, wanted, hour, numbers, frozenset(self._numbers).union(metrics))
+
+    def _newest_in_hour(
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        hour: int,
+        numbers: Collection[int],
+        condition: SampleCondition,
+        missing: tuple[Collection[int], int],
+    ) -> dict[int, int]:
+        """When the newest samples of an hour are from that fulfil the condition, by number; ``missing`` as of rows."""
+        found: dict[int, int] = {}
+        begin, end = max(hour * HOUR_MS, self.at - LOOKBACK_MS), min((hour + 1) * HOUR_MS - 1, self.at)
+        without, without_after = missing
+        for those, until in (
+            ([number for number in numbers if number not in without], end),
+            ([number for number in numbers if number in without], min(end, without_after)),
+        ):
+            if not those or until < begin:
+                continue
+            opened = self._opened(connection, owner, hour, those, condition.any_of or ())
+            for number in those:
+                samples = opened.get(number)
+                ts = None if samples is None else condition.newest(samples, until)
+                if ts is not None and ts >= begin:
+                    found[number] = ts
+            if self._rows.is_any(connection, begin, until):
+                rows = self._rows.newest(connection, owner, those, condition, begin, until, ((), 0))
+                found.update((number, ts) for number, ts in rows.items() if ts > found.get(number, 0))
+        return found
+
+    def _at_times(
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        times: Mapping[int, int],
+        condition: SampleCondition,
+        metrics: Sequence[str],
+    ) -> dict[int, HistoryRow]:
+        """Samples of objects at the time of each, by number."""
+        by_time: dict[int, set[int]] = {}
+        for number, ts in times.items():
+            by_time.setdefault(ts, set()).add(number)
+        found: dict[int, HistoryRow] = {}
+        for ts, those in by_time.items():
+            found.update(self._samples_at(connection, owner, ts, those, condition, metrics))
+        return found
+
+    def _samples_at(
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        ts: int,
+        numbers: Collection[int],
+        condition: SampleCondition,
+        metrics: Sequence[str],
+        source: int = POLL,
+    ) -> dict[int, HistoryRow]:
+        """The samples of a time of those objects of which they fulfil the condition, by number."""
+        of_one = connection, ts, numbers, condition, metrics, source
+        if ts >= self._sealed_until(connection):
+            rows = self._rows.at(*of_one, counting=True)
+            return {number: HistoryRow(ts, row.interval_ms, row.answered, row.cells) for number, row in rows.items()}
+        rows = self._rows.at(*of_one, counting=False)
+        names = (*metrics, *(condition.any_of or ()))
+        opened = self._opened(connection, owner, hour_of_ts(ts), numbers, names, source)
+        found: dict[int, HistoryRow] = {}
+        place, times = 0, None
+        for number in numbers:
+            samples, row = opened.get(number), rows.get(number)
+            if samples is not None:
+                if samples.ts is not times:
+                    # Objects that were polled together share their times.
+                    times = samples.ts
+                    place = bisect_left(times, ts)
+                if place < len(times) and times[place] == ts:
+                    row = _laid_over(_sample(samples, place, condition, metrics), row)
+            if row is not None and condition.counts(row):
+                found[number] = HistoryRow(ts, row.interval_ms, row.answered, row.cells)
+        return found
+
+
+def _sample(samples: OpenSamples, place: int, condition: SampleCondition, metrics: Sequence[str]) -> SampleRow:
+    interval = None if samples.intervals is None else samples.intervals.at(place)
+    columns = map(samples.values.get, metrics)
+    return SampleRow(
+        None if interval is None else int(interval),
+        bool(samples.polled >> place & 1),
+        bool(samples.answered >> place & 1),
+        bool(condition.holding(samples) >> place & 1),
+        [None if column is None else column.at(place) for column in columns],
+    )
+
+
+def _laid_over(sealed: SampleRow, row: SampleRow | None) -> SampleRow:
+    """A sealed sample with the row of the same time over it, if there is one."""
+    if row is None:
+        return sealed
+    intervals = [each for each in (sealed.interval_ms, row.interval_ms) if each is not None]
+    return SampleRow(
+        max(intervals, default=None),
+        sealed.polled or row.polled,
+        sealed.answered or row.answered,
+        sealed.holds_any or row.holds_any,
+        [old if new is None else new for old, new in zip(sealed.cells, row.cells, strict=True)],
+    )
