@@ -108,7 +108,11 @@ def with_full_in(reader: StoreReader, items: Sequence[Item], now: int) -> list[I
     shares = (
         (share, place)
         for place, item in enumerate(items)
-        if item.name.kind in FILLING and not item.stale and (share := share_of(item.name.kind, item.values))
+        if item.name.kind in FILLING
+        and not item.stale
+        # Most of ten thousand queues are empty, whatever their limit is.
+        and number_in(item.values.get(FILLING[item.name.kind].metric))
+        and (share := share_of(item.name.kind, item.values))
     )
     found = list(items)
     for _, place in nlargest(MOST_READ, shares):
@@ -154,8 +158,10 @@ def share_of(kind: str, values: Mapping[str, CurrentValue]) -> float | None:
     """How full an object of a kind in ``FILLING`` is, per cent; None where that is not known."""
     figure = FILLING[kind]
     value = number_in(values.get(figure.metric))
+    if value is None:
+        return None
     most = number_in(values.get(figure.of)) if figure.of else 100.0
-    return None if value is None or not most or most < 0 else 100 * value / most
+    return None if not most or most < 0 else 100 * value / most
 
 
 def full_in_lines(found: FullIn, width: int) -> list[Line]:

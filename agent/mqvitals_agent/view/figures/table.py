@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -27,18 +27,22 @@ class Cell(NamedTuple):
     fill: Fill | None = None
 
 
+Serving = Mapping[tuple[str, str], Sequence[tuple[ObjectName, CurrentValue]]]
+"""(owner, transmission queue) -> its channels, each with its status."""
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One object of a list: its name, its health and its latest values. ``stale``: its owner is stale. ``channels``: of a
-    transmission queue the channels that send from it, each with its status. ``rules``: those in force for the object,
-    of which meters take their ticks.
+    """One object of a list: its name, its health and its latest values. ``stale``: its owner is stale. ``serving``: the
+    channels of all transmission queues, in a list of queues. ``rules``: those in force for the object, of which meters take
+    their ticks.
     """
 
     name: ObjectName
     health: Health
     values: Mapping[str, CurrentValue]
     stale: bool = False
-    channels: CurrentValue | None = None
+    serving: Serving = field(default_factory=dict, compare=False, repr=False)
     rules: tuple[CompiledRule, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -254,18 +258,6 @@ def least_column(kind: str, name: str, least: str, title: str, width: int) -> Co
         return value_cell(at_least, lambda latest: f"{short_figure(latest.value, metric)}+", item, main=False)
 
     return replace(column, cell=cell, metrics=((kind, name), (kind, least)))
-
-
-def channels_column(title: str, width: int) -> Column:
-    """The channels of a transmission queue with their status; empty for other objects."""
-
-    def cell(item: Item, _: int) -> Cell:
-        latest = item.channels
-        return Cell("") if latest is None else value_cell(latest, lambda each: safe(str(each.value)), item, main=False)
-
-    return Column(
-        "channels", title, width, cell, lambda item: None if item.channels is None else str(item.channels.value)
-    )
 
 
 def record_column(kind: str, name: str, title: str, width: int) -> Column:

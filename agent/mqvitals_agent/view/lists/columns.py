@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.figure import figure
+from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.forecast import full_in_column
 from mqvitals_agent.view.figures.meter_columns import with_meter
 from mqvitals_agent.view.figures.table import (
@@ -14,8 +17,9 @@ from mqvitals_agent.view.figures.table import (
     OWNER,
     STATE,
     STORAGE_NAME,
+    Cell,
     Column,
-    channels_column,
+    Item,
     cpu_column,
     least_column,
     metric_column,
@@ -24,7 +28,9 @@ from mqvitals_agent.view.figures.table import (
     rate_column,
     record_column,
     size_column,
+    value_cell,
 )
+from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 STORAGE = "storage"
 """The list of buffer pools and page sets."""
@@ -36,6 +42,40 @@ _KINDS = {STORAGE: ("buffer_pool", "page_set"), STRUCTURES: ("cf_structure", "sm
 
 MAIN = True
 """Marks a main figure: it takes the tone of an item with an alert."""
+
+
+_CHANNEL_STATUS = metric_of("channel", "status")
+_XMITQ = metric_of("queue", "usage").values["XMITQ"]
+
+
+def channels_column(title: str, width: int) -> Column:
+    """The channels of a transmission queue with their status; empty for other objects."""
+
+    def cell(item: Item, _: int) -> Cell:
+        latest = _channels(item)
+        return Cell("") if latest is None else value_cell(latest, lambda each: safe(str(each.value)), item, main=False)
+
+    def order(item: Item) -> str | None:
+        latest = _channels(item)
+        return None if latest is None else str(latest.value)
+
+    return Column("channels", title, width, cell, order)
+
+
+def _channels(item: Item) -> CurrentValue | None:
+    """The channels of a transmission queue and their status, as of the first one's; None for other objects. It is made when
+    it is looked at: few of ten thousand queues are in sight.
+    """
+    name = item.name
+    usage = item.values.get("usage") if name.kind == "queue" else None
+    if usage is None or usage.value != _XMITQ:
+        return None
+    channels = sorted(item.serving.get((name.owner, name.name), ()), key=lambda pair: pair[0])
+    texts = []
+    for channel, latest in channels:
+        whose = "" if channel.owner == name.owner else f" of {channel.owner}"
+        texts.append(f"{channel.name}{whose} {figure(latest.value, _CHANNEL_STATUS)}")
+    return (channels[0][1] if channels else usage)._replace(value=", ".join(texts) or "no channel")
 
 
 def _list(kind: str, *columns: Column | tuple[str, str, int] | tuple[str, str, int, bool]) -> tuple[Column, ...]:

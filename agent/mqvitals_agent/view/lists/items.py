@@ -9,7 +9,7 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import figure
 from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.view.figures.forecast import with_full_in
-from mqvitals_agent.view.figures.table import Column, Item
+from mqvitals_agent.view.figures.table import Column, Item, Serving
 from mqvitals_agent.view.figures.values import MAIN_METRIC, RATE, natural_order, number_in, with_rates
 from mqvitals_agent.view.lists.columns import kinds_of, metrics_of
 from mqvitals_agent.view.status import GroupStatus
@@ -17,17 +17,10 @@ from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_rules.ruleset.ruleset import RuleSet
-
-_Serving = Mapping[tuple[str, str], list[tuple[ObjectName, CurrentValue]]]
-"""(owner, transmission queue) -> its channels, each with its status."""
-
-_CHANNEL_STATUS = metric_of("channel", "status")
-_XMITQ = metric_of("queue", "usage").values["XMITQ"]
 
 _UNANSWERED = frozenset(
     {Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE, Absence.NOT_AUTHORISED, Absence.NOT_ASKED}
@@ -61,7 +54,7 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str, rules: RuleS
                     health_of_item(name, values, by_object, stale=is_stale),
                     values,
                     is_stale,
-                    _channels(name, values, serving),
+                    serving,
                     () if rules is None else rules.rules_for(name),
                 )
                 for name, values in found.items()
@@ -80,7 +73,7 @@ def _size(item: Item) -> float:
     return number_in(item.values.get("instances")) or 0.0 if item.name.kind == "client" else 0.0
 
 
-def _serving_channels(reader: StoreReader, status: GroupStatus) -> _Serving:
+def _serving_channels(reader: StoreReader, status: GroupStatus) -> Serving:
     """The channels of every transmission queue; of the group's queues those of all its queue managers."""
     groups = [member.name for member in status.data.members if member.is_group]
     found: dict[tuple[str, str], list[tuple[ObjectName, CurrentValue]]] = {}
@@ -91,19 +84,6 @@ def _serving_channels(reader: StoreReader, status: GroupStatus) -> _Serving:
                 for owner in (member.name, *groups):
                     found.setdefault((owner, queue.value), []).append((name, latest))
     return found
-
-
-def _channels(name: ObjectName, values: Mapping[str, CurrentValue], serving: _Serving) -> CurrentValue | None:
-    """The channels of a transmission queue and their status, as of the first one's; None for other objects."""
-    usage = values.get("usage") if name.kind == "queue" else None
-    if usage is None or usage.value != _XMITQ:
-        return None
-    channels = sorted(serving.get((name.owner, name.name), []), key=lambda pair: pair[0])
-    texts = []
-    for channel, latest in channels:
-        whose = "" if channel.owner == name.owner else f" of {channel.owner}"
-        texts.append(f"{channel.name}{whose} {figure(latest.value, _CHANNEL_STATUS)}")
-    return (channels[0][1] if channels else usage)._replace(value=", ".join(texts) or "no channel")
 
 
 def read_store(reader: StoreReader, status: GroupStatus) -> Item | None:

@@ -108,7 +108,7 @@ class ObjectThen(Mapping[str, CurrentValue]):
     ``records`` values of records, which are made already.
     """
 
-    __slots__ = ("_answered", "_asked", "_facts", "_number", "_records", "_rows")
+    __slots__ = ("_answered", "_asked", "_facts", "_last", "_number", "_records", "_rows")
 
     def __init__(
         self,
@@ -125,6 +125,7 @@ class ObjectThen(Mapping[str, CurrentValue]):
         self._answered = answered
         self._asked = asked
         self._records = records
+        self._last: tuple[str, CurrentValue | None] = "", None
 
     def __getitem__(self, metric: str) -> CurrentValue:
         found: CurrentValue | None = self.get(metric)
@@ -136,6 +137,14 @@ class ObjectThen(Mapping[str, CurrentValue]):
 
     def get(self, metric: str, default: Any = None) -> Any:
         """What was known of a metric, else ``default``."""
+        asked, found = self._last
+        if asked != metric:
+            # Who orders a list asks several times for the same metric of thousands, one after another.
+            found = self._found(metric)
+            self._last = metric, found
+        return default if found is None else found
+
+    def _found(self, metric: str) -> CurrentValue | None:
         place = self._facts.cells.get(metric)
         wanted = metric in self._facts.wanted
         found = self._records.get(metric) if self._records else None
@@ -147,7 +156,7 @@ class ObjectThen(Mapping[str, CurrentValue]):
                     continue
             then = self._then(row, metric, now)
             found = then if found is None else newer(found, then)
-        return default if found is None else found
+        return found
 
     def __contains__(self, metric: object) -> bool:
         return isinstance(metric, str) and self.get(metric) is not None
