@@ -29,6 +29,7 @@ from mqvitals_agent.store.rows.samples.moment_history import Looked
 from mqvitals_agent.store.rows.samples.moment_links import LinksThen, ObjectLink, link_then
 from mqvitals_agent.store.rows.samples.moment_sealed import OpenHours
 from mqvitals_agent.store.rows.samples.objects import ObjectTimes, read_owners_as_of, read_times
+from mqvitals_agent.store.rows.sealed.rollup import MetricHour
 from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.snapshot import Instance, ObjectName, Snapshot, Source
@@ -206,6 +207,10 @@ class MomentReader(StoreReader):
     ) -> dict[ObjectName, Figures]:
         """The hours of all objects that had ended by then."""
         return super().hours_of_kind(kind, metric, self._ended(begun), most)
+
+    def spans_of_kind(self, kind: str, metric: str, since: int, until: int) -> dict[ObjectName, MetricHour]:
+        """The hours of all objects that had ended by then, together."""
+        return super().spans_of_kind(kind, metric, since, min(until, self.at - self.at % HOUR_MS))
 
     def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
         """The means of hours that had ended by then."""

@@ -14,7 +14,7 @@ from mqvitals_agent.store.rows.samples.hour_means import HourMean, read_hours
 from mqvitals_agent.store.rows.samples.objects import count_snapshots, number_of, objects_with_records
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
 from mqvitals_agent.store.rows.sealed.roller import definitions
-from mqvitals_agent.store.rows.sealed.rollup import MetricHour, figured_hour, hour_of
+from mqvitals_agent.store.rows.sealed.rollup import MetricHour, figured_hour, hour_of, together
 from mqvitals_agent.store.rows.sealed.rollup_rows import DAY_HOURS, RollupReader
 from mqvitals_agent.store.rows.tables import integer, text
 from mqvitals_rules.history import AS_WELL
@@ -80,7 +80,48 @@ class HourQueries(QueryBase):
         wanted = sorted({ts // HOUR_MS for ts in begun})
         with self._query() as connection:
             counter = metric in self._tables[kind].counters
-            return _of_kind(connection, self._history(kind), kind, (metric, counter), wanted, most)
+            names = _names(connection, kind)
+            found = _of_kind(connection, self._history(kind), kind, (metric, counter), wanted, most)
+        chosen = {names[number]: best(by_source) for number, by_source in found.items()}
+        return {name: figures for name, figures in chosen.items() if figures}
+
+    def spans_of_kind(self, kind: str, metric: str, since: int, until: int) -> dict[ObjectName, MetricHour]:
+        """All hours together that began at ``since`` or later and before ``until`` (ms UTC), of all objects of a kind that
+        have any value in them; of the source that covers most of them. Raises UnknownNameError.
+        """
+        self._metric(kind, metric)
+        first, last = max(-(-since // HOUR_MS), _FIRST_HOUR), min(-(-until // HOUR_MS) - 1, _LAST_HOUR)
+        counter = metric in self._tables[kind].counters
+        found: dict[int, dict[Source, MetricHour]] = {}
+
+        def add(number: int, source: Source, span: MetricHour) -> None:
+            by_source = found.setdefault(number, {})
+            known = by_source.get(source)
+            by_source[source] = span if known is None else together(known, span)
+
+        with self._query() as connection:
+            names, reader, history = _names(connection, kind), RollupReader(), self._history(kind)
+            done = -1 if metric in definitions(kind) else reader.rolled(connection, kind)
+            begin = -(-first // DAY_HOURS)
+            days = range(begin, max(min((last + 1) // DAY_HOURS, done + 1), begin))
+            ends = reader.span(connection)
+            rest = days.stop * DAY_HOURS
+            for part in (range(first, min(days.start * DAY_HOURS, last + 1)), days, range(max(rest, first), last + 1)):
+                if part is days:
+                    for day in part if ends is None else range(max(part.start, ends[0]), min(part.stop, ends[1] + 1)):
+                        for (number, source), each in reader.of_kind(connection, kind, metric, day).items():
+                            if number in names:
+                                add(number, Source(source), each.whole())
+                    continue
+                hours = _of_kind(connection, history, kind, (metric, counter), _held(connection, part), None)
+                for number, by_source in hours.items():
+                    for of_source, figures in by_source.items():
+                        for hour in sorted(figures):
+                            add(number, of_source, figures[hour])
+        return {
+            names[number]: best({source: {0: span} for source, span in by_source.items()})[0]
+            for number, by_source in found.items()
+        }
 
     def hour_means(
         self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
@@ -237,11 +278,10 @@ def _of_kind(
     of: tuple[str, bool],
     wanted: Sequence[int],
     most: int | None,
-) -> dict[ObjectName, Figures]:
-    """The ``wanted`` hours (rising) of all objects of a kind; ``of`` is the metric, and whether it is a counter."""
+) -> dict[int, dict[Source, Figures]]:
+    """The ``wanted`` hours (rising) of all objects of a kind, by number and source; ``of`` is the metric, and whether it is a counter."""
     (metric, counter), reader = of, RollupReader()
-    rows = connection.execute("SELECT id, owner, name FROM object WHERE kind = ? ORDER BY id", (kind,))
-    names = {integer(number): ObjectName(text(owner), kind, text(name)) for number, owner, name in rows}
+    names = _names(connection, kind)
     found: dict[int, dict[Source, Figures]] = {}
     of_definition = metric in definitions(kind)
     done = -1 if of_definition else reader.rolled(connection, kind)
@@ -281,8 +321,24 @@ def _of_kind(
                     computed = of_samples(of_record, counter=counter, records=True)
                     figures = found.setdefault(number, {}).setdefault(source, {})
                     figures.update((hour, each) for hour, each in computed.items() if begin <= hour <= end)
-    chosen = {names[number]: best(by_source) for number, by_source in found.items()}
-    return {name: figures for name, figures in chosen.items() if figures}
+    return found
+
+
+def _names(connection: sqlite3.Connection, kind: str) -> dict[int, ObjectName]:
+    """The objects of a kind by number, in its order."""
+    rows = connection.execute("SELECT id, owner, name FROM object WHERE kind = ? ORDER BY id", (kind,))
+    return {integer(number): ObjectName(text(owner), kind, text(name)) for number, owner, name in rows}
+
+
+def _held(connection: sqlite3.Connection, hours: range) -> range:
+    """Those of the hours that lie within what was ever sampled."""
+    first, last = connection.execute(
+        "SELECT min(first), max(last) FROM (SELECT min(ts) AS first, max(ts) AS last FROM snapshot"
+        " UNION ALL SELECT min(ts), max(ts) FROM record)"
+    ).fetchone()
+    if first is None:
+        return range(0)
+    return range(max(hours.start, figured_hour(integer(first))), min(hours.stop, figured_hour(integer(last)) + 1))
 
 
 def _runs(hours: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -76,6 +76,13 @@ class MetricDay(NamedTuple):
             self.lasts[place],
         )
 
+    def whole(self) -> MetricHour:
+        """All of the day as one."""
+        _, counts, covered = self.cover
+        return MetricHour(
+            sum(counts), min(self.lowest), max(self.highest), sum(self.totals), sum(covered), self.lasts[-1]
+        )
+
     def hours(self) -> dict[int, MetricHour]:
         """By hour of the day."""
         hours, counts, covered = self.cover
