@@ -13,7 +13,10 @@ from mqsamples.sealed import BEGAN, DAY, HOUR, at, fill, held, seal_all
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.file.check import check, repair
 from mqvitals_agent.store.file.compact import compact
+from mqvitals_agent.store.file.page_counts import table_sizes
+from mqvitals_agent.store.file.store_info import read_info
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
+from mqvitals_agent.store.rows.sealed.roller import Roller
 from mqvitals_agent.store.writer import Store
 
 NOW = at(70)
@@ -131,3 +134,41 @@ def test_compacting_drops_layouts_that_no_chunk_has(sealed: Path) -> None:
     assert rows(sealed, "SELECT id FROM chunk_layout") == [*layouts[1:], (len(layouts) + 2,)]
     assert held(sealed).items() <= before.items()
     assert check(sealed, NOW).good
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_what_sealed_and_rolled_up_hours_take(
+    path: Path, make: Any, capsys: pytest.CaptureFixture[str], exact: bool
+) -> None:
+    """By kind as their rows have bytes, together what the tables take; days, growth, and from when to when."""
+    with Store.open(path, kinds=make.kinds, created=BEGAN) as store:
+        fill(make, store, [2 + part / 4 for part in range(90 * 4)], [f"Q{number}" for number in range(20)])
+        seal_all(store, at(80))
+        with store.database.writing() as connection:
+            for _ in Roller(store.tables).round(connection, at(80) + 3 * HOUR):
+                pass
+    info = read_info(path, exact_up_to=1 << 40 if exact else 0)
+    sizes = table_sizes(path, exact_up_to=1 << 40 if exact else 0).by_table
+    queue, log = info.kinds["queue"], info.kinds["log"]
+    chunks = sum(sizes[table] for table in ("chunk", "chunk_axis", "chunk_layout"))
+    assert queue.sealed + log.sealed == pytest.approx(chunks, abs=2)
+    assert queue.hours + log.hours == pytest.approx(
+        sum(sizes[table] for table in ("rollup", "rollup_metric", "rolled")), abs=2
+    )
+    weights = dict(
+        rows(path, "SELECT kind, sum(length(data)) FROM chunk JOIN chunk_layout AS l ON l.id = layout GROUP BY 1")
+    )
+    assert queue.sealed / log.sealed == pytest.approx(weights["queue"] / weights["log"], rel=0.1)
+    assert info.chunks == pytest.approx(78 * 22, rel=0 if exact else 0.05)
+    assert (info.sealed_from, info.sealed_to) == (at(2), at(80))
+    assert (info.rolled_from, info.rolled) == (BEGAN, 3)
+    assert (info.oldest, info.newest) == (at(2), at(91.75))
+    samples = queue.samples + log.samples
+    assert sum(info.days.values()) == pytest.approx(samples, abs=100)
+    assert list(info.days) == [BEGAN + day * DAY for day in range(4)]
+    # A day as sealed hours have it, with its rolled-up hours.
+    assert info.growth == pytest.approx((queue.sealed + log.sealed) / 78 * 24 + (queue.hours + log.hours) / 3, rel=0.05)
+    assert main(["store", "info", str(path), *(["--exact"] if exact else [])]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "sealed: 1,716 hours of objects, from 2024-10-04 02:00:00 UTC to 2024-10-07 08:00:00 UTC" in told
+    assert "hours: 3 days from 2024-10-04 00:00:00 UTC" in told

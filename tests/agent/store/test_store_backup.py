@@ -8,17 +8,22 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mqsamples.sealed import BEGAN, at, fill, held, seal_all
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.file import backup, long_work
 from mqvitals_agent.store.file.backup import back_up
+from mqvitals_agent.store.file.check import check
 from mqvitals_agent.store.file.long_work import LongWork
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.sealed.roller import Roller
+from mqvitals_agent.store.rows.sealed.sealer import Sealer
 from mqvitals_agent.store.writer import Store
 
 
@@ -77,6 +82,51 @@ def test_copy_is_of_one_moment_while_a_writer_writes(
         assert store.progress()["QM01"].cycle == 20
         write(store, make, range(21, 24))
     assert depths(path, make) == list(range(1, 24))
+
+
+class Sealing(LongWork):
+    """Work beside a writer, which seals a little, rolls up and polls whenever the work looks up."""
+
+    def __init__(self, store: Store, make: Any) -> None:
+        super().__init__()
+        self._store, self._make = store, make
+        self._hours = iter(range(60, 10_000))
+        touched = store.snapshots.written.touched
+        with store.database.reading() as connection:
+            self._work = chain(
+                Sealer(store.tables, touched).round(connection, at(60)), Roller(store.tables).round(connection, at(60))
+            )
+
+    def check(self) -> None:
+        super().check()
+        with self._store.database.writing():
+            for _ in islice(self._work, 20):
+                pass
+        fill(self._make, self._store, (next(self._hours),))
+
+
+def test_copy_made_while_a_writer_seals(path: Path, tmp_path: Path, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All samples of the moment are in the copy, as rows or sealed; restored, the next writer seals on, and all are there still."""
+    monkeypatch.setattr(long_work, "_PAGES_AT_ONCE", 1)
+    with Store.open(path, kinds=make.kinds, created=BEGAN) as store:
+        fill(make, store, [2 + part / 4 for part in range(200)], [f"Q{number}" for number in range(20)])
+        seal_all(store, at(20))
+        before = held(path)
+        with closing(sqlite3.connect(path)) as connection:
+            sealed = connection.execute("SELECT count(*) FROM chunk").fetchone()
+        made = back_up(path, tmp_path / "copy.db", Sealing(store, make))
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("SELECT count(*) FROM chunk").fetchone() > sealed
+            assert connection.execute("SELECT count(*) FROM rollup").fetchone() > (0,)
+        assert before.items() < held(path).items()
+    assert held(made.path) == before
+    assert check(made.path, at(100)).good
+    path.unlink()
+    made.path.rename(path)
+    with Store.open(path, kinds=make.kinds) as store:
+        seal_all(store, at(50))
+    assert held(path) == before
+    assert check(path, at(100)).good
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640])
@@ -206,6 +256,7 @@ import sys
 from pathlib import Path
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.file.backup import back_up
+from mqvitals_agent.store.file.check import check
 disk = Path(sys.argv[1])
 try:
     back_up(Path(sys.argv[2]), disk / "copy.db")

@@ -81,7 +81,7 @@ def test_days_growth_and_gaps(path: Path, make: Any, capsys: pytest.CaptureFixtu
     assert info.oldest == make.ts(1)
     assert info.newest == make.ts(2 * DAY_CYCLES - 359)
     assert list(info.days) == sorted(info.days)
-    history = sum(each.history for each in info.kinds.values())
+    history = sum(each.samples for each in info.kinds.values())
     assert sum(info.days.values()) == pytest.approx(history, abs=len(info.days))
     # 24 snapshots of 20 queues, then 19 of 40 within a day.
     assert info.growth == pytest.approx(history * (19 * 40) / (24 * 20 + 19 * 40), rel=0.1)
@@ -89,7 +89,7 @@ def test_days_growth_and_gaps(path: Path, make: Any, capsys: pytest.CaptureFixtu
     told = json.loads(capsys.readouterr().out)
     assert [each["owner"] for each in told["gaps"]] == ["QM01"]
     assert told["file_bytes"] == path.stat().st_size
-    assert told["kinds"]["queue"]["history_bytes"] == info.kinds["queue"].history
+    assert told["kinds"]["queue"]["history_bytes"] == info.kinds["queue"].samples
     assert told["growth_bytes_per_day"] == info.growth
     assert main(["store", "info", str(path), "--tz", "+01:00"]) == 0
     shown = capsys.readouterr().out

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.text.document import Block
 
 _DESCRIPTION = """\
-Shows what a store takes on the disk, by kind of object and by day, how fast it grows, from when until when it holds
+Shows what a store takes on the disk, by kind of object and by day, as rows, in sealed hours and in rolled-up ones, how fast it grows, from when until when it holds
 samples, the gaps in them, and by which settings the agent deletes. An agent may be writing it. Sizes of a store of more than 1 GiB
 are estimated from one page in a hundred, unless --exact is given; parts of days always are, by the number of readings.
 """
@@ -75,7 +75,8 @@ def _kept(reader: StoreReader) -> dict[str, float | None]:
         for values in reader.current_by_kind(owner.name, "store", tuple(found)).values():
             numbers = {name: each.value for name, each in values.items()}
             found |= {name: value for name, value in numbers.items() if isinstance(value, (int, float))}
-    return {**found, "kept_from": meta.kept_from, "alerts_kept_from": meta.alerts_kept_from}
+    since = {"kept_from": meta.kept_from, "hours_kept_from": meta.hours_kept_from}
+    return {**found, **since, "alerts_kept_from": meta.alerts_kept_from}
 
 
 def _json(found: StoreInfo, gaps: list[tuple[str, int, int]], kept: dict[str, float | None]) -> dict[str, Any]:
@@ -91,28 +92,38 @@ def _json(found: StoreInfo, gaps: list[tuple[str, int, int]], kept: dict[str, fl
         "log_bytes": found.log,
         "estimated": found.estimated,
         "kinds": {
-            kind: {"history_bytes": each.history, "current_bytes": each.current} for kind, each in _largest(found)
+            kind: {
+                "history_bytes": each.samples,
+                "rows_bytes": each.rows,
+                "sealed_bytes": each.sealed,
+                "hours_bytes": each.hours,
+                "current_bytes": each.current,
+            }
+            for kind, each in _largest(found)
         },
         "others": dict(sorted(found.others.items(), key=lambda each: -each[1])),
         "days": {iso(day)[:10]: size for day, size in found.days.items()},
         "growth_bytes_per_day": found.growth,
         "oldest": time(found.oldest),
         "newest": time(found.newest),
+        "sealed": {"chunks": found.chunks, "from": time(found.sealed_from), "to": time(found.sealed_to)},
+        "hours": {"days": found.rolled, "from": time(found.rolled_from)},
         "gaps": [{"owner": owner, "from": iso(since), "to": iso(until)} for owner, since, until in gaps],
         "keep_s": kept["keep_s"],
         "limit_bytes": kept["limit_bytes"],
         "kept_from": time(kept["kept_from"]),
+        "hours_kept_from": time(kept["hours_kept_from"]),
         "alerts_kept_from": time(kept["alerts_kept_from"]),
     }
 
 
 def _largest(found: StoreInfo) -> list[tuple[str, Any]]:
-    return sorted(found.kinds.items(), key=lambda each: (-each[1].history - each[1].current, each[0]))
+    return sorted(found.kinds.items(), key=lambda each: (-each[1].samples - each[1].hours - each[1].current, each[0]))
 
 
 def _blocks(found: StoreInfo, gaps: list[tuple[str, int, int]], kept: dict[str, float | None]) -> Iterator[Block]:
     from mqvitals_agent.text.document import Heading, Items, Paragraph, ReportTable
-    from mqvitals_agent.text.figure import age, moment, size, zone_name
+    from mqvitals_agent.text.figure import age, counted, moment, size, zone_name
     from mqvitals_rules.timestamps import iso
 
     def at(ts: float | None) -> str:
@@ -124,6 +135,18 @@ def _blocks(found: StoreInfo, gaps: list[tuple[str, int, int]], kept: dict[str, 
     growth = (
         "not known before two hours of samples" if found.growth is None else f"{size(found.growth)} a day (estimated)"
     )
+    sealed, hours = "nothing", "nothing is rolled up"
+    if found.chunks:
+        about = "about " if found.estimated else ""
+        sealed = (
+            f"{about}{counted(found.chunks, 'hour')} of objects, from {at(found.sealed_from)} to {at(found.sealed_to)}"
+        )
+    if found.rolled:
+        hours = f"{counted(found.rolled, 'day')} from {at(found.rolled_from)}"
+    kept_since = (
+        f"kept: samples since {since(kept['kept_from'])}, hours since {since(kept['hours_kept_from'])},"
+        f" ended alerts since {since(kept['alerts_kept_from'])}"
+    )
     keep = "not known, or forever" if kept["keep_s"] is None else age(int(kept["keep_s"] * 1000))
     limit = "not known, or none" if kept["limit_bytes"] is None else size(kept["limit_bytes"])
     yield Heading(1, f"Store {found.path}")
@@ -131,20 +154,25 @@ def _blocks(found: StoreInfo, gaps: list[tuple[str, int, int]], kept: dict[str, 
         (
             f"file: {size(found.file)}, of which free pages: {size(found.free)}; log: {size(found.log)}",
             f"samples: from {at(found.oldest)} to {at(found.newest)}",
+            f"sealed: {sealed}",
+            f"hours: {hours}",
             f"growth: {growth}",
             f"store.keep.raw: {keep}; store.limit: {limit} (as the agent said last)",
-            f"kept: samples since {since(kept['kept_from'])}, ended alerts since {since(kept['alerts_kept_from'])}",
+            kept_since,
         )
     )
     yield Heading(2, "By kind" + (" (estimated)" if found.estimated else ""))
-    rows = [(kind, size(each.history), size(each.current)) for kind, each in _largest(found)]
-    rows += [(topic, "", size(each)) for topic, each in sorted(found.others.items(), key=lambda each: -each[1])]
-    yield ReportTable(("kind", "history", "current and other"), tuple(rows), frozenset({1, 2}))
+    rows = [
+        (kind, *(size(part) for part in (each.rows, each.sealed, each.hours, each.current)))
+        for kind, each in _largest(found)
+    ]
+    rows += [(topic, "", "", "", size(each)) for topic, each in sorted(found.others.items(), key=lambda each: -each[1])]
+    yield ReportTable(("kind", "rows", "sealed", "hours", "current and other"), tuple(rows), frozenset({1, 2, 3, 4}))
     if found.days:
-        yield Heading(2, "History by day (estimated)")
+        yield Heading(2, "Samples by day (estimated)")
         shown = list(found.days.items())[-_MOST_DAYS:]
         days = tuple((iso(day)[:10], size(each)) for day, each in shown)
-        yield ReportTable(("day, UTC", "history"), days, frozenset({1}))
+        yield ReportTable(("day, UTC", "samples"), days, frozenset({1}))
         if len(found.days) > len(shown):
             yield Paragraph(f"And {len(found.days) - len(shown):,} earlier days: --json shows all.")
     yield Heading(2, "Gaps")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from mqvitals_agent.store.file.database import explained
 from mqvitals_agent.store.file.page_counts import EXACT_UP_TO, table_sizes
 from mqvitals_agent.store.file.schema import open_as_it_is
+from mqvitals_agent.store.file.sealed_info import Sealed, read_sealed
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.tables import LAST_MOMENT
 
 DAY_MS: Final = 86_400_000
@@ -25,6 +27,7 @@ _OTHERS: Final = {
     ),
     "messages and events": ("message", "console_file", "console_owner", "event_queue"),
     "journal and changes": ("journal", "change"),
+    "sealed hours of no kind": ("chunk", "chunk_axis", "chunk_layout", "rollup", "rollup_metric", "rolled"),
     "SMF records": ("record", "smf_record", "smf_part", "smf_file"),
     "hourly means": ("hour_mean",),
     "objects and snapshots": ("object", "owner", "snapshot", "reading", "instance"),
@@ -35,10 +38,17 @@ _REST: Final = "other"
 
 @dataclass(frozen=True, slots=True)
 class KindSize:
-    """Bytes of a kind of object: its history, and the current state."""
+    """Bytes of a kind of object: its samples as rows and in sealed hours, its rolled-up hours, and the current state."""
 
-    history: int = 0
+    rows: int = 0
+    sealed: int = 0
+    hours: int = 0
     current: int = 0
+
+    @property
+    def samples(self) -> int:
+        """Rows and sealed hours together."""
+        return self.rows + self.sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +56,12 @@ class StoreInfo:
     """What a store takes, in bytes.
 
     ``file`` with its ``free`` pages, and ``log`` are as on the disk. ``kinds`` are the kinds of objects, ``others`` what the
-    remaining tables hold; ``estimated``: these were not counted page by page. ``days`` are parts of the history by the day
-    on which it was taken (ms UTC of its begin), by the number of readings of that day: always estimated. ``growth`` is
-    what the last 24 hours of samples take, as a day; None: less than two hours are known. ``oldest`` and ``newest`` samples
-    are ms UTC, None where there is none.
+    remaining tables hold; ``estimated``: these were not counted page by page. What chunks and hours of each kind take is estimated by the bytes in
+    their rows. ``days`` are parts of the samples by the day on which they were taken (ms UTC of its begin), by the number of
+    readings of that day: always estimated. ``growth`` is what the last 24 hours of samples take as a day, once they are sealed
+    where any are, and a day of rolled-up hours; None: less than two hours are known. ``chunks`` counts sealed hours of
+    objects, from ``sealed_from`` to ``sealed_to``; ``rolled`` days have rolled-up hours, from ``rolled_from`` on. ``oldest``
+    and ``newest`` samples are ms UTC. None where there is none.
     """
 
     path: Path
@@ -63,32 +75,47 @@ class StoreInfo:
     growth: int | None
     oldest: int | None
     newest: int | None
+    chunks: int = 0
+    sealed_from: int | None = None
+    sealed_to: int | None = None
+    rolled: int = 0
+    rolled_from: int | None = None
 
 
 def read_info(path: Path, *, exact_up_to: int = EXACT_UP_TO) -> StoreInfo:
     """Look at the store at ``path``; ``exact_up_to`` as for ``table_sizes``. Raises StoreError."""
     sizes = table_sizes(path, exact_up_to=exact_up_to)
-    kinds: dict[str, KindSize] = {}
+    rows: Counter[str] = Counter()
+    current: Counter[str] = Counter()
     others: Counter[str] = Counter()
     topics = {table: topic for topic, tables in _OTHERS.items() for table in tables}
     for table, size in sizes.by_table.items():
         what, _, kind = table.partition("_")
         if what == "sample":
-            kinds[kind] = KindSize(size, kinds.get(kind, KindSize()).current)
+            rows[kind] += size
         elif what == "current":
-            kinds[kind] = KindSize(kinds.get(kind, KindSize()).history, size)
+            current[kind] += size
         else:
             others[topics.get(table, _REST)] += size
     with closing(open_as_it_is(path, older=True)) as connection, explained(path, "reading"):
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-        readings, newest, last_day, span = _readings(connection)
+        readings = _readings(connection)
         histories = [table for table in sizes.by_table if table.startswith("sample_")]
         heads = (connection.execute(f"SELECT min(ts) FROM {table}").fetchone()[0] for table in histories)  # noqa: S608 - ours
         oldest = min((int(head) for head in heads if head is not None), default=None)
-    history = sum(each.history for each in kinds.values())
-    total = sum(readings.values())
+        sealed = read_sealed(connection, exact=not sizes.estimated) if "chunk" in sizes.by_table else Sealed()
+    of_chunks = _shared(sealed.chunk_weights, others, sizes.by_table, ("chunk", "chunk_axis", "chunk_layout"), topics)
+    of_hours = _shared(sealed.hour_weights, others, sizes.by_table, ("rollup", "rollup_metric", "rolled"), topics)
+    kinds = {
+        kind: KindSize(rows[kind], of_chunks[kind], of_hours[kind], current[kind])
+        for kind in {*rows, *current, *of_chunks, *of_hours}
+    }
+    if sealed.begin is not None:
+        first = sealed.begin if not readings.oldest else max(sealed.begin, readings.oldest)
+        oldest = first if oldest is None else min(oldest, first)
+    days = _by_day(readings, sealed.end, sum(rows.values()), of_chunks.total())
     return StoreInfo(
         path,
         pages * page,
@@ -97,40 +124,98 @@ def read_info(path: Path, *, exact_up_to: int = EXACT_UP_TO) -> StoreInfo:
         kinds,
         +others,
         sizes.estimated,
-        {day * DAY_MS: round(history * count / total) for day, count in sorted(readings.items())} if total else {},
-        round(history * last_day / total * DAY_MS / span) if total and span >= _LEAST_MS else None,
+        days,
+        _growth(readings, sealed, sum(rows.values()), of_chunks.total(), of_hours.total()),
         oldest,
-        newest,
+        readings.newest,
+        sealed.chunks,
+        sealed.begin,
+        sealed.end,
+        sealed.days,
+        sealed.first_day,
     )
 
 
-def _readings(connection: sqlite3.Connection) -> tuple[Counter[int], int | None, int, int]:
-    """The readings of each day since 1970, the time of the newest, and how many there are in the day up to it, and in
-    which part of that, ms. Raises sqlite3.Error.
+def _shared(
+    weights: Counter[str],
+    others: Counter[str],
+    by_table: Mapping[str, int],
+    tables: Sequence[str],
+    topics: Mapping[str, str],
+) -> Counter[str]:
+    """The bytes of ``tables`` by kind; they are taken from ``others``, where they are of no kind."""
+    total, weight = sum(by_table.get(table, 0) for table in tables), weights.total()
+    if not weight:
+        return Counter()
+    for table in tables:
+        others[topics[table]] -= by_table.get(table, 0)
+    return Counter({kind: round(total * each / weight) for kind, each in weights.items()})
+
+
+def _by_day(readings: _Readings, sealed_to: int | None, rows: int, sealed: int) -> dict[int, int]:
+    """Bytes of samples by day: rows and sealed hours apart, each by the number of readings."""
+    found: Counter[int] = Counter()
+    for size, counts in ((sealed, readings.before(sealed_to)), (rows, readings.since(sealed_to))):
+        total = sum(counts.values())
+        for hour, count in counts.items():
+            found[hour * HOUR_MS // DAY_MS * DAY_MS] += round(size * count / total)
+    return dict(sorted(found.items()))
+
+
+def _growth(readings: _Readings, sealed: Sealed, rows: int, chunks: int, hours: int) -> int | None:
+    """Bytes a day."""
+    total = sum(readings.before(sealed.end).values())
+    size = chunks
+    if not total:
+        total, size = sum(readings.by_hour.values()), rows
+    if not total or readings.span < _LEAST_MS:
+        return None
+    return round(size * readings.last_day / total * DAY_MS / readings.span + hours / max(sealed.days, 1))
+
+
+class _Readings(NamedTuple):
+    """The readings of each hour since 1970, the times of the oldest and the newest (ms UTC), and how many there are in the
+    day up to it, and in which part of that, ms.
     """
+
+    by_hour: Mapping[int, int]
+    oldest: int | None = None
+    newest: int | None = None
+    last_day: int = 0
+    span: int = 0
+
+    def before(self, bound: int | None) -> Mapping[int, int]:
+        """Those of hours before ``bound``, ms UTC; without one none."""
+        return {hour: count for hour, count in self.by_hour.items() if bound is not None and hour * HOUR_MS < bound}
+
+    def since(self, bound: int | None) -> Mapping[int, int]:
+        """The others."""
+        return {hour: count for hour, count in self.by_hour.items() if bound is None or hour * HOUR_MS >= bound}
+
+
+def _readings(connection: sqlite3.Connection) -> _Readings:
+    """Raises sqlite3.Error."""
     every = (
         "(SELECT ts, readings FROM snapshot WHERE ts BETWEEN 1 AND :last"
         " UNION ALL SELECT ts, 1 FROM record WHERE ts BETWEEN 1 AND :last)"
     )
-    bounds = {"last": LAST_MOMENT, "day": DAY_MS}
-    days = Counter(
-        {
-            int(day): int(count)
-            for day, count in connection.execute(
-                f"SELECT ts / :day, sum(readings) FROM {every} GROUP BY 1",  # noqa: S608 - ours
-                bounds,
-            )
-        }
-    )
+    bounds = {"last": LAST_MOMENT, "hour": HOUR_MS}
+    hours = {
+        int(hour): int(count)
+        for hour, count in connection.execute(
+            f"SELECT ts / :hour, sum(readings) FROM {every} GROUP BY 1",  # noqa: S608 - ours
+            bounds,
+        )
+    }
     oldest, newest = connection.execute(f"SELECT min(ts), max(ts) FROM {every}", bounds).fetchone()  # noqa: S608 - ours
     if newest is None:
-        return days, None, 0, 0
+        return _Readings(hours)
     since = max(newest - DAY_MS, oldest)
     (last_day,) = connection.execute(
         f"SELECT sum(readings) FROM {every} WHERE ts > :since",  # noqa: S608 - ours
         {**bounds, "since": since},
     ).fetchone()
-    return days, int(newest), int(last_day or 0), int(newest - since)
+    return _Readings(hours, int(oldest), int(newest), int(last_day or 0), int(newest - since))
 
 
 def _length(path: Path) -> int:
