@@ -1,6 +1,6 @@
 """What a year costs: samples sealed by the store, and what reading them takes, beside Prometheus with the same samples.
 
-    python benchmarks/store.py [size] [series] [last] [writing] [--objects 2000] [--hours 24] [--peer-objects 100]
+    python benchmarks/store.py [size] [series] [last] [top] [month] [writing] [--objects 2000] [--hours 24] [--peer-objects 100]
 
 The corpus is polls every 10 seconds of queues with 12 metrics, 74 of 100 values as in the poll before. It is written by the
 agent's own writer and sealed by its sealer: bytes a value are those of whole pages of the file. Prometheus gets the samples of
@@ -23,10 +23,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from heapq import nlargest
 from itertools import chain, repeat
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from corpus import HOUR_MS, INTERVAL_MS, METRICS, OWNER, START_MS, Corpus
 from figures import taken
@@ -34,14 +36,16 @@ from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.file.schema import open_reader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader, hour_of_ts
+from mqvitals_agent.store.rows.sealed.roller import Roller
 from mqvitals_agent.store.rows.sealed.sealer import Sealer
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from prometheus import Peer, ask, program
 
-PARTS = ("size", "series", "last", "writing")
+PARTS = ("size", "series", "last", "top", "month", "writing")
 PROBE = "INQUIRE_Q_STATUS"
+DAY_MS = 24 * HOUR_MS
 SEALED_MS = 30 * HOUR_MS
 """So long after its end an hour is sealed, whatever the sealer waits for."""
 _COMMIT_S = 0.02
@@ -112,29 +116,43 @@ def transactions(connection: sqlite3.Connection) -> Iterator[Callable[[], None]]
     connection.execute("COMMIT")
 
 
-def seal(store: Store, now: int) -> tuple[float, int]:
-    """Seal all hours that had ended long before ``now``, ms UTC; returns the CPU seconds, and how many chunks were written."""
+class Sealed(NamedTuple):
+    """What sealing took: CPU seconds of the chunks, of the hours of days; chunks written."""
+
+    chunks_s: float = 0.0
+    rolled_s: float = 0.0
+    chunks: int = 0
+
+
+def seal(store: Store, now: int) -> Sealed:
+    """Seal all hours that are due as of ``now``, ms UTC, and roll up the days of them, as an agent does between two cycles."""
     begun, chunks = time.process_time(), 0
-    with transactions(store.database.connection) as may_end:
-        for step in Sealer(store.tables, set()).round(store.database.connection, now):
+    written, connection = store.snapshots.written, store.database.connection
+    with transactions(connection) as may_end:
+        for step in Sealer(store.tables, written.touched, columns=written.columns).round(connection, now):
             chunks += step.chunks
             may_end()
-    return time.process_time() - begun, chunks
+    sealed = time.process_time()
+    with transactions(connection) as may_end:
+        for _ in Roller(store.tables).round(connection, now):
+            may_end()
+    return Sealed(sealed - begun, time.process_time() - sealed, chunks)
 
 
 def make(path: Path, corpus: Corpus, aims: Aims) -> None:
     """Write and seal the corpus."""
-    written, sealed, chunks = 0.0, 0.0, 0
+    written, sealed = 0.0, []
     with Store.open(path) as store:
         for hour in range(corpus.hours):
             written += write_hour(store, corpus, hour)
-            spent, count = seal(store, START_MS + hour * HOUR_MS + SEALED_MS)
-            sealed, chunks = sealed + spent, chunks + count
-    aims.line(
-        "writing an hour of data", written / corpus.hours, "s CPU", more=f"   {written / corpus.hours / 36:.2f} %"
-    )
-    aims.line("sealing an hour of data", sealed / corpus.hours, "s CPU", more=f"   {sealed / corpus.hours / 36:.2f} %")
-    aims.line("sealing an object's hour", sealed / chunks * 1000, "ms CPU")
+            sealed.append(seal(store, START_MS + hour * HOUR_MS + SEALED_MS))
+        # The day is over.
+        sealed.append(seal(store, START_MS + max(corpus.hours, 24) * HOUR_MS + SEALED_MS))
+    chunks, rolled = sum(each.chunks_s for each in sealed), sum(each.rolled_s for each in sealed)
+    for what, spent in (("writing", written), ("sealing", chunks), ("rolling up", rolled)):
+        of_hour = spent / corpus.hours
+        aims.line(f"{what} an hour of data", of_hour, "s CPU", more=f"   {of_hour / 36:.3f} % of a core")
+    aims.line("sealing an object's hour", chunks / sum(each.chunks for each in sealed) * 1000, "ms CPU")
 
 
 def sizes(path: Path, corpus: Corpus, aims: Aims) -> None:
@@ -196,6 +214,49 @@ def last_values(path: Path, corpus: Corpus, aims: Aims) -> None:
         assert values() == corpus.objects, "every object has a newest value"
         spent = [cpu_ms(values) for _ in range(_ASKED)]
     aims.line(f"last value of {corpus.objects:,} objects", statistics.median(spent), "ms CPU", 2.0)
+
+
+def lengthen(path: Path, days: int) -> None:
+    """Put copies of the rows of the day's hours before it, so that there are ``days``: their values repeat."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for back in range(1, days):
+            # The poll at midnight is of the day before.
+            connection.execute(
+                "INSERT OR REPLACE INTO rollup(metric, day, object_id, source, data)"
+                " SELECT metric, day - ?, object_id, source, data FROM rollup WHERE day = ? ORDER BY metric, object_id",
+                (back, START_MS // DAY_MS),
+            )
+
+
+def top(path: Path, corpus: Corpus, aims: Aims) -> None:
+    """The ten objects with the greatest value of a metric in a week of hours."""
+    begun = range(START_MS - 6 * DAY_MS, START_MS + DAY_MS, HOUR_MS)
+    with StoreReader.open(path) as reader:
+
+        def greatest() -> list[tuple[float, ObjectName]]:
+            found = reader.hours_of_kind("queue", "depth", begun)
+            worst = ((max(each.highest for each in figures.values()), name) for name, figures in found.items())
+            return nlargest(10, worst)
+
+        values = [max(corpus.series(number, "depth")[1:]) for number in range(corpus.objects)]
+        assert [value for value, _ in greatest()] == nlargest(10, values), "they are those of the corpus"
+        spent = [cpu_ms(greatest) for _ in range(5)]
+    aims.line(f"top 10 of {corpus.objects:,} objects over 7 days", statistics.median(spent), "ms CPU", 150.0)
+
+
+def month(path: Path, corpus: Corpus, aims: Aims) -> None:
+    """The hours of a metric of an object in 30 days."""
+    with StoreReader.open(path) as reader:
+
+        def hours(number: int, metric: str) -> int:
+            name = ObjectName(OWNER, "queue", corpus.name(number))
+            found = reader.hour_figures(name, (metric,), START_MS - 29 * DAY_MS, START_MS + DAY_MS)
+            return len(found[metric].hours)
+
+        questions = asked(range(corpus.objects))
+        assert hours(*questions[0]) == 30 * min(corpus.hours, 24), "all hours of all days"
+        spent = [cpu_ms(partial(hours, *each)) for each in questions]
+    aims.line("30 days of hours of one object", statistics.median(spent), "ms CPU", 5.0)
 
 
 def _watch(path: Path, names: Sequence[str], until: Event, results: multiprocessing.Queue[list[float]]) -> None:
@@ -311,6 +372,12 @@ def main() -> int:
             series(path, corpus, numbers, aims)
         if "last" in parts:
             last_values(path, corpus, aims)
+        if "top" in parts or "month" in parts:
+            lengthen(path, 30)
+        if "top" in parts:
+            top(path, corpus, aims)
+        if "month" in parts:
+            month(path, corpus, aims)
         if arguments.peer_objects and program("promtool") and program("prometheus"):
             peer = Peer(folder, corpus, numbers)
             aims.line("peer: Prometheus, its blocks", peer.bytes() / peer.values, "B a value")
