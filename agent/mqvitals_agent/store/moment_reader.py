@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.alerting.decision import LastNotification
@@ -245,7 +246,8 @@ class MomentReader(StoreReader):
         found: list[tuple[float, ObjectName, CurrentValue]] = []
         for owner in self.owners():
             with self._at_once() as connection:
-                numbers = self._moment(kind, (metric,)).leaders(connection, owner.name, metric, count)
+                every = partial(self._objects, connection, owner.name, kind)
+                numbers = self._moment(kind, (metric,)).leaders(connection, owner.name, metric, count, every)
             values = self._values(owner.name, kind, (metric,), numbers=numbers)
             found += [
                 (-latest.value, name, latest)

@@ -311,6 +311,9 @@ def test_sealing_changes_nothing(
                     for path in (plain, sealed):
                         with Store.open(path, kinds=make.kinds) as store:
                             write(store, make, len(cycles) + 1, draw_told(seed), back)
+                    # A clock that leapt by hours deletes nothing, and what was read before is not that of now.
+                    before.forget_moments()
+                    known.forget_moments()
                 case _:
                     pass
             for _ in range(4):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import nlargest
 from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
@@ -17,7 +18,7 @@ from mqvitals_agent.store.rows.samples.moment_sealed import OpenFor, OpenHours, 
 from mqvitals_agent.store.rows.samples.moment_values import HistoryRow
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, OpenSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import hour_of_ts
-from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment
+from mqvitals_agent.store.rows.tables import POLL, KindTables, moment
 from mqvitals_rules.vocabulary.metric import Kind, Value
 
 LOOKBACK_MS: Final = 6 * HOUR_MS
@@ -148,9 +149,16 @@ class MomentHistory:
         ).fetchone()
         return row is None
 
-    def leaders(self, connection: sqlite3.Connection, owner: str, metric: str, count: int) -> frozenset[int]:
+    def leaders(
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        metric: str,
+        count: int,
+        numbers: Callable[[], Collection[int]],
+    ) -> frozenset[int]:
         """The numbers of some objects of ``owner``, among them the ``count`` with the greatest values above 0 of a
-        metric.
+        metric; ``numbers`` gives those of all of them.
 
         They are looked for in the newest two snapshots in which the kind was polled: an object of a slower probe is in
         the second one. Raises sqlite3.Error.
@@ -160,7 +168,10 @@ class MomentHistory:
         if metric not in self._columns:
             return frozenset()
         for ts in self._newest_snapshots(connection, owner, _LOOKED_THROUGH):
-            rows = list(self._greatest(connection, owner, ts, metric, count))
+            if ts >= self._sealed_until(connection):
+                rows = self._rows.greatest(connection, owner, ts, metric, count)
+            else:
+                rows = self._greatest(connection, owner, ts, metric, count, numbers())
             found.update(number for number, value in rows if value is not None and value > 0)
             looked += bool(rows)
             if looked == _READ_WHOLE:
@@ -168,15 +179,29 @@ class MomentHistory:
         return frozenset(found)
 
     def _greatest(
-        self, connection: sqlite3.Connection, owner: str, ts: int, metric: str, count: int
-    ) -> Iterable[tuple[int, Any]]:
-        if ts >= self._sealed_until(connection):
-            return self._rows.greatest(connection, owner, ts, metric, count)
-        query = "SELECT id FROM object WHERE owner = ? AND kind = ?"
-        numbers = {integer(number) for (number,) in connection.execute(query, (owner, self.kind.name))}
-        samples = self._samples_at(connection, owner, ts, numbers, POLLED, (metric,)) if numbers else {}
-        values = [(number, sample.cells[0]) for number, sample in samples.items()]
-        return sorted(values, key=lambda each: -1 if each[1] is None else each[1], reverse=True)[:count]
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        ts: int,
+        metric: str,
+        count: int,
+        numbers: Collection[int],
+    ) -> list[tuple[int, Any]]:
+        """As of rows, of an hour that is sealed."""
+        if not numbers:
+            return []
+        values: list[tuple[int, Any]]
+        if self._rows.is_any(connection, ts, ts):
+            found = self._samples_at(connection, owner, ts, numbers, POLLED, (metric,))
+            values = [(number, sample.cells[0]) for number, sample in found.items()]
+        else:
+            opened = self._opened(connection, owner, hour_of_ts(ts), numbers, (metric,))
+            values = [
+                (number, None if (column := samples.values.get(metric)) is None else column.at(place))
+                for number, samples, place in _having(opened, numbers, ts)
+                if samples.polled >> place & 1
+            ]
+        return nlargest(count, values, key=lambda each: -1 if each[1] is None else each[1])
 
     def _newest_snapshots(self, connection: sqlite3.Connection, owner: str, count: int = _READ_WHOLE) -> list[int]:
         rows = connection.execute(
@@ -319,19 +344,31 @@ class MomentHistory:
         names = (*metrics, *(condition.any_of or ()))
         opened = self._opened(connection, owner, hour_of_ts(ts), numbers, names, source)
         found: dict[int, HistoryRow] = {}
-        place, times = 0, None
-        for number in numbers:
-            samples, row = opened.get(number), rows.get(number)
-            if samples is not None:
-                if samples.ts is not times:
-                    # Objects that were polled together share their times.
-                    times = samples.ts
-                    place = bisect_left(times, ts)
-                if place < len(times) and times[place] == ts:
-                    row = _laid_over(_sample(samples, place, condition, metrics), row)
-            if row is not None and condition.counts(row):
+        for number, samples, place in _having(opened, numbers, ts):
+            row = _laid_over(_sample(samples, place, condition, metrics), rows.pop(number, None))
+            if condition.counts(row):
+                found[number] = HistoryRow(ts, row.interval_ms, row.answered, row.cells)
+        for number, row in rows.items():
+            if condition.counts(row):
                 found[number] = HistoryRow(ts, row.interval_ms, row.answered, row.cells)
         return found
+
+
+def _having(
+    opened: Mapping[int, OpenSamples], numbers: Iterable[int], ts: int
+) -> Iterator[tuple[int, OpenSamples, int]]:
+    """Those of the objects that have a sample at ``ts``, ms UTC, with their samples and its place in them."""
+    place, times = 0, None
+    for number in numbers:
+        samples = opened.get(number)
+        if samples is None:
+            continue
+        if samples.ts is not times:
+            # Objects that were polled together share their times.
+            times = samples.ts
+            place = bisect_left(times, ts)
+        if place < len(times) and times[place] == ts:
+            yield number, samples, place
 
 
 def _sample(samples: OpenSamples, place: int, condition: SampleCondition, metrics: Sequence[str]) -> SampleRow:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
@@ -135,13 +135,13 @@ class MomentRows:
 
     def greatest(
         self, connection: sqlite3.Connection, owner: str, ts: int, metric: str, count: int
-    ) -> Iterable[tuple[int, Any]]:
+    ) -> list[tuple[int, Any]]:
         """The polled objects of an owner with the greatest values of a metric at a time, and these values."""
         return connection.execute(
             f'SELECT object_id, "{metric}" FROM {self._tables.history} AS s JOIN object AS o ON o.id = s.object_id'
             f' WHERE s.ts = ? AND s.source = {POLL} AND s.polled AND o.owner = ? ORDER BY "{metric}" DESC LIMIT ?',
             (ts, owner, count),
-        )
+        ).fetchall()
 
     def is_any(self, connection: sqlite3.Connection, first: int, until: int) -> bool:
         """Whether there is any row between two times."""
