@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from mqvitals_agent.ingest.log_figures import GROWTH, LOG, LogFigures
+from mqvitals_agent.ingest.pool_figures import PoolFigures
 from mqvitals_agent.ingest.queue_manager_figures import QueueManagerFigures
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.older import PastReader
@@ -67,6 +68,7 @@ class Ingest:
         self._windows = WindowHistory(sorted(wanted), older=older, zone_of=config.zone_of)
         self._log_figures = LogFigures(self._windows, config.facts, older)
         self._queue_manager_figures = QueueManagerFigures(config.facts, older)
+        self._pool_figures = PoolFigures(older, config.zone_of)
         self._engine = Engine(config.rules, config.facts, self._windows, alerts=store.alerts.all_open())
         # A record comes twice an hour: until the next one, rules go by the one before, also after a restart.
         for snapshot in () if older is None else older.newest_records():
@@ -80,7 +82,7 @@ class Ingest:
         ``write`` is another way into the same store than ``SnapshotStore.write``.
         """
         for polled in snapshots:
-            snapshot = self._queue_manager_figures.added(self._log_figures.added(polled))
+            snapshot = self._pool_figures.added(self._queue_manager_figures.added(self._log_figures.added(polled)))
             # The rules look at windows that hold the poll they evaluate.
             self._windows.add(snapshot)
             self._write(snapshot, self._engine.evaluate(snapshot), write)
@@ -101,6 +103,7 @@ class Ingest:
         """
         self._windows.shift(by_ms)
         self._log_figures.shift(by_ms)
+        self._pool_figures.shift()
         self._engine.shift(by_ms, since)
 
     def _write(self, snapshot: Snapshot, evaluation: Evaluation, write: WriteSnapshot | None = None) -> None:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.reading.hours import Figures
 from mqvitals_agent.store.result import Owner
 from mqvitals_agent.store.rows.messages import NewMessages, StoredMessage
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, Sample
@@ -90,6 +91,12 @@ class ResilientReader:
     def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
         """As of ``StoreReader``."""
         return self._read(lambda reader: reader.hours(kind, metric, begun), [])
+
+    def hours_of_kind(
+        self, kind: str, metric: str, begun: Sequence[int], most: int | None = None
+    ) -> dict[ObjectName, Figures]:
+        """As of ``StoreReader``."""
+        return self._read(lambda reader: reader.hours_of_kind(kind, metric, begun, most), {})
 
     def sources_followed(self) -> Mapping[str, frozenset[str]]:
         """As of ``StoreReader``; what was last read while the file fails, so that no alert ends for lack of a file."""
