@@ -1,4 +1,4 @@
-"""``mqvitals rules``: rules are checked, tested, listed and explained."""
+"""``mqvitals rules``: rules are checked, tested, also over stored history, listed and explained."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mqvitals_agent.commandline.actions import CommandAction, add_actions, run_a
 ACTIONS = (
     CommandAction("check", "report the problems of rule files", "mqvitals_agent.cli.rules.check"),
     CommandAction("test", "run tests of rules", "mqvitals_agent.cli.rules.test"),
+    CommandAction("backtest", "run rules over stored history", "mqvitals_agent.cli.rules.backtest"),
     CommandAction("list", "list the rules in force", "mqvitals_agent.cli.rules.list"),
     CommandAction("explain", "explain a rule, or its verdict about an object", "mqvitals_agent.cli.rules.explain"),
 )
