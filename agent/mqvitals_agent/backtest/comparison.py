@@ -73,19 +73,27 @@ def side_by_side(then: Sequence[Alert], now: Sequence[Sequence[Alert]], span: Ti
     runs = (then, *now)
     by_key: dict[AlertKey, list[list[Alert | None]]] = {}
     for run, alerts in enumerate(runs):
-        for alert in sorted(alerts, key=lambda each: each.started or 0):
-            rows = by_key.setdefault(alert.key, [])
-            best = max(
-                (row for row in rows if row[run] is None),
-                key=lambda row: _longest(alert, row, span),
-                default=None,
-            )
-            if best is None or _longest(alert, best, span) < 0:
-                best = [None] * len(runs)
-                rows.append(best)
-            best[run] = alert
+        own: dict[AlertKey, list[Alert]] = {}
+        for alert in alerts:
+            own.setdefault(alert.key, []).append(alert)
+        for key, of_key in own.items():
+            _place(of_key, run, by_key.setdefault(key, []), len(runs), span)
     found = [AlertRow(row[0], tuple(row[1:])) for rows in by_key.values() for row in rows]
     return tuple(sorted(found, key=lambda row: (firing_span(row.any, span).since, row.any.key)))
+
+
+def _place(alerts: Sequence[Alert], run: int, rows: list[list[Alert | None]], runs: int, span: TimeRange) -> None:
+    """Put the alerts of one run and key into the rows of that key, the longest overlap first; the rest into new ones."""
+    overlaps = [
+        (_longest(alert, row, span), number, place)
+        for number, alert in enumerate(alerts)
+        for place, row in enumerate(rows)
+    ]
+    rest = dict(enumerate(alerts))
+    for length, number, place in sorted(overlaps, key=lambda each: (-each[0], each[1], each[2])):
+        if length >= 0 and number in rest and rows[place][run] is None:
+            rows[place][run] = rest.pop(number)
+    rows.extend([alert if each == run else None for each in range(runs)] for alert in rest.values())
 
 
 def _longest(alert: Alert, row: Iterable[Alert | None], span: TimeRange) -> int:

@@ -107,8 +107,9 @@ def probe_of(kind: Kind, metric: Metric) -> str:
 
 
 def is_polled(metric: Metric) -> bool:
-    """Whether polls may fill a metric of history."""
-    return metric.in_history and not (metric.needs_smf or metric.needs_statistics or metric.measured)
+    """Whether polls may fill a metric of history; declared facts are those of the settings."""
+    elsewhere = metric.declared or metric.needs_smf or metric.needs_statistics or metric.measured
+    return metric.in_history and not elsewhere
 
 
 def is_of_records(metric: Metric) -> bool:

@@ -206,7 +206,6 @@ class _VariantRun:
             alert = transition.after
             if alert.state is AlertState.RESOLVED and alert.started is not None:
                 self._ended += _within((alert,), self._span, self._selects)
-        self._windows.take_finished_hours()
 
     def fired(self) -> tuple[Alert, ...]:
         """The alerts that fired within the time, in the order in which they began."""
