@@ -341,3 +341,27 @@ def _record(make: Any, draw: random.Random, start: int, last: int) -> Reading:
 def _write(path: Path, make: Any, cycle: int, record: Reading, ts: int) -> None:
     with Store.open(path, kinds=make.kinds) as store:
         store.write(replace(make.snapshot(cycle, record, owner=record.object.owner), ts=ts), make.verdict())
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM chunk", "UPDATE chunk SET data = substr(data, 1, length(data) - 5)"])
+def test_sealed_hours_that_are_gone_or_damaged_are_not_kept(change: str, make: Any, tmp_path: Path) -> None:
+    """What can no longer be read says so; the rest of the list is there, also to a reader that has read the hour before."""
+    path = tmp_path / "store.db"
+    start = make.ts(0)
+    with Store.open(path, kinds=make.kinds) as store:
+        for number in range(1, 15):
+            write(store, make, number, ["both"] * QUEUES, start + EVERY_MS * number)
+    at = start + EVERY_MS * 3
+    with closing(sealing(path, make, at + 9 * HOUR_MS)) as steps:
+        assert sum(step.chunks for step in steps) > 20
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        told = told_at(reader, at, ("depth", "puts"))
+        assert [values["depth"].value for values in told.values()] == [30 + number // 2 for number in range(12)] * 2
+        with closing(open_writer(path, tables_of(make.kinds).values())) as connection:
+            assert connection.execute(change).rowcount > 0
+        with StoreReader.open(path, kinds=make.kinds) as fresh:
+            for each in (reader, fresh):
+                each.forget_moments()
+                gone = told_at(each, at, ("depth", "puts"))
+                assert {values["depth"].value for values in gone.values()} == {Absence.NOT_KEPT}
+                assert gone.keys() == told.keys()
