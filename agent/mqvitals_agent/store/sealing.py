@@ -17,7 +17,6 @@ from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, hour_of_ts
 from mqvitals_agent.store.rows.sealed.roller import Roller
 from mqvitals_agent.store.rows.sealed.sealer import SHORTEST_HOT_MS, Sealer, SealStep, last_due
-from mqvitals_agent.store.rows.sealed.written_hours import EVERY_HOUR
 from mqvitals_agent.store.rows.tables import integer, text
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.sections.store import format_size
@@ -129,7 +128,9 @@ class Sealing:
                         more = True
                         break
                 else:
-                    self._end(now)
+                    self._work = None
+                    self._next = (last_due(now, self._hot.ms) + 1) * HOUR_MS + self._hot.ms
+                    more = self._is_due(now)
         except BaseException:  # raised again; what is sealed is there: it begins anew with what the store holds
             self._work = None
             self._next = now + _REST_MS
@@ -137,21 +138,20 @@ class Sealing:
         return SealingStep(chunks, rows, rolled, more, tuple(damaged), self._hot)
 
     def _is_due(self, now: int) -> bool:
-        """Whether an hour has become due since it was looked last, or was written late."""
-        if not now < self._next <= now + HOUR_MS:
-            return True
+        """Whether an hour has become due since all were sealed, or was written late."""
+        return not now < self._next <= now + HOUR_MS or bool(self._late(now))
+
+    def _late(self, now: int) -> set[tuple[str, int]]:
+        """The touched hours that are due: they are sealed already, or rows of them are to be."""
         last = last_due(now, self._hot.ms)
-        return any(hour <= last for _, hour in self._touched)
+        return {key for key in self._touched if key[1] <= last}
 
     def _round(self, connection: sqlite3.Connection, now: int) -> Iterator[SealStep | int]:
         self._hot = hot_span(_readings(connection, now), self._limit)
+        # All rows that there are now are looked for; what is in it at the end has been written meanwhile.
+        self._touched -= self._late(now)
         yield from self._sealer.round(connection, now, self._hot.ms)
         yield from self._roller.round(connection, now)
-
-    def _end(self, now: int) -> None:
-        self._work = None
-        self._touched.discard(EVERY_HOUR)
-        self._next = (last_due(now, self._hot.ms) + 1) * HOUR_MS + self._hot.ms
 
 
 def _readings(connection: sqlite3.Connection, now: int) -> Sequence[int]:
