@@ -68,6 +68,8 @@ class OpenSamples(NamedTuple):
 
 def merged(older: HourSamples, newer: HourSamples) -> HourSamples:
     """Both together. Of two samples of one time the newer's values hold where it has any, the older's else."""
+    if older.ts and newer.ts and older.ts[-1] < newer.ts[0]:
+        return _followed(older, newer)
     ts = sorted({*older.ts, *newer.ts})
     of_older, of_newer = ({at: place for place, at in enumerate(each.ts)} for each in (older, newer))
     # For each sample where it is in the older and in the newer, None: nowhere.
@@ -90,6 +92,20 @@ def merged(older: HourSamples, newer: HourSamples) -> HourSamples:
         cast("list[int | None]", together(older.intervals, newer.intervals)),
         polled,
         {name: together(older.values.get(name), newer.values.get(name)) for name in names},
+    )
+
+
+def _followed(older: HourSamples, newer: HourSamples) -> HourSamples:
+    """Two spans of which one ends before the other begins."""
+    none: tuple[Cells, Cells] = [None] * len(older.ts), [None] * len(newer.ts)
+    return HourSamples(
+        [*older.ts, *newer.ts],
+        [*older.intervals, *newer.intervals],
+        [*older.polled, *newer.polled],
+        {
+            name: [*older.values.get(name, none[0]), *newer.values.get(name, none[1])]
+            for name in dict.fromkeys(chain(older.values, newer.values))
+        },
     )
 
 

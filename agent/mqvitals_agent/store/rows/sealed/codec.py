@@ -33,6 +33,8 @@ _MOST_COLUMNS: Final = 1 << 10
 _MOST_BYTES: Final = LONGEST * 64
 """Unpacked. More than any chunk of the writer takes."""
 _LEVEL: Final = 6
+_NOISY: Final = 5
+"""What takes more than this part (a fifth) when it is compressed is compressed in another way too."""
 _OPEN_BYTES: Final = 250
 """What an open column takes beside its numbers."""
 _NONE: Final = frozenset({NoneType})
@@ -113,7 +115,22 @@ def encode(columns: Sequence[Cells]) -> bytes:
         code, first, step, body, digits = _encoded(column, masks)
         heads.append(_COLUMN.pack(code, digits, len(body), first, step))
         bodies.append(body)
-    return zlib.compress(b"".join(heads) + b"".join(bodies), _LEVEL)
+    return _packed(b"".join(heads) + b"".join(bodies))
+
+
+def _packed(raw: bytes) -> bytes:
+    """The bytes compressed. Differences are small and seldom repeat: short matches of a few bytes take more than they save,
+    and of values that change nearly always any match does.
+    """
+    packed = _deflated(raw, zlib.Z_FILTERED)
+    if len(packed) * _NOISY < len(raw):
+        return packed
+    return min(packed, _deflated(raw, zlib.Z_HUFFMAN_ONLY), key=len)
+
+
+def _deflated(raw: bytes, strategy: int) -> bytes:
+    packer = zlib.compressobj(_LEVEL, strategy=strategy)
+    return packer.compress(raw) + packer.flush()
 
 
 def decode(blob: bytes, wanted: Collection[int] | None = None) -> dict[int, Cells]:
@@ -313,8 +330,10 @@ def _whole(values: Sequence[int]) -> _Encoded:
     highest, lowest = (max(steps), min(steps)) if steps else (0, 0)
     if highest == lowest and abs(lowest) <= _LIMITS[-1]:
         return _Encoded(_STEPS, first, lowest)
-    least = min(values)
-    by_steps, by_values = _width(lowest, highest), _width(0, max(values) - least)
+    by_steps = _width(lowest, highest)
+    least = 0 if by_steps == 0 else min(values)
+    # Nothing is narrower than the narrowest array.
+    by_values = None if by_steps == 0 else _width(0, max(values) - least)
     if by_values is not None and (by_steps is None or by_values < by_steps):
         above = array(_ARRAYS[by_values], [value - least for value in values])
         return _Encoded(_VALUES | by_values << _WIDTH, least, body=above.tobytes())
