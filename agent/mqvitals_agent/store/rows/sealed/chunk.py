@@ -8,14 +8,13 @@ times, those of records, hold their times themselves.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from mqvitals_agent.store.rows.sealed.codec import (
     Cells,
     DamagedChunkError,
-    Number,
     OpenColumn,
     decode,
     encode,
@@ -26,6 +25,7 @@ HOUR_MS: Final = 3_600_000
 
 Axis = Sequence[int]
 """Times of snapshots, ms UTC, rising."""
+Row = tuple[Any, ...]
 
 _TIMES, _INTERVALS, _POLLED = 0, 1, 2
 _FIXED: Final = 3
@@ -67,32 +67,34 @@ class OpenSamples(NamedTuple):
 
 
 def merged(older: HourSamples, newer: HourSamples) -> HourSamples:
-    """Both together. Of two samples of one time the newer's values hold where it has any, the older's else."""
+    """Both together; two samples of one time as ``laid_over``."""
     if older.ts and newer.ts and older.ts[-1] < newer.ts[0]:
         return _followed(older, newer)
-    ts = sorted({*older.ts, *newer.ts})
-    of_older, of_newer = ({at: place for place, at in enumerate(each.ts)} for each in (older, newer))
-    # For each sample where it is in the older and in the newer, None: nowhere.
-    places = [(of_older.get(at), of_newer.get(at)) for at in ts]
+    names = tuple(dict.fromkeys(chain(older.values, newer.values)))
+    found = dict(zip(older.ts, _rows(older, names), strict=True))
+    for ts, row in zip(newer.ts, _rows(newer, names), strict=True):
+        before = found.get(ts)
+        found[ts] = row if before is None else laid_over(before, row)
+    if not found:
+        return older
+    times = sorted(found)
+    intervals, polled, *columns = zip(*map(found.__getitem__, times), strict=True)
+    return HourSamples(times, intervals, polled, dict(zip(names, columns, strict=True)))
 
-    def together(old: Sequence[Number | None] | None, new: Sequence[Number | None] | None) -> list[Number | None]:
-        found: list[Number | None] = []
-        for here, there in places:
-            value = None if new is None or there is None else new[there]
-            found.append(old[here] if value is None and old is not None and here is not None else value)
-        return found
 
-    names = dict.fromkeys(chain(older.values, newer.values))
-    polled = [
-        int(any((here is not None and older.polled[here], there is not None and newer.polled[there])))
-        for here, there in places
-    ]
-    return HourSamples(
-        ts,
-        cast("list[int | None]", together(older.intervals, newer.intervals)),
-        polled,
-        {name: together(older.values.get(name), newer.values.get(name)) for name in names},
-    )
+def laid_over(older: Row, newer: Row) -> Row:
+    """Two samples of one object, source and time as one, each an interval, whether polled, and values.
+
+    The newer's values hold where it has any, the older's else, and the longer interval; it was polled if either was.
+    """
+    interval = newer[0] if older[0] is None else older[0] if newer[0] is None else max(older[0], newer[0])
+    values = [old if new is None else new for old, new in zip(older[2:], newer[2:], strict=True)]
+    return (interval, max(older[1], newer[1]), *values)
+
+
+def _rows(samples: HourSamples, names: Sequence[str]) -> Iterator[Row]:
+    columns = [samples.values.get(name) or [None] * len(samples.ts) for name in names]
+    return zip(samples.intervals, samples.polled, *columns, strict=True)
 
 
 def _followed(older: HourSamples, newer: HourSamples) -> HourSamples:

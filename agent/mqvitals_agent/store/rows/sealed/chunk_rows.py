@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.rows.sealed.chunk import (
@@ -30,6 +30,8 @@ _FEW: Final = 64
 """So many chunks are looked for one by one."""
 
 _AT = "SELECT id, layout, on_axis, data FROM chunk WHERE id = ?"
+# Nothing is sorted: chunks come in the order in which they are asked for, and only as far as they are looked at.
+_AT_EACH = "SELECT c.id, layout, on_axis, data FROM json_each(?) AS wanted CROSS JOIN chunk AS c ON c.id = wanted.value"
 _BETWEEN = "SELECT id, layout, on_axis, data FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id"
 
 
@@ -72,10 +74,12 @@ def hour_of_ts(ts: int) -> int:
 class ChunkReader:
     """Reads chunks over one connection. Layouts and the axes used last are remembered.
 
-    Every method raises sqlite3.Error, DamagedChunkError, and TypeError for a cell that no chunk has.
+    Every method raises sqlite3.Error, DamagedChunkError, and TypeError for a cell that no chunk has. With ``damaged`` a
+    chunk that cannot be decoded is left out instead, and ``damaged`` is called with its key.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, damaged: Callable[[ChunkKey], object] | None = None) -> None:
+        self._damaged = damaged
         self._layouts: dict[int, Layout] = {}
         self._axes: dict[tuple[int, str], Axis] = {}
 
@@ -96,10 +100,11 @@ class ChunkReader:
         """The samples of an object in those of ``hours`` of which there is a chunk, in their order; of the metrics
         ``wanted`` alone (None: all).
         """
-        for hour in hours:
-            row = connection.execute(_AT, (ChunkKey(hour, number, source).id,)).fetchone()
-            if row is not None:
-                _, samples = self._samples(connection, row, owner, wanted)
+        ids = [ChunkKey(hour, number, source).id for hour in hours]
+        found = connection.execute(_AT, ids) if len(ids) == 1 else connection.execute(_AT_EACH, (json.dumps(ids),))
+        for row in found:
+            samples = self._samples(connection, row, owner, wanted)
+            if samples is not None:
                 yield samples
 
     def of_hour(
@@ -122,7 +127,9 @@ class ChunkReader:
             owner = owners.get(key.number)
             if owner is None or key.source != source or self._layout(connection, integer(row[1])).kind != kind:
                 continue
-            yield key.number, self._samples(connection, row, owner, wanted)[1]
+            samples = self._samples(connection, row, owner, wanted)
+            if samples is not None:
+                yield key.number, samples
 
     def opened(
         self,
@@ -188,15 +195,24 @@ class ChunkReader:
 
     def _samples(
         self, connection: sqlite3.Connection, row: Sequence[object], owner: str, wanted: Collection[str] | None
-    ) -> tuple[Layout, HourSamples]:
-        number, layout_id, on_axis, data = row
-        layout = self._layout(connection, integer(layout_id))
-        axis: Axis | None = None
-        if on_axis:
-            axis = self.axis(connection, ChunkKey.of(integer(number)).hour, owner)
-            if axis is None:
-                raise DamagedChunkError("the times of a chunk are missing")
-        return layout, decode_samples(_blob(data), layout.columns, axis, wanted)
+    ) -> HourSamples | None:
+        number, layout, on_axis, data = row
+        key = ChunkKey.of(integer(number))
+        try:
+            axis = self._axis_of(connection, key.hour, owner) if on_axis else None
+            columns = self._layout(connection, integer(layout)).columns
+            return decode_samples(_blob(data), columns, axis, wanted)
+        except DamagedChunkError:
+            if self._damaged is None:
+                raise
+            self._damaged(key)
+            return None
+
+    def _axis_of(self, connection: sqlite3.Connection, hour: int, owner: str) -> Axis:
+        axis = self.axis(connection, hour, owner)
+        if axis is None:
+            raise DamagedChunkError("the times of a chunk are missing")
+        return axis
 
     def _layout(self, connection: sqlite3.Connection, number: int) -> Layout:
         known = self._layouts.get(number)

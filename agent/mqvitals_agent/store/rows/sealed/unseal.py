@@ -60,7 +60,7 @@ def _put_back(
     connection.executemany(
         f"INSERT INTO {tables.history}(object_id, source, ts, interval_ms, polled{listed})"
         f" VALUES({number:d}, {source:d}, ?, ?, ?{', ?' * len(names)}) ON CONFLICT(ts, object_id, source) DO UPDATE SET"
-        f" interval_ms = coalesce(interval_ms, excluded.interval_ms), polled = max(polled, excluded.polled){beneath}",
+        f" interval_ms = coalesce(max(interval_ms, excluded.interval_ms), interval_ms, excluded.interval_ms), polled = max(polled, excluded.polled){beneath}",
         [[NULL if cell is None else cell for cell in row] for row in rows if row[0] < before],
     )
 
