@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from mqvitals_agent.store.file.integrity import valid_time
@@ -12,6 +12,7 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.tables import (
     POLL,
     KindTables,
+    Types,
     checked_values,
     integer,
     integer_or_none,
@@ -28,6 +29,8 @@ _FEW = 8
 """Metrics that are looked for in each row before it is decoded."""
 _NAMES, _OPEN = 2, 1
 """Of an object: it names a certain other one; what it names is not known."""
+_CELLS = 9
+"""Columns of a row before those of the metrics."""
 _UNKNOWN = -1
 """The interval of a record that does not have it."""
 
@@ -78,18 +81,19 @@ class CurrentQuery:
             f" FROM reading AS r CROSS JOIN {self._table} AS c ON c.probe = r.probe AND c.object_id = r.object_id"
             f" WHERE r.{where} AND {valid_time('r.ts')} AND {valid_time('r.asked')}{telling} ORDER BY r.object_id, r.ts, r.probe",
             parameters,
-        )
+        ).fetchall()
+        _check(rows, self._types)
         # Thousands of objects share a handful of these.
         reasons: dict[str | None, Mapping[str, Absence]] = {None: {}}
         # Records of a queue manager end together.
         late: dict[tuple[int, str, int | None, int | None, int | None], bool] = {}
+        metrics, polled = self._metrics, Source.POLL
         for number, probe, ts, asked, unanswered, absent, source, interval, newest, *cells in rows:
-            text(probe), moment_or_none(ts), moment(asked)
             known = found.get(number)
             if known is None:
                 known = found[number] = {}
             why = None if unanswered is None else Absence[unanswered]
-            origin = Source.POLL
+            origin = polled
             if source != POLL:
                 origin = Source(source)
                 integer_or_none(interval)
@@ -109,9 +113,7 @@ class CurrentQuery:
                 before = known.get(metric)
                 if before is None or before.value.__class__ is Absence:
                     known[metric] = CurrentValue(reason, ts, probe, asked, why, origin, interval)
-            if cells.count(None) < len(cells):
-                checked_values(cells, self._types)
-            for metric, value in zip(self._metrics, cells, strict=True):
+            for metric, value in zip(metrics, cells, strict=True):
                 if value is not None:
                     known[metric] = CurrentValue(value, ts, probe, asked, why, origin, interval)
         return found
@@ -203,6 +205,27 @@ class CurrentQuery:
                     source=Source(source),
                 ),
             )
+
+
+def _check(rows: Sequence[Sequence[Any]], types: Sequence[Types]) -> None:
+    """Check the cells of thousands of rows (number, probe, ts, asked, five more, values) by the types in each column.
+
+    Raises TypeError and ValueError as ``text``, ``moment`` and ``checked_values`` do.
+    """
+    if not rows:
+        return
+    columns = list(zip(*rows, strict=True))
+    for column, check in ((1, text), (2, moment_or_none), (3, moment)):
+        if len(set(map(type, columns[column]))) > 1 or column == 1:
+            for cell in set(columns[column]):
+                check(cell)
+        else:
+            check(min(columns[column]))
+            check(max(columns[column]))
+    for cells, known in zip(columns[_CELLS:], types, strict=True):
+        if not set(map(type, cells)) <= known:
+            for cell in cells:
+                checked_values((cell,), (known,))
 
 
 def _reasons(text: str) -> dict[str, Absence]:
