@@ -303,10 +303,10 @@ def _write(
         return
     told = by_series(forecasts)
     trends = (
-        iter([read_told_trend(reader, *chosen.single, span)]) if chosen.single else read_trends(reader, chosen, span)
+        iter([read_told_trend(reader, *chosen.single, span, parts)])
+        if chosen.single
+        else read_trends(reader, chosen, span, parts)
     )
-    if parts is not None:
-        trends = map(parts.of, trends)
     if arguments.json:
         series = (
             {**trend_json(each), **({"forecast": forecast_json(told[key])} if (key := each.key) in told else {})}
@@ -332,9 +332,7 @@ def _text(
     from mqvitals_agent.view.history.trend_selection import read_told_trend
 
     size = _size(arguments)
-    charts = [[read_told_trend(reader, *each, span) for each in chart] for chart in charts_of(chosen)]
-    if parts is not None:
-        charts = [[parts.of(each) for each in chart] for chart in charts]
+    charts = [[read_told_trend(reader, *each, span, parts) for each in chart] for chart in charts_of(chosen)]
     if arguments.svg is not None:
         write_whole(Path(arguments.svg), svg_text(drawings(charts)))
     return list(charts_text(charts, *size)) if chosen.several else trend_text(charts[0][0], *size)

@@ -67,6 +67,16 @@ class HourQueries(QueryBase):
             for metric, each in known.items()
         }
 
+    def rolled_until(self, kind: str, metric: str) -> int:
+        """The end (ms UTC) of the last day up to which the hours of a metric are rolled up; 0: they are computed from
+        samples. Raises UnknownNameError.
+        """
+        self._metric(kind, metric)
+        if metric in definitions(kind):
+            return 0
+        with self._query() as connection:
+            return (RollupReader().rolled(connection, kind) + 1) * DAY_HOURS * HOUR_MS
+
     def hours_of_kind(
         self, kind: str, metric: str, begun: Sequence[int], most: int | None = None
     ) -> dict[ObjectName, Figures]:

@@ -221,8 +221,15 @@ class Parts(NamedTuple):
 
     def of(self, view: Trend) -> Trend:
         """The series in these parts; of a state always the last one."""
-        usual = Aggregate.LAST if view.metric.type is MetricType.STATE else Aggregate.AVG
-        return bucketed(view, self.edges, self.every_ms, self.aggregate or usual)
+        return bucketed(view, self.edges, self.every_ms, self.of_metric(view.metric))
+
+    def of_metric(self, metric: Metric) -> Aggregate:
+        """What is told of each part of a metric."""
+        return self.aggregate or (Aggregate.LAST if metric.type is MetricType.STATE else Aggregate.AVG)
+
+    def since(self, seam: int) -> Parts:
+        """The parts that begin at ``seam``, one of the edges, or later."""
+        return self._replace(edges=[edge for edge in self.edges if edge >= seam])
 
 
 def refusal(aggregate: Aggregate, metric: Metric) -> str:

@@ -51,7 +51,8 @@ class Trend:
     none. ``changes`` are those of the object's definition, oldest first; the ones in its time are marked, as are
     ``restarts`` of its queue manager (ms UTC, oldest first). ``alerts`` are those about the object that fired as warnings
     or worse in this time, in the order in which they arose. With ``every_ms`` and ``aggregate`` the points are those of
-    equal parts of the time (``bucketed``): a counter's are rates, or with ``sum`` its increases.
+    equal parts of the time (``bucketed``): a counter's are rates, or with ``sum`` its increases; those before
+    ``hours_until`` (ms UTC, 0: none) are of what hours came to, the others of samples.
     """
 
     object: ObjectName
@@ -68,6 +69,7 @@ class Trend:
     alerts: Sequence[Alert] = ()
     every_ms: int = 0
     aggregate: Aggregate | None = None
+    hours_until: int = 0
 
     @property
     def key(self) -> tuple[ObjectName, str]:

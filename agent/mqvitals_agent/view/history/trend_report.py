@@ -76,6 +76,7 @@ def _bucket_json(view: Trend) -> dict[str, Any]:
         "every_s": view.every_ms // 1000,
         "aggregate": view.aggregate.value,
         **({} if view.kept_from is None else {"kept_from": stamp(view.kept_from)}),
+        **({"hours_until": stamp(view.hours_until)} if view.hours_until > view.span.since else {}),
         **({"restarts": [stamp(ts) for ts in view.restarts]} if view.restarts else {}),
         **({"alerts": [_alert_json(each) for each in view.alerts]} if view.alerts else {}),
         "points": [[stamp(ts), shown_value(value, view)] for ts, value in view.points],
@@ -226,8 +227,13 @@ def _footer(view: Trend, width: int) -> list[str]:
         f"{_polls(len(times), view)}{every}, {breaks}",
         f"{from_to(view.span if view.every_ms else TimeRange(times[0], times[-1]))} {zone_name(times[-1])}",
     ]
+    if view.hours_until > view.span.since:
+        parts.append(
+            f"from whole hours until {moment(view.hours_until)} {zone_name(view.hours_until)}, then from samples"
+        )
     if deleted := not_kept(view):
-        parts.append(deleted)
+        needs = f"; {view.aggregate.value} needs samples" if view.every_ms and view.aggregate is not None else ""
+        parts.append(f"{deleted}{needs}")
     return wrap("; ".join(parts) + (f"; unit: {unit}" if unit else ""), width, rest="  ")
 
 

@@ -13,6 +13,7 @@ from mqvitals_agent.text.figure import shown_zone
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.buckets import Parts, bucket_edges, refusal
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, trend_of
+from mqvitals_agent.view.history.trend_hours import seam_of, with_hours
 from mqvitals_config.decoding.problem import suggestion
 from mqvitals_rules.lifecycle.alert import Alert, Severity
 from mqvitals_rules.snapshot import ObjectName
@@ -22,6 +23,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.store.result import HourSeries
 
 _MOST_CHANGES: Final = 200
 """The number of changes of the definition that are marked, the newest."""
@@ -180,8 +182,10 @@ def _refuse_text(kind: str, metric: Metric) -> None:
         )
 
 
-def read_trends(reader: StoreReader, chosen: Selection, span: TimeRange) -> Iterator[Trend]:
-    """The series, of which any number is read in a few queries: without changes and reasons. Raises StoreError."""
+def read_trends(reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None = None) -> Iterator[Trend]:
+    """The series, of which any number is read in a few queries: without changes and reasons; in ``parts`` of the time, None:
+    each sample. Raises StoreError.
+    """
     alerts = read_alerts_of(reader, span)
     restarts = {owner: read_restarts(reader, owner, span) for owner in {name.owner for name, _ in chosen.objects}}
     by_kind: dict[str, list[ObjectName]] = {}
@@ -190,9 +194,12 @@ def read_trends(reader: StoreReader, chosen: Selection, span: TimeRange) -> Iter
     wanted = dict(chosen.objects)
     for names in by_kind.values():
         metrics = wanted[names[0]]
-        for name, series in reader.trends_of(names, [each.name for each in metrics], *span):
+        listed = [each.name for each in metrics]
+        seam = span.since if parts is None else seam_of(reader, names[0].kind, metrics, parts)
+        for name, series in reader.trends_of(names, listed, max(span.since, seam), span.until):
+            hours = reader.hour_figures(name, listed, span.since, seam) if seam > span.since else {}
             for metric in metrics:
-                yield trend_of(
+                view = trend_of(
                     name,
                     metric,
                     series[metric.name],
@@ -200,12 +207,24 @@ def read_trends(reader: StoreReader, chosen: Selection, span: TimeRange) -> Iter
                     restarts=restarts[name.owner],
                     alerts=alerts.get(name, ()),
                 )
+                yield view if parts is None else _parted(view, hours.get(metric.name), parts, seam)
 
 
-def read_told_trend(reader: StoreReader, name: ObjectName, metric: Metric, span: TimeRange) -> Trend:
-    """A series with what a chart says of it: why it is absent, changes of the definition, restarts, alerts. Raises StoreError."""
+def _parted(view: Trend, hours: HourSeries | None, parts: Parts, seam: int) -> Trend:
+    if hours is None:
+        return parts.of(view)
+    return with_hours(parts.since(seam).of(view), hours.hours, parts, seam)
+
+
+def read_told_trend(
+    reader: StoreReader, name: ObjectName, metric: Metric, span: TimeRange, parts: Parts | None = None
+) -> Trend:
+    """A series with what a chart says of it: why it is absent, changes of the definition, restarts, alerts; in ``parts`` of
+    the time, None: each sample. Raises StoreError.
+    """
     meta = reader.meta()
-    series = reader.trend(name, metric.name, *span)
+    seam = span.since if parts is None else seam_of(reader, name.kind, (metric,), parts)
+    series = reader.trend(name, metric.name, max(span.since, seam), span.until)
     current = reader.current(name).get(metric.name)
     why = current.value.value if current is not None and isinstance(current.value, Absence) else ""
     if current is not None and current.unanswered is not None:
@@ -217,7 +236,11 @@ def read_told_trend(reader: StoreReader, name: ObjectName, metric: Metric, span:
     note = f"The past: {safe(meta.origin)}" if meta.ended else ""
     changes = reader.changes(objects=[name], since=span.since, until=span.until, limit=_MOST_CHANGES)
     restarts, alerts = read_restarts(reader, name.owner, span), read_alerts_of(reader, span).get(name, ())
-    return trend_of(name, metric, series, span, why, note, changes, restarts=restarts, alerts=alerts)
+    view = trend_of(name, metric, series, span, why, note, changes, restarts=restarts, alerts=alerts)
+    if parts is None:
+        return view
+    hours = reader.hour_figures(name, (metric.name,), span.since, seam) if seam > span.since else {}
+    return _parted(view, hours.get(metric.name), parts, seam)
 
 
 def read_alerts_of(reader: StoreReader, span: TimeRange) -> Mapping[ObjectName, Sequence[Alert]]:

@@ -1,0 +1,143 @@
+"""Parts of a time that are whole hours: from hours where these are rolled up, from samples after that."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
+from mqvitals_agent.store.rows.sealed.roller import Roller
+from mqvitals_agent.store.rows.sealed.rollup import MetricHour
+from mqvitals_agent.store.rows.sealed.sealer import Sealer
+from mqvitals_agent.store.rows.tables import tables_of
+from mqvitals_agent.store.writer import Store
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.view.figures.buckets import Parts
+from mqvitals_agent.view.figures.trend import Aggregate, Trend
+from mqvitals_agent.view.history.trend_hours import HOUR_MS, tells, with_hours
+from mqvitals_rules.engine import Evaluation
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.tables import KINDS, metric
+
+DAY_MS = 24 * HOUR_MS
+BEGIN = 20_000 * DAY_MS
+"""2024-10-04."""
+QUEUE = ObjectName("QM01", "queue", "APP.ONE")
+KEPT = 3
+"""Days of the store; of the first two of them the samples are gone."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Polls every half an hour: the depth is the hour of the day, with 100 more on later days; 30 puts a minute."""
+    path = tmp_path_factory.mktemp("hours") / "store.db"
+    with Store.open(path) as writer:
+        for half in range(2 * 24 * KEPT + 4):
+            ts = BEGIN + (half + 1) * HOUR_MS // 2 - 60_000
+            values = {"depth": half // 2 % 24 + 100 * (half // 48), "puts": 900}
+            reading = Reading(QUEUE, "INQUIRE_Q_STATUS", ts, values, HOUR_MS // 2)
+            writer.write(Snapshot("QM01", False, half + 1, ts, (reading,)), Evaluation((), ()))
+    tables = tables_of(KINDS)
+    now = BEGIN + (24 * KEPT + 2) * HOUR_MS
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for part in (Sealer(tables, set()).round(connection, now), Roller(tables).round(connection, now)):
+            for _ in part:
+                pass
+        end = BEGIN + 2 * DAY_MS
+        connection.execute("DELETE FROM chunk WHERE id < ?", (ChunkKey(end // HOUR_MS, 0, 0).id,))
+        connection.execute("DELETE FROM snapshot WHERE ts < ?", (end,))
+    return path
+
+
+def told(capsys: pytest.CaptureFixture[str], store: Path, *arguments: str) -> dict[str, Any]:
+    span = "--from", "2024-10-04 00:00", "--to", "2024-10-06 23:59", "--tz", "UTC"
+    assert main(["trend", *arguments, str(QUEUE), *span, "--store", str(store), "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_days_whose_samples_are_gone(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same figures for all days; it is told up to when they are those of hours."""
+    lowest = told(capsys, store, "depth", "--every", "1d", "--agg", "min")
+    assert [value for _, value in lowest["points"]] == [0, 100, 200]
+    assert lowest["hours_until"] == "2024-10-06T00:00:00.000Z"
+    highest = told(capsys, store, "depth", "--every", "1d", "--agg", "max")
+    assert [value for _, value in highest["points"]] == [23, 123, 223]
+    average = told(capsys, store, "depth", "--every", "1d")
+    assert [value for _, value in average["points"]][:2] == [11.5, 111.5]
+    rates = told(capsys, store, "puts", "--every", "6h")
+    assert [value for _, value in rates["points"]] == pytest.approx([0.5] * 12)
+    total = told(capsys, store, "puts", "--every", "1d", "--agg", "sum")
+    assert [value for _, value in total["points"]][:2] == [43_200, 43_200]
+    assert rates["covered_s"][:8] == [6 * 3600.0] * 8
+
+
+def test_what_hours_do_not_know(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A percentile and parts of less than an hour are those of the samples that there are."""
+    for arguments in (("depth", "--every", "1d", "--agg", "p95"), ("depth", "--every", "30m")):
+        found = told(capsys, store, *arguments)
+        assert "hours_until" not in found
+        assert {value for at, value in found["points"] if at < "2024-10-06"} == {None}
+        assert found["points"][-1][1] is not None
+
+
+def test_the_chart_says_where_samples_begin(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sentence below it."""
+    span = "--from", "2024-10-04 00:00", "--to", "2024-10-06 23:59", "--tz", "UTC"
+    assert main(["trend", "depth", str(QUEUE), *span, "--every", "1h", "--store", str(store), "--width", "200"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "from whole hours until 2024-10-06 00:00:00 UTC, then from samples" in words
+
+
+HOURS = st.dictionaries(
+    st.integers(0, 47),
+    st.tuples(st.integers(-50, 50), st.integers(1, HOUR_MS)).map(
+        lambda each: MetricHour(2, each[0], each[0] + 2, (each[0] + 1) * each[1], each[1], each[0] + 2)
+    ),
+)
+
+
+@given(
+    HOURS,
+    st.sampled_from((1, 2, 6, 24)),
+    st.sampled_from((Aggregate.AVG, Aggregate.MIN, Aggregate.MAX, Aggregate.LAST)),
+)
+def test_parts_of_hours(hours: dict[int, MetricHour], length: int, aggregate: Aggregate) -> None:
+    """Each part is told by its hours, those with more data weighing more; a part without hours is absent."""
+    edges = [BEGIN + hour * HOUR_MS for hour in range(0, 49, length)]
+    span = TimeRange(edges[0], edges[-1])
+    parts = Parts(edges, length * HOUR_MS, aggregate)
+    young = Trend(QUEUE, metric("queue", "depth"), (), span)
+    found = with_hours(
+        young, [(BEGIN + hour * HOUR_MS, each) for hour, each in sorted(hours.items())], parts, edges[-1]
+    )
+    for place, (begin, value) in enumerate(found.points):
+        own = [hours[hour] for hour in range(place * length, (place + 1) * length) if hour in hours]
+        assert begin == edges[place]
+        assert found.intervals[place] == sum(each.covered_ms for each in own)
+        if not own:
+            assert value is None
+        elif aggregate is Aggregate.AVG:
+            assert value == pytest.approx(sum(each.total for each in own) / sum(each.covered_ms for each in own))
+        else:
+            figures = {
+                Aggregate.MIN: min(each.lowest for each in own),
+                Aggregate.MAX: max(each.highest for each in own),
+                Aggregate.LAST: own[-1].last,
+            }
+            assert value == figures[aggregate]
+
+
+def test_which_figures_hours_know() -> None:
+    """Of a counter no bounds: an increase in an hour is no rate."""
+    depth, puts = metric("queue", "depth"), metric("queue", "puts")
+    assert [each for each in Aggregate if not tells(each, depth)] == [Aggregate.P95]
+    assert [each for each in Aggregate if tells(each, puts)] == [Aggregate.AVG, Aggregate.SUM]
