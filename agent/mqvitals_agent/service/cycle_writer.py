@@ -135,6 +135,8 @@ class CycleWriter:
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
         self._began = self._now = 0
+        self._failing: dict[str, str] = {}
+        """What fails of upkeep, by what is done."""
         self._first: int | None = None
         """The date of this run's first cycle, by the clock as it is set now."""
 
@@ -270,7 +272,7 @@ class CycleWriter:
         clock = self._deletion_clock
         if not self._began or clock is None:
             return RetentionStep(0, more=False)
-        with self._upkeep():
+        with self._upkeep("deleting"):
             retention = self._retaining()
             clock.go_on(self.store)
             return retention.step(clock.as_of(self._began, self._steady_ms()), waits)
@@ -283,7 +285,7 @@ class CycleWriter:
         clock = self._deletion_clock
         if not self._began or clock is None:
             return SealingStep()
-        with self._upkeep():
+        with self._upkeep("sealing"):
             retention = self._retaining()
             if self._sealing is None:
                 self._sealing = Sealing(self.store, retention.policy.limit)
@@ -291,18 +293,25 @@ class CycleWriter:
             return self._sealing.step(clock.as_of(self._began, self._steady_ms()), waits)
 
     @contextmanager
-    def _upkeep(self) -> Iterator[None]:
+    def _upkeep(self, doing: str) -> Iterator[None]:
         """A step between cycles, which may find what no cycle touches damaged."""
         try:
             yield
         except StoreError as error:
+            self._failing[doing] = f"{doing} fails: {error.message}"
             self.resilient_store.suspect(error)
             raise
+        self._failing.pop(doing, None)
 
     @property
     def deletion(self) -> DeletionDecision:
         """The time as of which was deleted last, and why it is not the clock's."""
         return DeletionDecision(self._now) if self._deletion_clock is None else self._deletion_clock.decision
+
+    @property
+    def _waits(self) -> str:
+        """Why old samples are not deleted, or finished hours not sealed; empty: they are."""
+        return "; ".join(filter(None, (self.deletion.reason, *self._failing.values())))
 
     def _steady_ms(self) -> int:
         return round(self._steady_s() * 1000)
@@ -359,7 +368,7 @@ class CycleWriter:
         if self._meter is None:
             return snapshots
         try:
-            measured = self._meter.added(snapshots, self.resilient_store.state, self.deletion.reason)
+            measured = self._meter.added(snapshots, self.resilient_store.state, self._waits)
             # Those of the settings before, which the store knows until delivery begins, are receivers no more.
             names = {str(each.name) for each in self._settings.receivers}
             rows = [each for each in self.resilient_store.notifications.receivers() if each.name in names]

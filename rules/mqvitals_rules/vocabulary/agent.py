@@ -46,7 +46,7 @@ STORE_KIND = Kind(
         gauge("keep_s", "s", "store.keep.raw, of most kinds; absent where it is forever"),
         gauge("held_s", "s", "age of the oldest sample"),
         gauge("growth_bytes_per_h", "bytes/h", f"how fast data_bytes grows {_DAY}", computed="slope of the line through the measurements"),
-        text("deletion_waits", "why samples older than keep are not deleted now: the clock has jumped ahead; absent while they are"),
+        text("deletion_waits", "why samples older than keep are not deleted now, or finished hours not sealed: the clock has jumped ahead, or it fails; absent while they are"),
         state("keep_missed", NO_YES,
               "whether the limit has cost samples younger than keep in the last 24 hours; NO where keep is forever"),
         state("limit_ahead", NO_YES, "whether, as it grows now, the limit will cost samples younger than keep; NO where keep is forever",

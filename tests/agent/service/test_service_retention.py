@@ -22,6 +22,7 @@ from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.sections.store import KeepSettings, RawKeep, StoreSettings, short_keep
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -82,6 +83,11 @@ async def test_a_reload_changes_what_is_kept(house: Any) -> None:
         assert "settings.later" in house.log.getvalue()
 
 
+def deletion_waits(house: Any) -> object:
+    with StoreReader.open(house.store) as reader:
+        return reader.current(ObjectName("QM01", "store"))["deletion_waits"].value
+
+
 async def test_a_failed_deletion_harms_no_cycle(house: Any, monkeypatch: Any) -> None:
     """It is logged once, cycles go on, and deleting is tried again after each."""
     failing = True
@@ -98,8 +104,10 @@ async def test_a_failed_deletion_harms_no_cycle(house: Any, monkeypatch: Any) ->
         await house.clock.advance(62 * MINUTE)
         assert house.log.getvalue().count("cannot be deleted: the disk is slow today") == 1
         assert len(times(house)) == 125
+        assert deletion_waits(house) == "deleting fails: the disk is slow today"
         failing = False
-        await house.clock.advance(MINUTE)
+        await house.clock.advance(2 * MINUTE)
+        assert deletion_waits(house) is Absence.NOTHING_TO_TELL
         assert len(times(house)) <= 122
 
 
