@@ -174,7 +174,13 @@ COMPARISON = (
 )
 """Keys of a comparison."""
 
-SEEN = key("A", "seen", "all seen", "Mark all listed alerts as seen that ended before anybody acknowledged them")
+SEEN = key(
+    "A",
+    "seen",
+    "all seen",
+    "On advice about several objects: acknowledge all of it. Elsewhere: mark all listed alerts as seen that ended before anybody"
+    " acknowledged them",
+)
 """A key of the alerts."""
 
 EXTEND = key("e", "extend", "extend", "Let the silence under the cursor end later")

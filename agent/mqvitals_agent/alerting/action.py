@@ -150,6 +150,21 @@ def last_own_action(
     return max(own, key=lambda each: each.made, default=None)
 
 
+def made_together(
+    last: Acknowledgement, acknowledgements: Iterable[Acknowledgement], ended: Collection[int]
+) -> tuple[Acknowledgement, ...]:
+    """The acknowledgements that an author made at once with the ``last`` one, and has not taken back, itself among them.
+
+    One of each alert whose number is not among those ``ended``, in order of these numbers.
+    """
+    found = {
+        each.alert: each
+        for each in acknowledgements
+        if (each.author, each.made, each.undone) == (last.author, last.made, None) and each.alert not in ended
+    }
+    return tuple(found[number] for number in sorted(found))
+
+
 def action_annotations(
     acknowledged: Acknowledged, made: Sequence[Acknowledgement], notes: Sequence[Note]
 ) -> dict[str, str]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -116,6 +117,31 @@ def test_one_takes_over_and_one_takes_back(path: Path, make: Any) -> None:
         ("ben", "undo acknowledgement", "of ben"),
         ("ben", "undo acknowledgement", "of anna"),
     ]
+
+
+def test_several_at_once_or_none(path: Path, make: Any) -> None:
+    """Each alert has its acknowledgement and its line of the audit; where one is refused, nothing is written."""
+    with Store.open(path, kinds=make.kinds) as store:
+        alerts = [make.alert(1, AlertState.FIRING, Severity.WARNING, started=1)]
+        alerts += [replace(alerts[0], key=alerts[0].key._replace(instance=f"I{each}")) for each in range(3)]
+        store.write(make.snapshot(1), make.verdict(*(Transition(each, None, Why.HELD) for each in alerts)))
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        numbers = [each.id for each in reader.alerts()]
+    assert len(numbers) == 4
+    with ActionClient.open(path, "anna") as client:
+        with pytest.raises(StoreError, match="there is no alert 99"):
+            client.acknowledge_all([*numbers, 99], NOW)
+        assert audit(path, make) == []
+        client.acknowledge_all(numbers, NOW, note="known")
+        found = actions(path, make)
+        assert [len(found.acknowledgements_of(each)) for each in numbers] == [1, 1, 1, 1]
+        assert [(action, detail) for _, action, _, detail in audit(path, make)] == [("acknowledge", "known")] * 4
+        with pytest.raises(StoreError, match="there is no alert 99"):
+            client.undo_acknowledgements([*numbers, 99], NOW + 1)
+        assert len(audit(path, make)) == 4
+        undone = client.undo_acknowledgements(numbers, NOW + 1)
+        assert [each.left.state.asks for each in undone] == [True] * 4
+        assert len(audit(path, make)) == 8
 
 
 def test_the_severity_of_the_moment_counts(path: Path, make: Any) -> None:

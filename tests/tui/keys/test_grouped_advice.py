@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
-from mqvitals_agent.view.screens.alerts import GROUP_KEY, matching_alerts
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
+from mqvitals_agent.view.screens.alerts import GROUP_KEY, alert_lines, matching_alerts
+from mqvitals_tui.screens.alert_forms import UndoForm
+from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.screens.silence_forms import SilenceForm
 from mqvitals_tui.widgets.lines_view import LinesView
@@ -66,6 +71,66 @@ async def test_what_is_for_one_says_that_these_are_several(lives: Lives, shown: 
         assert isinstance(app.screen, MainScreen)
         rule = group.removeprefix(GROUP_KEY).split()[0]
         assert any(f"{count} alerts of {rule}: Enter lists" in each.message for each in app._notifications)
+
+
+async def test_all_are_acknowledged_at_once_and_taken_back_at_once(
+    lives: Lives, shown: Shown, until: Until, tmp_path: Path
+) -> None:
+    """A, a note, Enter: each has an acknowledgement and a line of the audit; the line says so; u takes all of them back."""
+    life = lives("quiet").copied(tmp_path / "own.db")
+    app = life.app(author="anna")
+    async with app.run_test(size=(120, 40)) as pilot:
+        view, group = await at_group(app, pilot, shown)
+        frame = app.screen.frame
+        numbers = sorted(frame.handled.number(each) for each in matching_alerts(frame.alerts, group))
+        # One of them is ben's already, who keeps it.
+        with ActionClient.open(life.store, "ben") as client:
+            client.acknowledge(numbers[0], life.now - 1_000)
+        await until(pilot, lambda: "(1 acknowledged)" in "\n".join(each.text for each in view.lines))
+        await pilot.press("A")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen))
+        about = "\n".join(each.text for each in app.screen.about(100))
+        assert f"{len(numbers) - 1} alerts of {group.removeprefix(GROUP_KEY).split()[0]}" in about
+        assert "1 other acknowledged already" in about
+        await pilot.press(*"known", "enter")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        await until(pilot, lambda: " (acknowledged)" in "\n".join(each.text for each in view.lines))
+        with StoreReader.open(life.store) as reader:
+            made = [each for some in reader.actions().acknowledgements.values() for each in some]
+            lines = [each for each in reader.audit(limit=1_000) if each.author == "anna"]
+        assert sorted(each.alert for each in made) == numbers
+        assert {(each.author, each.note) for each in made} == {("anna", "known"), ("ben", "")}
+        assert len(lines) == len(numbers) - 1
+        assert {each.action for each in lines} == {"acknowledge"}
+        assert view.lines[view.cursor].key == group
+        await pilot.press("A")
+        await pilot.pause()
+        assert any("are acknowledged" in each.message for each in app._notifications)
+        await pilot.press("u")
+        await until(pilot, lambda: isinstance(app.screen, UndoForm))
+        await until(pilot, lambda: f"{len(numbers) - 1} alerts" in "".join(each.text for each in app.screen.about(100)))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        await until(pilot, lambda: "(1 acknowledged)" in "\n".join(each.text for each in view.lines))
+        with StoreReader.open(life.store) as reader:
+            assert [each.author for each in reader.audit(limit=1_000)].count("anna") == 2 * (len(numbers) - 1)
+
+
+async def test_a_filter_is_part_of_the_group(lives: Lives, shown: Shown) -> None:
+    """A group under a filter has those alone that the filter shows."""
+    app = lives("quiet").app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        _, group = await at_group(app, pilot, shown)
+        frame = app.screen.frame
+        every = matching_alerts(frame.alerts, group)
+        word = every[0].key.object.owner
+        lines = alert_lines(frame, 120, word)
+        groups = [each for each in lines if each.key.startswith(GROUP_KEY)]
+        assert groups
+        for each in groups:
+            found = matching_alerts(frame.alerts, each.key)
+            assert f"x{len(found)} " in each.text
+            assert all(word.casefold() in str(alert.key.object).casefold() for alert in found)
 
 
 async def test_a_silence_is_of_the_rule(lives: Lives, shown: Shown, until: Until) -> None:

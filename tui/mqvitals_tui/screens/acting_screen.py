@@ -13,7 +13,14 @@ from mqvitals_agent.view.alerts.silencing import LabelledAlert, narrowest_matche
 from mqvitals_agent.view.frame import Frame
 from mqvitals_agent.view.screens.alerts import GROUP_KEY, matching_alerts
 from mqvitals_config.sections.matcher import Matcher
-from mqvitals_tui.screens.alert_forms import AcknowledgeForm, ChosenAlert, NoteForm, SeenForm, UndoForm
+from mqvitals_tui.screens.alert_forms import (
+    AcknowledgeForm,
+    AcknowledgeGroupForm,
+    ChosenAlert,
+    NoteForm,
+    SeenForm,
+    UndoForm,
+)
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.silence_forms import ExtendForm, SilenceForm
 from mqvitals_tui.time_machine import refusal
@@ -82,7 +89,11 @@ class ActingScreen(FrameScreen):
             self.notify(_NO_ALERT, markup=False)
             return
         words = f"{counted(len(found), 'alert')} of {safe(found[0].key.rule)}"
-        self.notify(f"This line stands for {words}: Enter lists them one by one, s silences their rule", markup=False)
+        self.notify(
+            f"This line stands for {words}: Enter lists them one by one, A acknowledges all of them, s silences"
+            " their rule",
+            markup=False,
+        )
 
     def _vitals(self) -> MqvitalsApp:
         return cast("MqvitalsApp", self.app)
@@ -158,11 +169,22 @@ class ActingScreen(FrameScreen):
             self.app.push_screen(ExtendForm(self.context, self._vitals().store, *found))
 
     def action_seen(self) -> None:
-        """Mark the alerts that ended and that nobody acknowledged as seen."""
+        """Acknowledge the alerts that the line under the cursor stands for; on another line mark the alerts that ended and
+        that nobody acknowledged as seen.
+        """
         frame = self._frame_to_act_on()
         if frame is None:
             return
         handled = frame.handled
+        if self._group:
+            found = matching_alerts(frame.alerts, self._group)
+            asking = {handled.number(each): each for each in found if not handled.is_acknowledged(each)}
+            if asking:
+                store = self._vitals().store
+                self.app.push_screen(AcknowledgeGroupForm(self.context, store, found, asking))
+            else:
+                self.notify("All of these are acknowledged; Enter lists who has them", markup=False)
+            return
         ended = [each for each in frame.alerts if each.ended is not None and handled.asks(each)]
         if ended:
             numbers = [handled.number(each) for each in ended]

@@ -1,4 +1,4 @@
-"""Forms about one alert: acknowledge it, take it over, note something, mark several as seen, take an action back."""
+"""Forms about alerts: acknowledge one or a group, take it over, note something, mark several as seen, take an action back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from textual.message import Message
 
-from mqvitals_agent.alerting.action import Acknowledgement, Silence, last_own_action
+from mqvitals_agent.alerting.action import Acknowledgement, Silence, last_own_action, made_together
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.alerts.action_client import ActionClient, author_name
@@ -18,13 +18,15 @@ from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.alerts.actions import Handling, acknowledged_words, handling_texts
 from mqvitals_agent.view.alerts.silencing import parse_end
-from mqvitals_agent.view.alerts.words import open_summary, shown_severity, since_words
+from mqvitals_agent.view.alerts.words import open_summary, short_summary, shown_severity, since_words
 from mqvitals_config.sections.matcher import matchers_text
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_tui.screens.form_screen import Action, ActionForm, FormField
 from mqvitals_tui.screens.frame_screen import ScreenContext
 
 NOTE, UNTIL = "note", "until"
+_NAMED = 5
+"""Objects of a group that are named before it is acknowledged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,8 @@ class AcknowledgeForm(ActionForm):
     def __init__(self, context: ScreenContext, store: Path, chosen: ChosenAlert, *, take_over: bool = False) -> None:
         self._chosen = chosen
         self._take_over = take_over
-        fields = (
-            FormField(NOTE, "Note", "", "optional: what you know or do"),
-            FormField(UNTIL, "Until", "", f"optional: 2h, 06:00 ({context.zone_name}); else until it ends"),
-        )
         title, verb = ("take over", "take it over") if take_over else ("acknowledge", "acknowledge it")
-        super().__init__(context, store, title, verb, fields)
+        super().__init__(context, store, title, verb, _fields(context))
 
     def about(self, width: int) -> Sequence[Line]:
         """The alert."""
@@ -72,7 +70,7 @@ class AcknowledgeForm(ActionForm):
     def action_of(self, values: Mapping[str, str]) -> Action:
         """Acknowledge it."""
         chosen, now = self._chosen, self.context.machine()
-        until = parse_end(values[UNTIL], now, UNTIL) if values[UNTIL].strip() else None
+        until = _until(values, now)
 
         def act(client: ActionClient) -> str:
             found = client.acknowledge(chosen.number, now, note=values[NOTE], until=until, take_over=self._take_over)
@@ -84,6 +82,55 @@ class AcknowledgeForm(ActionForm):
             return f"{chosen.words}: {acknowledged_words(found, now)}{kept}"
 
         return act
+
+
+class AcknowledgeGroupForm(ActionForm):
+    """Says that the author has several alerts of one rule: those ``asking``, of all that the line stands for."""
+
+    def __init__(
+        self, context: ScreenContext, store: Path, alerts: Sequence[Alert], asking: Mapping[int, Alert]
+    ) -> None:
+        self._alerts = tuple(alerts)
+        self._asking = asking
+        super().__init__(context, store, "acknowledge", "acknowledge them", _fields(context))
+
+    @property
+    def _words(self) -> str:
+        return f"{counted(len(self._asking), 'alert')} of {safe(self._alerts[0].key.rule)}"
+
+    def about(self, width: int) -> Sequence[Line]:
+        """How many, and of which objects."""
+        known = len(self._alerts) - len(self._asking)
+        lines = wrapped(self._words, width, Tone.STRONG)
+        lines += wrapped(safe(short_summary(self._alerts[0])), width, first="  ", rest="  ")
+        names = [object_words(alert.key.object) for alert in self._asking.values()]
+        more = f" and {counted(len(names) - _NAMED, 'other')}" if len(names) > _NAMED else ""
+        lines += wrapped(f"{', '.join(names[:_NAMED])}{more}", width, Tone.FAINT, first="  ", rest="  ")
+        if known:
+            lines.append(line(f"  {counted(known, 'other')} acknowledged already", Tone.INFO))
+        return lines
+
+    def action_of(self, values: Mapping[str, str]) -> Action:
+        """Acknowledge all of them."""
+        now = self.context.machine()
+        until = _until(values, now)
+
+        def act(client: ActionClient) -> str:
+            client.acknowledge_all(self._asking, now, note=values[NOTE], until=until)
+            return f"{self._words}: {client.author} has them; u takes that back"
+
+        return act
+
+
+def _fields(context: ScreenContext) -> tuple[FormField, ...]:
+    return (
+        FormField(NOTE, "Note", "", "optional: what you know or do"),
+        FormField(UNTIL, "Until", "", f"optional: 2h, 06:00 ({context.zone_name}); else until it ends"),
+    )
+
+
+def _until(values: Mapping[str, str], now: int) -> int | None:
+    return parse_end(values[UNTIL], now, UNTIL) if values[UNTIL].strip() else None
 
 
 class NoteForm(ActionForm):
@@ -125,8 +172,7 @@ class SeenForm(ActionForm):
         now = self.context.machine()
 
         def act(client: ActionClient) -> str:
-            for each in self._numbers:
-                client.acknowledge(each, now)
+            client.acknowledge_all(self._numbers, now)
             return f"{counted(len(self._numbers), 'alert')} marked as seen"
 
         return act
@@ -138,7 +184,7 @@ class UndoForm(ActionForm):
     class Found(Message):
         """What can be taken back, in words; None: nothing, or ``problem`` why that is not known."""
 
-        def __init__(self, target: Acknowledgement | Silence | None, words: str) -> None:
+        def __init__(self, target: Sequence[Acknowledgement] | Silence | None, words: str) -> None:
             super().__init__()
             self.target = target
             self.words = words
@@ -177,10 +223,15 @@ class UndoForm(ActionForm):
             words = f"silence {target.id} of {target.author}, made {since_words(target.made, now)}"
             return self.Found(target, f"{words}: {matchers_text(target.matchers)} ({target.reason})")
         if target is not None:
+            together = made_together(target, made, ended)
+            note = f": {target.note}" if target.note else ""
+            when = since_words(target.made, now)
+            if len(together) > 1:
+                words = f"your acknowledgements of {counted(len(together), 'alert')}, made at once {when}{note}"
+                return self.Found(together, words)
             stored = reader.alert(target.alert)
             name = "" if stored is None else f" {stored.alert.key.rule} {object_words(stored.alert.key.object)}"
-            note = f": {target.note}" if target.note else ""
-            return self.Found(target, f"your acknowledgement of{name}, made {since_words(target.made, now)}{note}")
+            return self.Found(together, f"your acknowledgement of{name}, made {when}{note}")
         return self.Found(None, "there is nothing of yours to take back: notes stay, and what has ended is over")
 
     def on_undo_form_found(self, message: Found) -> None:
@@ -204,7 +255,9 @@ class UndoForm(ActionForm):
             if isinstance(found.target, Silence):
                 client.end_silence(found.target.id, now)
                 return f"Ended: {found.words}"
-            undone = client.undo_acknowledgement(found.target.alert, now)
+            undone, *others = client.undo_acknowledgements([each.alert for each in found.target], now)
+            if others:
+                return f"Taken back: {found.words}"
             left = "nobody has it now" if undone.left.state.asks else acknowledged_words(undone.left, now)
             return f"Taken back: {found.words}; {left}"
 

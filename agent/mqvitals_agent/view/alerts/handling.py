@@ -84,6 +84,11 @@ class Handlings:
             return False
         return found.asks
 
+    def is_acknowledged(self, alert: Alert) -> bool:
+        """Whether somebody has acknowledged an alert, advice too."""
+        found = None if self.past else self.of(alert)
+        return found is not None and not found.acknowledged.state.asks
+
     def mark(self, alert: Alert) -> str:
         """One of the marks: whether somebody should look at an alert, or why nobody need."""
         if self.asks(alert):

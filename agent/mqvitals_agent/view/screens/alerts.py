@@ -303,7 +303,7 @@ def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
         lines += [heading(f"Ended: {number(len(ended))}, the newest first", width), *_rows(frame, ended, width)]
     if advice:
         listed = bool(text) and len({alert.key.rule for alert in advice}) == 1
-        rows = _rows(frame, advice, width) if listed else _advice_rows(frame, advice, width)
+        rows = _rows(frame, advice, width) if listed else _advice_rows(frame, advice, width, text)
         lines += [heading(f"Advice: {number(len(advice))}", width), *rows]
     return tuple(lines)
 
@@ -346,24 +346,27 @@ _FEW = 2
 """As many pieces of advice of one rule are listed one by one."""
 
 
-def _advice_rows(frame: Frame, advice: Sequence[Alert], width: int) -> Iterator[Line]:
+def _advice_rows(frame: Frame, advice: Sequence[Alert], width: int, text: str) -> Iterator[Line]:
     """Advice by rule, that of most objects first: ``CHL-05 x20``, which opens the list of them, its first text, and the
-    objects, each of which opens."""
+    objects, each of which opens; ``text`` is the filter that all match."""
     groups: dict[tuple[str, Severity, bool], list[Alert]] = {}
     for alert in advice:
         groups.setdefault((alert.key.rule, shown_severity(alert), alert.ended is None), []).append(alert)
     for alerts in sorted(groups.values(), key=lambda group: (group[0].ended is not None, -len(group))):
-        yield from _rows(frame, alerts, width) if len(alerts) <= _FEW else _advice_group(alerts, width)
+        yield from _rows(frame, alerts, width) if len(alerts) <= _FEW else _advice_group(frame, alerts, width, text)
 
 
-def _advice_group(alerts: Sequence[Alert], width: int) -> Iterator[Line]:
+def _advice_group(frame: Frame, alerts: Sequence[Alert], width: int, text: str) -> Iterator[Line]:
     first, lead = alerts[0], " " * SUMMARY_INDENT
     health = health_of(shown_severity(first))
     title = f"{fit(str(health), WIDEST)}   {safe(first.key.rule)} x{number(len(alerts))}"
+    known = sum(map(frame.handled.is_acknowledged, alerts))
+    if known:
+        title += f" ({'' if known == len(alerts) else f'{number(known)} '}acknowledged)"
     first_line, *rest = wrap(safe(short_summary(first)), width, first=f"{title}  ", rest=lead)
     tone = tone_of(health) if first.ended is None else Tone.FAINT
     state = "firing" if first.ended is None else "ended"
-    key = f"{GROUP_KEY}{safe(first.key.rule)} severity:{health.word} state:{state}"
+    key = " ".join((f"{GROUP_KEY}{safe(first.key.rule)} severity:{health.word} state:{state}", *text.split()))
     yield Line((Span(first_line[:WIDEST], tone), Span(first_line[WIDEST:])), key)
     yield from (line(each, Tone.FAINT) for each in rest)
     spans: list[Span] = [Span(lead)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.alerting.action import Acknowledgement, Silence, last_own_action
+from mqvitals_agent.alerting.action import Acknowledgement, Silence, last_own_action, made_together
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.alerts.silencing import (
     BEGINS,
@@ -97,3 +97,18 @@ def test_last_own_action() -> None:
     assert last_own_action("anna", acks, [silence], {13}, NOW) == acks[0]
     assert last_own_action("anna", acks, [silence], {11, 13}, NOW) == silence
     assert last_own_action("anna", acks, [silence], {11, 13}, NOW + 1) is None
+
+
+def test_what_was_made_together() -> None:
+    """At one moment by one author, as far as it is in force, once for each alert."""
+    last = Acknowledgement(5, 15, "anna", NOW, Severity.WARNING)
+    acks = [
+        Acknowledgement(1, 11, "anna", NOW - 1, Severity.WARNING),
+        Acknowledgement(2, 12, "anna", NOW, Severity.WARNING, undone=NOW + 1),
+        Acknowledgement(3, 13, "anna", NOW, Severity.WARNING),
+        Acknowledgement(4, 14, "ben", NOW, Severity.WARNING),
+        last,
+        Acknowledgement(6, 10, "anna", NOW, Severity.WARNING),
+    ]
+    assert [each.alert for each in made_together(last, acks, {13})] == [10, 15]
+    assert [each.alert for each in made_together(last, acks, ())] == [10, 13, 15]

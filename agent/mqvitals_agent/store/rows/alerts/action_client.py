@@ -110,46 +110,68 @@ class ActionClient:
         That may be an earlier acknowledgement of somebody else, who keeps the alert; with ``take_over`` the others' are
         taken back. An alert that has ended is marked as seen.
         """
-        note = one_line("the note", note, required=False)
-        if until is not None and until - now > LONGEST_SILENCE_MS:
-            raise _refused("an acknowledgement lasts a year at most", "leave its end out: it ends with the alert")
-        if until is not None and until <= now:
-            raise _refused(f"the acknowledgement would end at {iso(until)}, which is over", "name a later time")
+        note = _checked_note(note, until, now)
         with self._database.writing() as connection:
-            stored = _alert(connection, alert)
-            _check_count(connection, "acknowledgement", alert)
-            ended = stored.alert.ended is not None
-            made = acknowledgements_where(connection, "alert_id = ?", alert)
-            others = _in_force(stored, made, now) if take_over else ()
-            others = tuple(each for each in others if each.author != self.author)
-            _take_back(connection, others, now)
-            new = Acknowledgement(0, alert, self.author, now, stored.alert.severity, note, None if ended else until)
-            insert_acknowledgement(connection, new, stored.alert)
-            action = "take over" if take_over else "acknowledge"
-            detail = _joined(
-                "it has ended" if ended else "",
-                f"from {_names(others)}" if others else "",
-                "" if new.until is None else f"until {iso(new.until)}",
-                note,
-            )
-            self._audit(connection, now, action, _about_alert(stored), detail)
-            return acknowledgement_of(stored.alert, acknowledgements_where(connection, "alert_id = ?", alert), now)
+            return self._acknowledge(connection, alert, now, note, until, take_over=take_over)
+
+    def acknowledge_all(self, alerts: Iterable[int], now: int, *, note: str = "", until: int | None = None) -> None:
+        """``acknowledge`` each of several alerts: all of them or, where one is refused, none."""
+        note = _checked_note(note, until, now)
+        with self._database.writing() as connection:
+            for alert in alerts:
+                self._acknowledge(connection, alert, now, note, until)
+
+    def _acknowledge(
+        self,
+        connection: sqlite3.Connection,
+        alert: int,
+        now: int,
+        note: str,
+        until: int | None,
+        *,
+        take_over: bool = False,
+    ) -> Acknowledged:
+        stored = _alert(connection, alert)
+        _check_count(connection, "acknowledgement", alert)
+        ended = stored.alert.ended is not None
+        made = acknowledgements_where(connection, "alert_id = ?", alert)
+        others = _in_force(stored, made, now) if take_over else ()
+        others = tuple(each for each in others if each.author != self.author)
+        _take_back(connection, others, now)
+        new = Acknowledgement(0, alert, self.author, now, stored.alert.severity, note, None if ended else until)
+        insert_acknowledgement(connection, new, stored.alert)
+        action = "take over" if take_over else "acknowledge"
+        detail = _joined(
+            "it has ended" if ended else "",
+            f"from {_names(others)}" if others else "",
+            "" if new.until is None else f"until {iso(new.until)}",
+            note,
+        )
+        self._audit(connection, now, action, _about_alert(stored), detail)
+        return acknowledgement_of(stored.alert, acknowledgements_where(connection, "alert_id = ?", alert), now)
 
     def undo_acknowledgement(self, alert: int, now: int) -> Undone:
         """Take back the author's acknowledgement of an alert; where there is none, those of the others."""
+        return self.undo_acknowledgements((alert,), now)[0]
+
+    def undo_acknowledgements(self, alerts: Iterable[int], now: int) -> list[Undone]:
+        """``undo_acknowledgement`` of each of several alerts: all of them or, where one is refused, none."""
         with self._database.writing() as connection:
-            stored = _alert(connection, alert)
-            made = acknowledgements_where(connection, "alert_id = ?", alert)
-            in_force = _in_force(stored, made, now)
-            if not in_force:
-                state = acknowledgement_of(stored.alert, made, now).state
-                raise _refused(f"alert {alert} is not acknowledged: {state.value}")
-            chosen = tuple(each for each in in_force if each.author == self.author) or in_force
-            _take_back(connection, chosen, now)
-            detail = f"of {_names(chosen)}"
-            self._audit(connection, now, "undo acknowledgement", _about_alert(stored), detail)
-            made = acknowledgements_where(connection, "alert_id = ?", alert)
-            return Undone(chosen, acknowledgement_of(stored.alert, made, now))
+            return [self._undo(connection, alert, now) for alert in alerts]
+
+    def _undo(self, connection: sqlite3.Connection, alert: int, now: int) -> Undone:
+        stored = _alert(connection, alert)
+        made = acknowledgements_where(connection, "alert_id = ?", alert)
+        in_force = _in_force(stored, made, now)
+        if not in_force:
+            state = acknowledgement_of(stored.alert, made, now).state
+            raise _refused(f"alert {alert} is not acknowledged: {state.value}")
+        chosen = tuple(each for each in in_force if each.author == self.author) or in_force
+        _take_back(connection, chosen, now)
+        detail = f"of {_names(chosen)}"
+        self._audit(connection, now, "undo acknowledgement", _about_alert(stored), detail)
+        made = acknowledgements_where(connection, "alert_id = ?", alert)
+        return Undone(chosen, acknowledgement_of(stored.alert, made, now))
 
     def add_note(self, alert: int, words: str, now: int) -> Note:
         """Keep a note about an alert, open or ended."""
@@ -224,6 +246,16 @@ class ActionClient:
 
     def _audit(self, connection: sqlite3.Connection, now: int, action: str, about: str, detail: str) -> None:
         write_audit(connection, now, self.author, action, about, detail)
+
+
+def _checked_note(note: str, until: int | None, now: int) -> str:
+    """The note of an acknowledgement that lasts ``until`` (ms UTC, None: until its alert ends). Raises StoreError."""
+    note = one_line("the note", note, required=False)
+    if until is not None and until - now > LONGEST_SILENCE_MS:
+        raise _refused("an acknowledgement lasts a year at most", "leave its end out: it ends with the alert")
+    if until is not None and until <= now:
+        raise _refused(f"the acknowledgement would end at {iso(until)}, which is over", "name a later time")
+    return note
 
 
 def _refused(message: str, hint: str = "") -> StoreError:
