@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import itertools
+import lzma
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mqsamples.sealed import held
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader
 from mqvitals_agent.store.sealing import HOT_MS, Sealing
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.vocabulary.tables import KINDS
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
+FIRST_VERSION = Path(__file__).parents[2] / "samples" / "stores" / "structure-20.db.xz"
 
 
 @pytest.fixture(autouse=True)
@@ -84,3 +90,30 @@ async def test_a_clock_far_ahead_seals_nothing(house: Any) -> None:
         house.clock.set(house.clock.now() + years)
         await house.clock.advance(HOUR)
         assert not times(house)[0]
+
+
+async def test_a_store_of_the_first_version_is_sealed_while_it_polls(house: Any) -> None:
+    """What it holds as rows becomes chunks between the cycles, once its clock is believed; nothing of it changes."""
+    house.store.write_bytes(lzma.decompress(FIRST_VERSION.read_bytes()))
+    with Store.open(house.store) as store:
+        newest = max(each.ts for each in store.progress().values())
+    before = held(house.store, KINDS)
+    house.clock.set(newest + HOT_MS + HOUR)
+    async with house.running():
+        await house.clock.advance(HOUR)
+        # The agent was away for longer than an hour: a clock that has leapt is believed after six. Its records are older.
+        assert held(house.store, KINDS).items() >= before.items()
+        assert rows_until(house, newest) == sum(ts > newest - HOUR for _, _, _, ts in before) > 1000
+        await house.clock.advance(6 * HOUR)
+        found = held(house.store, KINDS)
+        assert found.items() >= before.items()
+        assert rows_until(house, newest) == 0
+        polls = {ts for kind, _, _, ts in found if kind == "queue_manager" and ts > newest}
+        assert len(polls) >= 6 * 7
+
+
+def rows_until(house: Any, ts: int) -> int:
+    """How many samples until then are rows."""
+    with closing(sqlite3.connect(f"file:{house.store}?mode=ro", uri=True)) as db:
+        query = "SELECT count(*) FROM sample_{} WHERE ts <= ?"
+        return sum(db.execute(query.format(kind), (ts,)).fetchone()[0] for kind in KINDS)
