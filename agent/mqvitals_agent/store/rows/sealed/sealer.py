@@ -74,11 +74,12 @@ class _Columns(NamedTuple):
     @classmethod
     def of(cls, names: Sequence[str], known: HourColumns | None) -> _Columns:
         """Those of an hour of a kind with the metrics ``names``."""
-        if known is None or known.usual is None:
+        if known is None:
             return cls(names, names, ())
-        usual = tuple(name for name in names if name in known.usual)
-        rest = (name for name in names if name in known.every and name not in known.usual)
-        return cls(usual, (*usual, *rest), frozenset(known.wide))
+        few, wide = known.split()
+        usual = tuple(name for name in names if name in few)
+        rest = (name for name in names if name in known.every and name not in few)
+        return cls(usual, (*usual, *rest), wide)
 
 
 class Sealer:

@@ -19,47 +19,47 @@ _MOST: Final = 4096
 """Hours that are remembered: those of a day and more, of every kind. A store that is never sealed has no end of them."""
 
 
-_FEW: Final = 64
-"""Times of rows with most columns at the begin of an hour, which are remembered until rows with fewer come."""
-_MOST_WIDE: Final = 1024
+_COMMON: Final = 64
+"""Rows of more times in an hour are usual: which times these are is not remembered."""
+_MOST_SETS: Final = 16
 
 
 class HourColumns:
-    """The columns in which rows of an hour can have values: of most times few, as definitions are asked for rarely.
+    """The columns in which rows of an hour can have values: at most times few, as definitions are asked for rarely.
 
-    ``every`` are all of them; ``usual`` those of rows at all times that are not in ``wide``.
+    ``every`` are all of them.
     """
 
-    __slots__ = ("_first", "every", "usual", "wide")
+    __slots__ = ("_times", "_usual", "every")
 
     def __init__(self) -> None:
         self.every: frozenset[str] = frozenset()
-        self.usual: frozenset[str] | None = None
-        self.wide: set[int] = set()
-        self._first: list[int] = []
+        self._usual: frozenset[str] = frozenset()
+        self._times: dict[frozenset[str], list[int]] = {}
 
     def add(self, ts: int, columns: Collection[str]) -> None:
         """Rows of a time were written that have values in ``columns`` alone."""
-        if not self.every.issuperset(columns):
-            self.every = self.every.union(columns)
-        usual = self.usual
-        if usual is None:
-            self.usual = frozenset(columns)
-        elif not usual.issuperset(columns):
-            self._add_wide((ts,))
+        if self._usual.issuperset(columns):
             return
-        elif 2 * len(columns) < len(usual) and len(self._first) < _FEW:
-            # What came before was not the usual.
-            self._add_wide(self._first)
-            self.usual, self._first = frozenset(columns), []
-        if len(self._first) < _FEW:
-            self._first.append(ts)
+        own = frozenset(columns)
+        times = self._times.setdefault(own, [])
+        if not times:
+            self.every |= own
+        times.append(ts)
+        if len(times) > _COMMON:
+            self._usual |= own
+        elif len(self._times) > _MOST_SETS:
+            self._usual = self.every
+        else:
+            return
+        self._times = {each: times for each, times in self._times.items() if not self._usual.issuperset(each)}
 
-    def _add_wide(self, times: Collection[int]) -> None:
-        self.wide.update(times)
-        if len(self.wide) > _MOST_WIDE:
-            self.usual, self._first = self.every, [0] * _FEW
-            self.wide.clear()
+    def split(self) -> tuple[frozenset[str], frozenset[int]]:
+        """The usual columns, and the times at which rows may have others too."""
+        usual = self._usual
+        if not usual and self._times:
+            usual = max(self._times, key=lambda each: len(self._times[each]))
+        return usual, frozenset(ts for each, times in self._times.items() if not usual.issuperset(each) for ts in times)
 
 
 class WrittenHours:

@@ -171,20 +171,25 @@ def test_columns_that_are_not_read_have_no_values(rows: Rows, wide: list[bool], 
 
 
 def test_the_usual_columns_are_those_of_most_times() -> None:
-    """An hour that begins with rows of all columns is not read as if all rows were so."""
+    """An hour that begins with rows of definitions is not read as if all rows had them."""
     columns = HourColumns()
-    columns.add(1, ("a", "b", "c", "d", "e"))
-    for ts in range(2, 200):
-        columns.add(ts, ("a", "b"))
-    columns.add(200, ("a", "f"))
-    columns.add(2, ("c",))
-    assert columns.usual == frozenset("ab")
-    assert columns.wide == {1, 2, 200}
-    assert columns.every == {*"abcdef"}
+    columns.add(1, "cde")
+    columns.add(1, "ab")
+    for ts in range(2, 50):
+        columns.add(ts, "ab")
+    columns.add(200, "af")
+    columns.add(2, "c")
+    assert columns.split() == (frozenset("ab"), frozenset({1, 2, 200}))
+    for ts in range(300, 400):
+        columns.add(ts, "ab")
+    assert columns.split() == (frozenset("ab"), frozenset({1, 2, 200}))
+    assert columns.every == frozenset("abcdef")
     for ts in range(1_000, 3_000):
-        columns.add(ts, ("g",))
-    assert columns.usual == columns.every == {*"abcdefg"}
-    assert not columns.wide
+        columns.add(ts, "cdef")
+    assert columns.split() == (frozenset("abcdef"), frozenset())
+    for other in range(20):
+        columns.add(other, (f"column{other}",))
+    assert columns.split()[0] >= {f"column{other}" for other in range(17)}
 
 
 def test_rows_of_objects_that_are_forgotten_stop_nothing() -> None:
