@@ -11,7 +11,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
 from mqvitals_agent.backtest.inputs import BacktestInputs
@@ -28,6 +28,9 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 _PORTION_MS: Final = 3_600_000
 """History is read in portions: one long query would keep an agent from tidying up its store."""
+
+_PATIENCE_MS: Final = 300_000
+"""A record comes with the next snapshot of its owner; without one for so long, by itself."""
 
 _DEFINITION: Final = "definition"
 """The probe of readings of texts that are known from changes."""
@@ -174,11 +177,14 @@ class PastSnapshots:
         for begin in range(self._since, self._until + 1, _PORTION_MS):
             last = min(begin + _PORTION_MS - 1, self._until)
             rows = [self._rows(plan, begin, last) for plan in self._plans.values()]
-            for ts, together in groupby(heapq.merge(*rows, self._alone(begin, last), key=_ts_of), key=_ts_of):
+            for ts, together in groupby(heapq.merge(*rows, key=_ts_of), key=_ts_of):
+                yield from self._alone(ts - _PATIENCE_MS)
                 cycle += 1
                 by_owner = sorted(together, key=_owner_of)
                 for owner, of_owner in groupby(by_owner, key=_owner_of):
                     yield self._snapshot(owner, ts, cycle, list(of_owner))
+            yield from self._alone(last - _PATIENCE_MS)
+        yield from self._alone(self._until)
 
     def _rows(self, plan: _KindPlan, first: int, last: int) -> Iterator[Poll]:
         """The polls of a kind in a portion of time."""
@@ -202,8 +208,6 @@ class PastSnapshots:
         self._note_outcomes(rows)
         readings: list[Reading] = []
         for row in rows:
-            if row.source is not Source.POLL:
-                continue
             plan = self._plans[row.object.kind]
             if all(value is None for value in row.values) and (row.object in ended or self._is_gone(plan, owner)):
                 ended.discard(row.object)
@@ -228,7 +232,7 @@ class PastSnapshots:
         place = plan.columns.index(_OUTCOME)
         asked: dict[tuple[str, str], bool] = {}
         for row in rows:
-            if row.object.kind == _AGENT and row.source is Source.POLL:
+            if row.object.kind == _AGENT:
                 key = row.object.owner, row.object.name.partition(" ")[0]
                 asked[key] = asked.get(key, True) and row.values[place] in _COMPLETE
         self._complete.update(asked)
@@ -271,20 +275,14 @@ class PastSnapshots:
         for owner, records in self._records.items():
             self._records[owner] = deque(sorted(records, key=_ts_of))
 
-    def _alone(self, first: int, last: int) -> Iterator[Poll]:
-        """The ends of records of owners that have no snapshots of their own."""
-        polled = {owner.name for owner in self._reader.owners() if owner.last_cycle}
-        ends = sorted(
-            {
-                (record.ts, owner)
-                for owner, records in self._records.items()
-                if owner not in polled
-                for record in records
-                if first <= record.ts <= last
-            }
-        )
-        for ts, owner in ends:
-            yield Poll(ts, ObjectName(owner, ""), None, (), Source.SMF)
+    def _alone(self, until: int) -> Iterator[Snapshot]:
+        """Snapshots of the records that ended by ``until`` (ms UTC) and that no snapshot of their owner has taken."""
+        due = []
+        for owner, records in self._records.items():
+            while records and records[0].ts <= until:
+                due.append((records[0].ts, owner, records.popleft()))
+        for (ts, owner), found in groupby(sorted(due, key=itemgetter(0, 1)), key=itemgetter(0, 1)):
+            yield Snapshot(owner, self._groups.get(owner, False), 0, ts, tuple(record for *_, record in found))
 
     # -- what history tells of definitions, and of objects that come and go --------------------------------------------
 

@@ -171,7 +171,7 @@ class Coverage:
             # As with values: after a few intervals nothing is known.
             self._cover(ts - (gap if gap <= STALE_AFTER * usual else usual), ts)
             self._usual = min(2 * usual, gap)
-        self._last = ts
+        self._last = ts if self._last is None else max(self._last, ts)
 
     def share(self) -> float:
         """The share of the time that is covered, 0 to 1."""
