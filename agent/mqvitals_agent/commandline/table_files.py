@@ -218,7 +218,7 @@ def table_writer(
         writer.end()
         return
     if not replace:
-        _refuse_existing(target)
+        refuse_existing(target)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with _opened(beside, form) as stream:
@@ -259,13 +259,14 @@ def _name(beside: Path, target: Path, *, replace: bool) -> None:
     try:
         target.hardlink_to(beside)
     except FileExistsError:
-        _refuse_existing(target)
+        refuse_existing(target)
     except OSError:
         # A file system without hard links.
-        _refuse_existing(target)
+        refuse_existing(target)
         beside.rename(target)
 
 
-def _refuse_existing(target: Path) -> None:
+def refuse_existing(target: Path) -> None:
+    """Raises Failure where there is a file of this name, of whatever type."""
     if os.path.lexists(target):
         raise Failure(f"{target} is there already", hint="name a new file, or replace it with --force")

@@ -72,6 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--out", metavar="FILE", help="write to a new file (default: standard output)")
     parser.add_argument("--force", action="store_true", help="replace FILE where it is there")
+    parser.add_argument(
+        "--datasette-metadata",
+        action="store_true",
+        help="write Datasette's metadata for this store instead: the questions of 'mqvitals help store' as queries",
+    )
     add_quiet_argument(parser)
 
 
@@ -84,6 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.view.history.export_rows import columns_of, export_rows
 
     target = None if arguments.out in {None, "-"} else Path(arguments.out)
+    if arguments.datasette_metadata:
+        return _write_metadata(arguments, target)
     form = _form(arguments, target)
     if target is None and arguments.force:
         raise Failure("--force is about a file", hint="name it with --out FILE")
@@ -98,6 +105,25 @@ def run(arguments: argparse.Namespace) -> int:
     if target is not None:
         objects = counted(len(wanted.objects), wanted.objects[0].kind.replace("_", " "))
         say(f"wrote {counted(count, 'row')} of {objects} to {target}")
+    return ExitCode.DONE
+
+
+def _write_metadata(arguments: argparse.Namespace, target: Path | None) -> int:
+    """Raises Failure and StoreError."""
+    import json
+
+    from mqvitals_agent.commandline.output import write_whole
+    from mqvitals_agent.commandline.table_files import refuse_existing
+    from mqvitals_agent.store.sql.examples import datasette_metadata
+
+    with open_store(arguments) as reader:
+        text = json.dumps(datasette_metadata(reader.path.stem), indent=1) + "\n"
+    if target is None:
+        print(text, end="")
+        return ExitCode.DONE
+    if not arguments.force:
+        refuse_existing(target)
+    write_whole(target, text)
     return ExitCode.DONE
 
 

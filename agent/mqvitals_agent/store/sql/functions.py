@@ -1,0 +1,170 @@
+"""SQL functions that read sealed hours and hours of days, for the views.
+
+A view steps over the times of a chunk with ``json_each`` and asks for one cell at a time: a column that a statement does
+not name is never decoded, and of the others all cells of an hour are decoded at once.
+"""
+
+# ruff: noqa: S608 - table and columns are the vocabulary's, checked where the tables are made
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from mqvitals_agent.store.error import UnknownNameError
+from mqvitals_agent.store.file.database import explained
+from mqvitals_agent.store.file.schema import columns_of
+from mqvitals_agent.store.reading.hours import HourQueries, mean_of
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples, merged
+from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader
+from mqvitals_agent.store.rows.sealed.codec import Cells
+from mqvitals_agent.store.rows.tables import POLL, tables_of, text
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import MetricType
+from mqvitals_rules.vocabulary.tables import KINDS
+
+TIMES, CELL, HOURS = "mqvitals_times", "mqvitals_cell", "mqvitals_hours"
+"""The names of the functions."""
+
+INTERVAL, POLLED = "interval_ms", "polled"
+"""Columns of a chunk that are no metrics."""
+
+DAY_MS: Final = 24 * HOUR_MS
+_MOST_HOURS: Final = 64
+"""Chunks that are remembered: a statement that joins views reads some of them by turns."""
+
+
+class StoreFunctions:
+    """The functions of one connection. They raise what reading raises, which SQLite turns into an error of the statement."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        """Register them. ``path`` names the store in messages. Raises sqlite3.Error."""
+        self._connection = connection
+        self._path = path
+        self._tables = tables_of(KINDS)
+        columns = columns_of(connection)
+        self._columns = {kind: columns.get(each.history, frozenset()) for kind, each in self._tables.items()}
+        self._chunks = ChunkReader()
+        self._hours: OrderedDict[int, _OpenHour] = OrderedDict()
+        self._wanted: dict[str, frozenset[str]] = {}
+        self._reader: HourQueries | None = None
+        connection.create_function(TIMES, 1, self._times)
+        connection.create_function(CELL, 3, self._cell)
+        connection.create_function(HOURS, 5, self._figures)
+
+    def _times(self, row: int) -> str:
+        """The times of a chunk's samples (ms UTC, rising) as a JSON list; ``row`` is the number of its row."""
+        before = self._hours.pop(row, None) or (next(reversed(self._hours.values())) if self._hours else None)
+        if before is not None:
+            # What a statement asked of one hour it asks of the next.
+            self._wanted[before.kind] = frozenset(before.asked)
+        return json.dumps([*self._open(row).samples.ts])
+
+    def _cell(self, row: int, place: int, name: str) -> int | float | None:
+        """A metric, or the interval (ms), of the sample at a place of a chunk."""
+        opened = self._hours.get(row) or self._open(row)
+        cells = opened.cells.get(name)
+        if cells is None:
+            cells = opened.cells[name] = self._column(opened, name)
+        opened.asked.add(name)
+        return cells[place]
+
+    def _open(self, row: int) -> _OpenHour:
+        key = ChunkKey.of(row)
+        found = self._connection.execute("SELECT owner, kind FROM object WHERE id = ?", (key.number,)).fetchone()
+        opened = _OpenHour(key, text(found[0]), text(found[1]))
+        wanted = self._wanted.get(opened.kind, frozenset())
+        opened.samples = self._samples(opened, wanted)
+        absent: Cells = [None] * len(opened.samples.ts)
+        opened.cells = {name: opened.samples.values.get(name, absent) for name in wanted}
+        opened.cells |= {INTERVAL: opened.samples.intervals, POLLED: opened.samples.polled}
+        if len(self._hours) >= _MOST_HOURS:
+            self._hours.popitem(last=False)
+        self._hours[row] = opened
+        return opened
+
+    def _column(self, opened: _OpenHour, name: str) -> Cells:
+        samples = self._samples(opened, frozenset((name,)))
+        return samples.values.get(name, [None] * len(samples.ts))
+
+    def _samples(self, opened: _OpenHour, wanted: Collection[str]) -> HourSamples:
+        """The samples of an hour: its chunk with the rows laid over it that are still or again there."""
+        key = opened.key
+        chunk = self._chunks.of_object(self._connection, key.number, opened.owner, key.source, (key.hour,), wanted)
+        samples = next(chunk, HourSamples((), (), (), {}))
+        rows = self._rows(opened, [name for name in wanted if name in self._columns[opened.kind]])
+        return samples if rows is None else merged(samples, rows)
+
+    def _rows(self, opened: _OpenHour, metrics: Iterable[str]) -> HourSamples | None:
+        history, key = self._tables[opened.kind].history, opened.key
+        bounds = key.hour * HOUR_MS, (key.hour + 1) * HOUR_MS
+        if not self._connection.execute(f"SELECT 1 FROM {history} WHERE ts >= ? AND ts < ? LIMIT 1", bounds).fetchone():
+            return None
+        names = tuple(metrics)
+        cells = "".join(f', s."{name}"' for name in names)
+        times: tuple[str, str] = ("snapshot", "t.owner = ?")
+        of_one: tuple[int | str, ...] = (opened.owner,)
+        if key.source != POLL:
+            times, of_one = ("record", "t.object_id = ? AND t.source = ?"), (key.number, key.source)
+        rows = self._connection.execute(
+            f"SELECT s.ts, s.interval_ms, s.polled{cells} FROM {times[0]} AS t CROSS JOIN {history} AS s"
+            f" WHERE {times[1]} AND t.ts >= ? AND t.ts < ? AND s.ts = t.ts AND s.object_id = ? AND s.source = ?"
+            " ORDER BY s.ts",
+            (*of_one, *bounds, key.number, key.source),
+        ).fetchall()
+        if not rows:
+            return None
+        ts, intervals, polled, *columns = zip(*rows, strict=True)
+        return HourSamples(ts, intervals, polled, dict(zip(names, columns, strict=True)))
+
+    def _figures(self, owner: str, kind: str, name: str, metric: str, day: int) -> str:
+        """The hours of a metric in a day (counted from 1970 UTC) as a JSON list of lists.
+
+        Of each its begin (s UTC), the number of values, the lowest, highest and mean one, the increase of a counter, the
+        time that is covered (s), the last value. A state has a last one alone.
+        """
+        reader = self._reader
+        if reader is None:
+            # The connection is that of the statement: both see the store as of one moment.
+            reader = self._reader = _HoursOfStatement(self._path, self._connection, KINDS, 0.0)
+        known = next((each for each in KINDS[kind].metrics if each.name == metric), None)
+        if known is None:
+            return "[]"
+        counter = known.type is MetricType.COUNTER
+        try:
+            found = reader.hour_figures(ObjectName(owner, kind, name), (metric,), day * DAY_MS, (day + 1) * DAY_MS)
+        except UnknownNameError:
+            return "[]"
+        rows = []
+        for begin, each in found[metric].hours:
+            figures: tuple[float | None, ...] = each.lowest, each.highest, mean_of(each, counter=counter)
+            if known.type is MetricType.STATE:
+                figures = None, None, None
+            total = each.total if counter else None
+            rows.append([begin // 1000, each.count, *figures, total, each.covered_ms / 1000, each.last])
+        return json.dumps(rows)
+
+
+class _HoursOfStatement(HourQueries):
+    """Hours read within a statement: how long that may take its own connection decides."""
+
+    @contextmanager
+    def _query(self) -> Iterator[sqlite3.Connection]:
+        with explained(self.path, "reading"):
+            yield self._connection
+
+
+class _OpenHour:
+    """The samples of a chunk, as far as they are decoded."""
+
+    def __init__(self, key: ChunkKey, owner: str, kind: str) -> None:
+        self.key = key
+        self.owner = owner
+        self.kind = kind
+        self.samples = HourSamples((), (), (), {})
+        self.cells: dict[str, Sequence[Any]] = {}
+        self.asked: set[str] = set()
