@@ -144,9 +144,8 @@ def test_a_statement_reads_no_more_than_it_asks_for(small: Path, monkeypatch: py
         assert set().union(*(wanted for _, _, wanted in read)) == {"depth"}
         read.clear()
         assert len(connection.execute(f"SELECT depth FROM history_queue WHERE {one}").fetchall()) == 12
-        # What was asked of the first hour is read of the second at once.
-        assert [wanted for _, _, wanted in read][-1] == {"depth"}
-        assert {hours for _, hours, _ in read} == {(BEGAN // HOUR,), (BEGAN // HOUR + 1,)}
+        # What was asked of one hour is asked of the next at once, and an hour that was read is remembered.
+        assert read == [(number, (BEGAN // HOUR,), frozenset({"depth"}))]
 
 
 def test_views_join(small: Path) -> None:
@@ -175,7 +174,8 @@ def test_every_kind_has_views(small: Path, kind: str) -> None:
         names = [each[0] for each in history.description]
         assert len(set(names)) == len(names)
         assert {each.name for each in KINDS[kind].metrics if each.in_history} <= {*names}
-        assert connection.execute(f"SELECT * FROM hours_{kind} LIMIT 1").fetchall() is not None
+        hours = connection.execute(f"SELECT * FROM hours_{kind} LIMIT 1")
+        assert [each[0] for each in hours.description][:5] == ["hour", "day", "owner", "name", "metric"]
 
 
 def test_nothing_can_be_written(small: Path) -> None:
@@ -207,7 +207,12 @@ def test_examples(small: Path) -> None:
         ("2026-11-20T12:00:00.000Z", 800, 8),
     ]
     assert answers["not-running"] == [("2026-11-20T11:15:00.000Z", "QM01", "TO.QM02", "RETRYING")]
-    assert answers["alerts"] == []
+    # The mean is weighted by time; the first poll has nothing before it.
+    assert [(name, deepest) for _, name, deepest, _ in answers["deepest"]] == [("PAYMENTS.IN", 1100), ("OTHER", 7)]
+    assert answers["deepest"][1][3] == 7
+    sent = {hour: increase for hour, _, _, increase, _ in answers["traffic"]}
+    assert sent["2026-11-20T11:00:00Z"] == 4
+    assert sum(sent.values()) == 12
 
 
 def test_metadata_names_what_there_is(small: Path) -> None:

@@ -4,13 +4,13 @@ A view steps over the times of a chunk with ``json_each`` and asks for one cell 
 not name is never decoded, and of the others all cells of an hour are decoded at once.
 """
 
-# ruff: noqa: S608 - table and columns are the vocabulary's, checked where the tables are made
 from __future__ import annotations
 
 import json
 import sqlite3
+import warnings
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -19,10 +19,11 @@ from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.file.database import explained
 from mqvitals_agent.store.file.schema import columns_of
 from mqvitals_agent.store.reading.hours import HourQueries, mean_of
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples, merged
-from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader
-from mqvitals_agent.store.rows.sealed.codec import Cells
-from mqvitals_agent.store.rows.tables import POLL, tables_of, text
+from mqvitals_agent.store.rows.samples.kind_samples import KindSamples
+from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
+from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
+from mqvitals_agent.store.rows.sealed.overlay import column
+from mqvitals_agent.store.rows.tables import tables_of, text
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -48,9 +49,10 @@ class StoreFunctions:
         self._tables = tables_of(KINDS)
         columns = columns_of(connection)
         self._columns = {kind: columns.get(each.history, frozenset()) for kind, each in self._tables.items()}
-        self._chunks = ChunkReader()
+        self._version = -1, -1
+        self._kinds: dict[str, KindSamples] = {}
         self._hours: OrderedDict[int, _OpenHour] = OrderedDict()
-        self._wanted: dict[str, frozenset[str]] = {}
+        self._asked: dict[str, set[str]] = {}
         self._reader: HourQueries | None = None
         connection.create_function(TIMES, 1, self._times)
         connection.create_function(CELL, 3, self._cell)
@@ -58,68 +60,60 @@ class StoreFunctions:
 
     def _times(self, row: int) -> str:
         """The times of a chunk's samples (ms UTC, rising) as a JSON list; ``row`` is the number of its row."""
-        before = self._hours.pop(row, None) or (next(reversed(self._hours.values())) if self._hours else None)
-        if before is not None:
-            # What a statement asked of one hour it asks of the next.
-            self._wanted[before.kind] = frozenset(before.asked)
-        return json.dumps([*self._open(row).samples.ts])
+        (others,) = self._connection.execute("PRAGMA data_version").fetchone()
+        if self._version != (others, self._connection.total_changes):
+            # The statement sees the store as of another moment than the one before.
+            self._version = others, self._connection.total_changes
+            self._kinds.clear()
+            self._hours.clear()
+        opened = self._hours.get(row) or self._open(row)
+        self._asked[opened.kind] = opened.asked = set()
+        return json.dumps([*opened.samples.ts])
 
     def _cell(self, row: int, place: int, name: str) -> int | float | None:
         """A metric, or the interval (ms), of the sample at a place of a chunk."""
         opened = self._hours.get(row) or self._open(row)
         cells = opened.cells.get(name)
         if cells is None:
-            cells = opened.cells[name] = self._column(opened, name)
+            cells = opened.cells[name] = column(self._samples(opened, (name,)), name)
         opened.asked.add(name)
         return cells[place]
 
     def _open(self, row: int) -> _OpenHour:
         key = ChunkKey.of(row)
-        found = self._connection.execute("SELECT owner, kind FROM object WHERE id = ?", (key.number,)).fetchone()
-        opened = _OpenHour(key, text(found[0]), text(found[1]))
-        wanted = self._wanted.get(opened.kind, frozenset())
+        owner, kind = self._connection.execute("SELECT owner, kind FROM object WHERE id = ?", (key.number,)).fetchone()
+        opened = _OpenHour(key, text(owner), text(kind))
+        # What a statement asked of the hour before it asks of this one.
+        wanted = sorted(self._asked.get(opened.kind, set()) - {INTERVAL, POLLED})
         opened.samples = self._samples(opened, wanted)
-        absent: Cells = [None] * len(opened.samples.ts)
-        opened.cells = {name: opened.samples.values.get(name, absent) for name in wanted}
+        opened.cells = {name: column(opened.samples, name) for name in wanted}
         opened.cells |= {INTERVAL: opened.samples.intervals, POLLED: opened.samples.polled}
         if len(self._hours) >= _MOST_HOURS:
             self._hours.popitem(last=False)
         self._hours[row] = opened
         return opened
 
-    def _column(self, opened: _OpenHour, name: str) -> Cells:
-        samples = self._samples(opened, frozenset((name,)))
-        return samples.values.get(name, [None] * len(samples.ts))
-
-    def _samples(self, opened: _OpenHour, wanted: Collection[str]) -> HourSamples:
+    def _samples(self, opened: _OpenHour, wanted: Sequence[str]) -> HourSamples:
         """The samples of an hour: its chunk with the rows laid over it that are still or again there."""
-        key = opened.key
-        chunk = self._chunks.of_object(self._connection, key.number, opened.owner, key.source, (key.hour,), wanted)
-        samples = next(chunk, HourSamples((), (), (), {}))
-        rows = self._rows(opened, [name for name in wanted if name in self._columns[opened.kind]])
-        return samples if rows is None else merged(samples, rows)
-
-    def _rows(self, opened: _OpenHour, metrics: Iterable[str]) -> HourSamples | None:
-        history, key = self._tables[opened.kind].history, opened.key
-        bounds = key.hour * HOUR_MS, (key.hour + 1) * HOUR_MS
-        if not self._connection.execute(f"SELECT 1 FROM {history} WHERE ts >= ? AND ts < ? LIMIT 1", bounds).fetchone():
-            return None
-        names = tuple(metrics)
-        cells = "".join(f', s."{name}"' for name in names)
-        times: tuple[str, str] = ("snapshot", "t.owner = ?")
-        of_one: tuple[int | str, ...] = (opened.owner,)
-        if key.source != POLL:
-            times, of_one = ("record", "t.object_id = ? AND t.source = ?"), (key.number, key.source)
-        rows = self._connection.execute(
-            f"SELECT s.ts, s.interval_ms, s.polled{cells} FROM {times[0]} AS t CROSS JOIN {history} AS s"
-            f" WHERE {times[1]} AND t.ts >= ? AND t.ts < ? AND s.ts = t.ts AND s.object_id = ? AND s.source = ?"
-            " ORDER BY s.ts",
-            (*of_one, *bounds, key.number, key.source),
-        ).fetchall()
-        if not rows:
-            return None
-        ts, intervals, polled, *columns = zip(*rows, strict=True)
-        return HourSamples(ts, intervals, polled, dict(zip(names, columns, strict=True)))
+        key, tables = opened.key, self._tables[opened.kind]
+        unknown = [name for name in wanted if name not in tables.numbers]
+        if unknown:
+            raise LookupError(f"{opened.kind} has no {unknown[0]!r} in history")
+        samples = self._kinds.get(opened.kind)
+        if samples is None:
+            samples = self._kinds[opened.kind] = KindSamples(tables, self._columns[opened.kind])
+        begin = key.hour * HOUR_MS
+        found = samples.of_object(
+            self._connection, key.number, opened.owner, wanted, key.source, begin, begin + HOUR_MS - 1
+        )
+        if samples.damaged:
+            samples.damaged.clear()
+            warnings.warn(
+                f"an hour of {opened.owner}/{opened.kind} in {self._path} is damaged and left out; 'mqvitals store check'"
+                " tells more",
+                stacklevel=2,
+            )
+        return found
 
     def _figures(self, owner: str, kind: str, name: str, metric: str, day: int) -> str:
         """The hours of a metric in a day (counted from 1970 UTC) as a JSON list of lists.

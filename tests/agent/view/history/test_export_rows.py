@@ -57,9 +57,9 @@ def exported(path: Path, *arguments: str) -> list[dict[str, Any]]:
 
 
 @COSTLY
-@given(POLLS)
-def test_what_was_written_comes_out(polls: Polls) -> None:
-    """Every poll of every object is a row, with its values to the last digit."""
+@given(POLLS, st.integers(0, 4))
+def test_what_was_written_comes_out(polls: Polls, sealed: int) -> None:
+    """Every poll of every object is a row, with its values to the last digit, whether its hour is sealed or not."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "store.db"
         with Store.open(path, replay=True, source="", group="", created=BEGAN) as store:
