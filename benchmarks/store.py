@@ -47,7 +47,7 @@ PARTS = ("size", "series", "last", "top", "month", "writing")
 PROBE = "INQUIRE_Q_STATUS"
 DAY_MS = 24 * HOUR_MS
 SEALED_MS = 30 * HOUR_MS
-"""So long after its end an hour is sealed, whatever the sealer waits for."""
+"""So long after its begin an hour is sealed, whatever the sealer waits for."""
 _COMMIT_S = 0.02
 _EVERY_S = 0.02
 """While samples are written, somebody reads so often."""
@@ -145,7 +145,7 @@ def make(path: Path, corpus: Corpus, aims: Aims) -> None:
     with Store.open(path) as store:
         for hour in range(corpus.hours):
             written += write_hour(store, corpus, hour)
-            sealed.append(seal(store, START_MS + hour * HOUR_MS + SEALED_MS))
+            sealed.append(seal(store, START_MS + (hour + 1) * HOUR_MS))
         # The day is over.
         sealed.append(seal(store, START_MS + max(corpus.hours, 24) * HOUR_MS + SEALED_MS))
     chunks, rolled = sum(each.chunks_s for each in sealed), sum(each.rolled_s for each in sealed)

@@ -300,6 +300,9 @@ def covering(by_source: Mapping[Source, Sequence[T]], since: int) -> tuple[Sourc
 
     So the records of a queue manager answer for hours without polls, and its polls for all others.
     """
+    if by_source.keys() == {Source.POLL}:
+        # Most objects have no records.
+        return Source.POLL, by_source[Source.POLL]
     covered = {source: _covered(points, since) for source, points in sorted(by_source.items())}
     most = max(covered.values(), default=0)
     if most > 0:

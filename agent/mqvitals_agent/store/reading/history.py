@@ -9,7 +9,7 @@ from typing import Any, Final
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.result import Series
-from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
+from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Number, Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.samples.objects import (
     count_snapshots,
     objects_with_records,
@@ -38,6 +38,14 @@ def _ranges(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
         yield part
 
 
+def _points(samples: Sequence[Sample]) -> tuple[tuple[tuple[int, Number | None], ...], tuple[int | None, ...]]:
+    """The points and the intervals of a ``Series``."""
+    if not samples:
+        return (), ()
+    ts, intervals, values = zip(*samples, strict=True)
+    return tuple(zip(ts, values, strict=True)), intervals
+
+
 class HistoryQueries(QueryBase):
     """The past of objects: series, samples, snapshots and records."""
 
@@ -56,8 +64,7 @@ class HistoryQueries(QueryBase):
             first, last = FIRST if since is None else since, LAST if until is None else until
             source, samples = covering(self._by_source(connection, name, metric, first=first, last=last), first - 1)
             kept_from = self._deleted(connection, name, first)
-        points = tuple((ts, value) for ts, _, value in samples)
-        return Series(name, metric, known.unit, points, tuple(each[1] for each in samples), source, kept_from)
+        return Series(name, metric, known.unit, *_points(samples), source, kept_from)
 
     def trends(
         self, name: ObjectName, metrics: Sequence[str], since: int | None = None, until: int | None = None
@@ -92,9 +99,7 @@ class HistoryQueries(QueryBase):
         series = {}
         for metric, found in known.items():
             source, samples = covering({each: rows[metric] for each, rows in by_source.items()}, first - 1)
-            points = tuple((ts, value) for ts, _, value in samples)
-            lengths = tuple(each.interval_ms for each in samples)
-            series[metric] = Series(name, metric, found.unit, points, lengths, source, kept_from)
+            series[metric] = Series(name, metric, found.unit, *_points(samples), source, kept_from)
         return series
 
     def trends_of(
@@ -131,10 +136,8 @@ class HistoryQueries(QueryBase):
                     rows, name = found.get(number, {}), of_owner[number]
                     series = {}
                     for metric, each in known.items():
-                        samples = rows.get(metric, ())
-                        points = tuple((ts, value) for ts, _, value in samples)
-                        lengths = tuple(sample.interval_ms for sample in samples)
-                        series[metric] = Series(name, metric, each.unit, points, lengths, Source.POLL, kept[number])
+                        points = _points(rows.get(metric, ()))
+                        series[metric] = Series(name, metric, each.unit, *points, Source.POLL, kept[number])
                     yield name, series
 
     def samples(

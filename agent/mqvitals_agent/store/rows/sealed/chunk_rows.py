@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from mqvitals_agent.store.rows.sealed.chunk import (
     HOUR_MS,
@@ -183,7 +183,9 @@ class ChunkReader:
         if row is None:
             return None
         found = decode(_blob(row[0])).get(0, ())
-        axis = [integer(ts) for ts in found]
+        if not set(map(type, found)) <= {int}:
+            raise TypeError("the times of a chunk are no whole numbers")
+        axis = cast("list[int]", list(found))
         if len(self._axes) >= _MOST_AXES:
             del self._axes[next(iter(self._axes))]
         self._axes[hour, owner] = axis
