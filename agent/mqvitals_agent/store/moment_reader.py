@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -245,7 +244,7 @@ class MomentReader(StoreReader):
         self._metric(kind, metric)
         found: list[tuple[float, ObjectName, CurrentValue]] = []
         for owner in self.owners():
-            with self._at_once() as connection:
+            with self._query() as connection:
                 every = partial(self._objects, connection, owner.name, kind)
                 numbers = self._moment(kind, (metric,)).leaders(connection, owner.name, metric, count, every)
             values = self._values(owner.name, kind, (metric,), numbers=numbers)
@@ -292,7 +291,7 @@ class MomentReader(StoreReader):
     def current(self, name: ObjectName) -> Mapping[str, CurrentValue]:
         """The value, or the reason of its absence, that every metric of an object had."""
         self._kind(name.kind)
-        with self._at_once() as connection:
+        with self._query() as connection:
             number = self._number(connection, name)
             query = self._moment(name.kind, None)
             known = self._kept.single.get(number)
@@ -342,20 +341,6 @@ class MomentReader(StoreReader):
         there = {number for number, each in objects.items() if each.first <= self.at < each.gone}
         return self._values(owner, kind, metrics, numbers=links.naming(value, then, there, doubtful=doubtful))
 
-    @contextmanager
-    def _at_once(self) -> Iterator[sqlite3.Connection]:
-        """A query of several statements: what is sealed between them must not be missed."""
-        with self._query() as connection:
-            if connection.in_transaction:
-                yield connection
-                return
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-
     def _objects(self, connection: sqlite3.Connection, owner: str, kind: str) -> Mapping[int, ObjectTimes]:
         found = self._kept.objects.get((owner, kind))
         if found is None:
@@ -379,7 +364,7 @@ class MomentReader(StoreReader):
         """``current`` of the objects of a kind of an owner that were there; only of those with these names or numbers."""
         self._kind(kind)
         key = owner, kind, None if metrics is None else frozenset(metrics)
-        with self._at_once() as connection:
+        with self._query() as connection:
             query = self._moment(kind, metrics)
             objects = self._objects(connection, owner, kind)
             there = {

@@ -118,7 +118,8 @@ class Series:
 
     ``intervals`` are the ms that each point is about (None: unknown): of a counter of polls the time since the answer
     before, of a record its own interval. ``source`` is where they are from. ``kept_from``: what was before (ms UTC), within
-    the time asked for, is no longer kept; None: nothing of this time has been deleted.
+    the time asked for, is no longer kept; None: nothing of this time has been deleted. ``damaged`` are the begins (ms UTC)
+    of sealed hours that cannot be read: their samples are missing.
     """
 
     object: ObjectName
@@ -128,6 +129,7 @@ class Series:
     intervals: tuple[int | None, ...] = ()
     source: Source = Source.POLL
     kept_from: int | None = None
+    damaged: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Self
@@ -124,7 +124,7 @@ class QueryBase:
     def _query(self) -> Iterator[sqlite3.Connection]:
         ends = time.monotonic() + self._limit_s
         self._connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
-        with explained(self.path, "reading"):  # rows are decoded inside the query
+        with explained(self.path, "reading"), _as_of_one_moment(self._connection):  # rows are decoded inside the query
             yield self._connection
 
     def _kind(self, kind: str) -> Kind:
@@ -177,6 +177,23 @@ class QueryBase:
         self._look_at_columns()
         tables = self._tables[kind]
         return CurrentQuery(tables, self._columns.get(tables.current, frozenset()), metrics)
+
+
+@contextmanager
+def _as_of_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """All statements see the same: what is sealed between two of them is in neither place else."""
+    if connection.in_transaction:
+        # Within another query, which is under way.
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        # Closed meanwhile, by whoever did not wait for the end of the query.
+        with suppress(sqlite3.ProgrammingError):
+            if connection.in_transaction:
+                connection.execute("COMMIT")
 
 
 def _moment_of(facts: Mapping[str, str], key: str) -> int | None:

@@ -9,7 +9,15 @@ from typing import Any, Final
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.result import Series
-from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Number, Poll, PollColumns, Sample
+from mqvitals_agent.store.rows.samples.history import (
+    FIRST,
+    LAST,
+    HistoryQuery,
+    Number,
+    Poll,
+    PollColumns,
+    Sample,
+)
 from mqvitals_agent.store.rows.samples.objects import (
     count_snapshots,
     objects_with_records,
@@ -46,6 +54,14 @@ def _points(samples: Sequence[Sample]) -> tuple[tuple[tuple[int, Number | None],
     return tuple(zip(ts, values, strict=True)), intervals
 
 
+def _by_source(
+    connection: sqlite3.Connection, history: HistoryQuery, name: ObjectName, metric: str, **selection: Any
+) -> dict[Source, list[Sample]]:
+    """The samples of each source, as ``HistoryQuery.samples`` selects them."""
+    sources = (Source.POLL, *history.sources(connection, name))
+    return {source: history.samples(connection, name, metric, source, **selection) for source in sources}
+
+
 class HistoryQueries(QueryBase):
     """The past of objects: series, samples, snapshots and records."""
 
@@ -62,9 +78,12 @@ class HistoryQueries(QueryBase):
         with self._query() as connection:
             self._number(connection, name)
             first, last = FIRST if since is None else since, LAST if until is None else until
-            source, samples = covering(self._by_source(connection, name, metric, first=first, last=last), first - 1)
+            history = self._history(name.kind)
+            found = _by_source(connection, history, name, metric, first=first, last=last)
+            source, samples = covering(found, first - 1)
             kept_from = self._deleted(connection, name, first)
-        return Series(name, metric, known.unit, *_points(samples), source, kept_from)
+            damaged = history.damaged(connection, name)
+        return Series(name, metric, known.unit, *_points(samples), source, kept_from, damaged)
 
     def trends(
         self, name: ObjectName, metrics: Sequence[str], since: int | None = None, until: int | None = None
@@ -96,10 +115,11 @@ class HistoryQueries(QueryBase):
             polls = history.several(connection, name, polled, first=first, last=last)
             by_source = {Source.POLL: nothing | polls, **by_source}
             kept_from = self._deleted(connection, name, first)
+            damaged = history.damaged(connection, name)
         series = {}
         for metric, found in known.items():
             source, samples = covering({each: rows[metric] for each, rows in by_source.items()}, first - 1)
-            series[metric] = Series(name, metric, found.unit, *_points(samples), source, kept_from)
+            series[metric] = Series(name, metric, found.unit, *_points(samples), source, kept_from, damaged)
         return series
 
     def trends_of(
@@ -130,14 +150,18 @@ class HistoryQueries(QueryBase):
             for part in _ranges(sorted(of_owner.keys() - recorded), max(_AT_ONCE // max(count * len(metrics), 1), 1)):
                 with self._query() as connection:
                     ends = part[0], part[-1]
-                    found = self._history(kind).of_range(connection, owner, ends, metrics, first=first, last=last)
+                    history = self._history(kind)
+                    found = history.of_range(connection, owner, ends, metrics, first=first, last=last)
+                    damaged = {number: history.damaged(connection, of_owner[number]) for number in part}
                     kept = {number: self._deleted(connection, of_owner[number], first) for number in part}
                 for number in part:
                     rows, name = found.get(number, {}), of_owner[number]
                     series = {}
                     for metric, each in known.items():
-                        points = _points(rows.get(metric, ()))
-                        series[metric] = Series(name, metric, each.unit, *points, Source.POLL, kept[number])
+                        points, kept_from = _points(rows.get(metric, ())), kept[number]
+                        series[metric] = Series(
+                            name, metric, each.unit, *points, Source.POLL, kept_from, damaged[number]
+                        )
                     yield name, series
 
     def samples(
@@ -170,8 +194,15 @@ class HistoryQueries(QueryBase):
         """
         self._metric(name.kind, metric)
         with self._query() as connection:
-            found = self._by_source(
-                connection, name, metric, first=first, last=last, newest=newest_of, polled_only=True
+            found = _by_source(
+                connection,
+                self._history(name.kind),
+                name,
+                metric,
+                first=first,
+                last=last,
+                newest=newest_of,
+                polled_only=True,
             )
         return covering(found, first - 1) if newest_of is None else newest(found)
 
@@ -215,14 +246,6 @@ class HistoryQueries(QueryBase):
         """The sources, other than polls, that have samples of an object."""
         with self._query() as connection:
             return self._history(name.kind).sources(connection, name)
-
-    def _by_source(
-        self, connection: sqlite3.Connection, name: ObjectName, metric: str, **selection: Any
-    ) -> dict[Source, list[Sample]]:
-        """The samples of each source, as ``HistoryQuery.samples`` selects them."""
-        history = self._history(name.kind)
-        sources = (Source.POLL, *history.sources(connection, name))
-        return {source: history.samples(connection, name, metric, source, **selection) for source in sources}
 
     def snapshot_times(self, owner: str, newest: int) -> list[int]:
         """When the ``newest`` snapshots of an owner were taken, oldest first."""

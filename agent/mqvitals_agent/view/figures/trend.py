@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.text.chart import TimeRange, pauses
 from mqvitals_agent.text.figure import moment, quantity, zone_name
+from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
@@ -70,6 +71,8 @@ class Trend:
     every_ms: int = 0
     aggregate: Aggregate | None = None
     hours_until: int = 0
+    damaged: Sequence[int] = ()
+    """The begins (ms UTC) of sealed hours that cannot be read."""
 
     @property
     def key(self) -> tuple[ObjectName, str]:
@@ -103,11 +106,20 @@ def trend_of(
         changes=changes,
         restarts=restarts,
         alerts=alerts,
+        damaged=series.damaged,
     )
 
 
 def not_kept(view: Trend) -> str:
-    """The sentence that samples of the time, or a part of it, have been deleted; empty where none have."""
+    """The sentence that samples of the time, or a part of it, have been deleted or cannot be read; empty where all are
+    there.
+    """
+    count = sum(view.span.since - HOUR_MS < hour <= view.span.until for hour in view.damaged)
+    damaged = f"{count:,} hour{' is' if count == 1 else 's are'} damaged (mqvitals store check)" if count else ""
+    return "; ".join(filter(None, (_deleted(view), damaged)))
+
+
+def _deleted(view: Trend) -> str:
     if view.kept_from is None or view.kept_from <= view.span.since:
         return ""
     if view.kept_from > view.span.until:

@@ -7,9 +7,11 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from mqvitals_agent.store.file.integrity import valid_time
+from mqvitals_agent.store.file.integrity import FIRST_MOMENT, valid_time
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.store.rows.samples.kind_samples import KindSamples
 from mqvitals_agent.store.rows.tables import (
+    LAST_MOMENT,
     POLL,
     KindTables,
     Types,
@@ -43,6 +45,7 @@ class CurrentQuery:
 
     def __init__(self, tables: KindTables, columns: frozenset[str], metrics: Collection[str] | None = None) -> None:
         self._table = tables.current
+        self._samples = KindSamples(tables, frozenset())
         self._history = tables.history
         self._kind = tables.kind
         self._metrics = [name for name in tables.metrics if name in columns and (metrics is None or name in metrics)]
@@ -97,6 +100,9 @@ class CurrentQuery:
             if source != POLL:
                 origin = Source(source)
                 integer_or_none(interval)
+                if interval is None and ts is not None:
+                    sealed = self._samples.of_record(connection, number, source, ts)
+                    interval = next((_UNKNOWN if each is None else each for each in sealed.intervals), None)
                 # Its sample is kept for long: a record without one is older than that.
                 kept = interval is not None
                 interval = None if interval == _UNKNOWN else interval
@@ -131,13 +137,8 @@ class CurrentQuery:
         """Whether at ``newest`` a record of an object should have followed the one that ended at ``ts``, both ms UTC."""
         if ts is None or newest is None or integer(newest) <= fresh_until(ts, interval, probe):
             return False
-        rows = connection.execute(
-            f"SELECT h.interval_ms FROM record AS r JOIN {self._history} AS h"  # noqa: S608 - the vocabulary's
-            " ON h.ts = r.ts AND h.object_id = r.object_id AND h.source = r.source"
-            " WHERE r.object_id = ? AND r.source = ? ORDER BY r.ts DESC LIMIT ?",
-            (number, source, NEWEST_RECORDS),
-        )
-        recent = [integer_or_none(each) for (each,) in rows]
+        of_one = number, "", (), source, FIRST_MOMENT, LAST_MOMENT
+        recent = self._samples.newest_of_object(connection, *of_one, NEWEST_RECORDS).intervals
         return integer(newest) > overdue_after(ts, interval, recent, probe)
 
     def naming(
@@ -183,13 +184,18 @@ class CurrentQuery:
             return
         columns = "".join(f', c."{name}"' for name in self._metrics)
         rows = connection.execute(
-            f"SELECT o.owner, o.kind, o.name, c.probe, c.source, r.ts, h.interval_ms, c.absent{columns}"  # noqa: S608
+            f"SELECT o.id, o.owner, o.kind, o.name, c.probe, c.source, r.ts, h.ts, h.interval_ms, c.absent{columns}"  # noqa: S608
             f" FROM {self._table} AS c CROSS JOIN object AS o CROSS JOIN reading AS r"
-            f" CROSS JOIN {self._history} AS h ON h.ts = r.ts AND h.object_id = r.object_id AND h.source = c.source"
+            f" LEFT JOIN {self._history} AS h ON h.ts = r.ts AND h.object_id = r.object_id AND h.source = c.source"
             f" WHERE c.source <> {POLL} AND o.id = c.object_id AND o.gone_ts IS NULL"
             f" AND r.object_id = c.object_id AND r.probe = c.probe AND r.ts IS NOT NULL AND {valid_time('r.ts')}"
         )
-        for owner, kind, name, probe, source, ts, interval, absent, *cells in rows:
+        for number, owner, kind, name, probe, source, ts, of_row, interval, absent, *cells in rows:
+            if of_row is None:
+                sealed = self._samples.of_record(connection, integer(number), integer(source), moment(ts))
+                if not sealed.ts:
+                    continue
+                interval = sealed.intervals[0]
             values = dict(zip(self._metrics, checked_values(cells, self._types), strict=True))
             found = {metric: value for metric, value in values.items() if value is not None}
             named = ObjectName(text(owner), text(kind), text(name))

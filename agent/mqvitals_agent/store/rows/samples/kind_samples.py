@@ -16,6 +16,7 @@ from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader, hour_of_ts
 from mqvitals_agent.store.rows.sealed.overlay import (
+    EVERY,
     NOTHING,
     Holding,
     Row,
@@ -82,14 +83,14 @@ class KindSamples:
         first: int,
         last: int,
         count: int,
-        holding: Holding,
+        holding: Holding = EVERY,
     ) -> HourSamples:
         """The newest ``count`` of ``of_object`` that count as ``holding`` says."""
         hours = self._hours(connection, first, last)
         of_one = connection, number, owner, metrics, source
         # After the last sealed hour there are rows alone.
         later = max(first, hours.stop * HOUR_MS) if hours else first
-        rows = self._rows(*of_one, later, last, f" AND {self._condition(holding)} ORDER BY t.ts DESC LIMIT {count:d}")
+        rows = self._rows(*of_one, later, last, f"{self._condition(holding)} ORDER BY t.ts DESC LIMIT {count:d}")
         parts = [of_rows(rows[::-1], metrics)]
         for samples in self._back_from(*of_one, first, min(last, later - 1), hours) if hours else ():
             count -= len(parts[-1].ts)
@@ -97,6 +98,11 @@ class KindSamples:
                 break
             parts.append(newest(holding.of(samples), count))
         return joined(parts[::-1])
+
+    def of_record(self, connection: sqlite3.Connection, number: int, source: int, ts: int) -> HourSamples:
+        """The sample of the record of an object from a source that ended at ``ts``, without its values; or none."""
+        # The times of records are never those of an owner's snapshots.
+        return self.of_object(connection, number, "", (), source, ts, ts)
 
     def of_objects(
         self,
@@ -322,10 +328,12 @@ class KindSamples:
         return self._owners
 
     def _condition(self, holding: Holding) -> str:
+        if holding == EVERY:
+            return ""
         conditions = ["s.polled"] if holding.polled else []
         if holding.metric is not None:
             conditions.append(f"{self._cell(holding.metric)} IS NOT NULL")
-        return f"({' OR '.join(conditions)})"
+        return f" AND ({' OR '.join(conditions)})"
 
     def _cells(self, metrics: Sequence[str]) -> str:
         return "".join(f", {self._cell(metric)}" for metric in metrics)

@@ -29,9 +29,11 @@ _MOST_AXES: Final = 256
 _FEW: Final = 64
 """So many chunks are looked for one by one."""
 
+_AT_ONCE: Final = 250
+"""So many chunks of an object are looked for with one statement."""
+
+_IN = "SELECT id, layout, on_axis, data FROM chunk WHERE id IN"
 _AT = "SELECT id, layout, on_axis, data FROM chunk WHERE id = ?"
-# Nothing is sorted: chunks come in the order in which they are asked for, and only as far as they are looked at.
-_AT_EACH = "SELECT c.id, layout, on_axis, data FROM json_each(?) AS wanted CROSS JOIN chunk AS c ON c.id = wanted.value"
 _BETWEEN = "SELECT id, layout, on_axis, data FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id"
 
 
@@ -97,15 +99,18 @@ class ChunkReader:
         hours: Sequence[int],
         wanted: Collection[str] | None = None,
     ) -> Iterator[HourSamples]:
-        """The samples of an object in those of ``hours`` of which there is a chunk, in their order; of the metrics
-        ``wanted`` alone (None: all).
+        """The samples of an object in those of ``hours``, which rise or fall, of which there is a chunk, in their order; of
+        the metrics ``wanted`` alone (None: all).
         """
         ids = [ChunkKey(hour, number, source).id for hour in hours]
-        found = connection.execute(_AT, ids) if len(ids) == 1 else connection.execute(_AT_EACH, (json.dumps(ids),))
-        for row in found:
-            samples = self._samples(connection, row, owner, wanted)
-            if samples is not None:
-                yield samples
+        for begin in range(0, len(ids), _AT_ONCE):
+            part = ids[begin : begin + _AT_ONCE]
+            # Each is one seek, in order: nothing is sorted.
+            query = f"{_IN} ({', '.join('?' * len(part))}) ORDER BY id {'ASC' if part[0] <= part[-1] else 'DESC'}"
+            for row in connection.execute(query, part):
+                samples = self._samples(connection, row, owner, wanted)
+                if samples is not None:
+                    yield samples
 
     def of_hour(
         self,
@@ -125,9 +130,9 @@ class ChunkReader:
         for row in connection.execute(_BETWEEN, bounds):
             key = ChunkKey.of(row[0])
             owner = owners.get(key.number)
-            if owner is None or key.source != source or self._layout(connection, integer(row[1])).kind != kind:
+            if owner is None or key.source != source:
                 continue
-            samples = self._samples(connection, row, owner, wanted)
+            samples = self._samples(connection, row, owner, wanted, kind)
             if samples is not None:
                 yield key.number, samples
 
@@ -196,14 +201,22 @@ class ChunkReader:
         self._axes.pop((hour, owner), None)
 
     def _samples(
-        self, connection: sqlite3.Connection, row: Sequence[object], owner: str, wanted: Collection[str] | None
+        self,
+        connection: sqlite3.Connection,
+        row: Sequence[object],
+        owner: str,
+        wanted: Collection[str] | None,
+        kind: str | None = None,
     ) -> HourSamples | None:
-        number, layout, on_axis, data = row
+        """The samples of a row; None where it is of another kind, or damaged."""
+        number, layout_id, on_axis, data = row
         key = ChunkKey.of(integer(number))
         try:
+            layout = self._layout(connection, integer(layout_id))
+            if kind is not None and layout.kind != kind:
+                return None
             axis = self._axis_of(connection, key.hour, owner) if on_axis else None
-            columns = self._layout(connection, integer(layout)).columns
-            return decode_samples(_blob(data), columns, axis, wanted)
+            return decode_samples(_blob(data), layout.columns, axis, wanted)
         except DamagedChunkError:
             if self._damaged is None:
                 raise

@@ -22,20 +22,23 @@ NOTHING = HourSamples((), (), (), {})
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Which samples count: those of the kind's own polls with ``polled``, those that hold ``metric`` (None: none do)."""
+    """Which samples count: those of the kind's own polls with ``polled``, those that hold ``metric``; all without either."""
 
-    polled: bool
+    polled: bool = False
     metric: str | None = None
 
     def of(self, samples: HourSamples) -> HourSamples:
         """Those of the samples that count."""
-        if self.polled and all(samples.polled):
+        if self == EVERY or (self.polled and all(samples.polled)):
             return samples
         polled: Iterable[Any] = samples.polled if self.polled else repeat(0)
         flags = [
             bool(own) or value is not None for own, value in zip(polled, column(samples, self.metric), strict=False)
         ]
         return samples if all(flags) else _each_column(samples, lambda cells: list(compress(cells, flags)))
+
+
+EVERY = Holding()
 
 
 def column(samples: HourSamples, metric: str | None) -> Cells:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HistoryQuery
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
+from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_agent.store.rows.sealed.sealer import Sealer
 from mqvitals_agent.store.rows.sealed.unseal import unseal
 from mqvitals_agent.store.rows.tables import tables_of
@@ -192,3 +193,32 @@ def test_every_method_gives_the_same_of_every_age(history: list[Row], steps: lis
             for question in asked:
                 expected = question(HistoryQuery(QUEUE, columns), of_rows)
                 assert as_text(question(HistoryQuery(QUEUE, columns), sealed)) == as_text(expected)
+
+
+@given(HISTORY, st.data(), st.lists(questions(), min_size=1, max_size=8))
+def test_a_damaged_chunk_is_a_gap(history: list[Row], data: st.DataObject, asked: list[Question]) -> None:
+    """Its samples are missing, all others are there; and who asked for its object is told which hour it is."""
+    columns = frozenset(QUEUE.numbers)
+    with closing(new_store()) as of_rows, closing(new_store()) as sealed:
+        for connection in (of_rows, sealed):
+            write(connection, history)
+        take(sealed, 100_000)
+        chunks = [ChunkKey.of(row) for (row,) in sealed.execute("SELECT id FROM chunk")]
+        for key in data.draw(st.lists(st.sampled_from(chunks), unique=True)) if chunks else ():
+            change = data.draw(
+                st.sampled_from(("data = substr(data, 1, length(data) / 2)", "data = x'00'", "layout = 0"))
+            )
+            sealed.execute(f"UPDATE chunk SET {change} WHERE id = ?", (key.id,))
+            table, begin = TABLES[OBJECTS[key.number].kind].history, key.hour * HOUR_MS
+            of_rows.execute(
+                f"DELETE FROM {table} WHERE object_id = ? AND source = ? AND ts BETWEEN ? AND ?",
+                (key.number, key.source, begin, begin + HOUR_MS - 1),
+            )
+            query, name = HistoryQuery(QUEUE, columns), OBJECTS[key.number]
+            if name.kind == "queue":
+                query.several(sealed, name, METRICS, Source(key.source))
+                assert begin in query.damaged(sealed, name)
+                assert query.damaged(sealed, ABSENT) == ()
+        for question in asked:
+            expected = question(HistoryQuery(QUEUE, columns), of_rows)
+            assert as_text(question(HistoryQuery(QUEUE, columns), sealed)) == as_text(expected)
