@@ -115,7 +115,7 @@ def test_structures_by_connection() -> None:
         item("QM02", "smds_connection", "APPL1/QM02", status=3),
     ]
     for width in (80, 160):
-        head, _, one, other, _, sets, _, connections = structure_matrix(frame_of(STRUCTURES, items, 2), width)
+        head, _, one, other, _, sets, _, connections, *_ = structure_matrix(frame_of(STRUCTURES, items, 2), width)
         by_name = {name: head.text.index(name) for name in ("entries", "QM01", "QM02")}
         assert list(by_name) == sorted(by_name, key=lambda name: by_name[name])
         assert "FAILED-PERS" in one.text[by_name["QM02"] - 2 :]
@@ -125,6 +125,32 @@ def test_structures_by_connection() -> None:
         assert len(other.parts) == 1
         assert "40 %" in sets.text[by_name["QM02"] - 2 :]
         assert "OPEN" in connections.text[by_name["QM02"] - 2 :]
+
+
+@given(st.integers(40, 300), st.integers(1, 6))
+def test_what_structures_hold(width: int, count: int) -> None:
+    """Below the matrix a line for each, which opens it, under the titles of its figures; as many as there is room for."""
+    items = [
+        item(
+            *("PRDQSG", "cf_structure", f"APPL{n}"),
+            entries_pct=2.0,
+            status=ACTIVE,
+            size_used_pct=10.0 * n,
+            entries_used=70 + n,
+            connections="QM01 ACTIVE",
+        )
+        for n in range(count)
+    ]
+    lines = structure_matrix(frame_of(STRUCTURES, items, 2), width)
+    *_, title, heads = lines[: len(lines) - count]
+    assert title.text.startswith("Structures, contents and recovery")
+    table = lines[-count:]
+    assert [each.key for each in table] == [str(each.name) for each in items]
+    assert max(cells(each.text) for each in (heads, *table)) <= width
+    for n, each in enumerate(table):
+        assert f" APPL{n} " in f"{each.text} "
+        assert "Entries used" not in heads.text or f" {70 + n} " in f"{each.text} "
+    assert width < 80 or "Size used" in heads.text
 
 
 def test_tasks_by_queue_manager() -> None:

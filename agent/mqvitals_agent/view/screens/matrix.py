@@ -18,7 +18,8 @@ from mqvitals_agent.text.terminal import cells, cut, fit, safe
 from mqvitals_agent.view.figures.meter_columns import with_meter
 from mqvitals_agent.view.figures.table import Cell, Column, Item, cell_spans, metric_column, value_cell
 from mqvitals_agent.view.figures.values import natural_order
-from mqvitals_agent.view.lists.columns import COLUMNS
+from mqvitals_agent.view.lists.columns import COLUMNS, fitted
+from mqvitals_agent.view.lists.columns import GAP as COLUMN_GAP
 from mqvitals_agent.view.lists.items import matching
 from mqvitals_agent.view.lists.tasks import TASKS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
@@ -65,7 +66,9 @@ def storage_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]
 
 
 def structure_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
-    """Structures by the connection of each queue manager; below them their data sets and who has these open."""
+    """Structures by the connection of each queue manager; below them their data sets and who has these open, and what each
+    structure holds, when it is full, and how it is recovered.
+    """
     items = matching(frame.items, text)
     structures = [each for each in items if each.name.kind == "cf_structure"]
     entries = _column("cf_structure", "entries_pct")
@@ -83,7 +86,7 @@ def structure_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ..
             row[owner] = _MatrixCell(item, shown, signed=item.stale)
     used = _column("smds", "used_pct")
     status = _word("smds_connection", "status")
-    return _matrix(
+    lines = _matrix(
         frame,
         (
             MatrixSection("Structures, connections", rows),
@@ -94,6 +97,35 @@ def structure_matrix(frame: Frame, width: int, text: str = "") -> tuple[Line, ..
         text,
         _LEAST_WORD,
     )
+    return (*lines, *_table("Structures, contents and recovery", structures, width, frame.now))
+
+
+_ABOVE: Final = frozenset({"entries_pct", "age"})
+"""Columns of the list of structures that their matrix has."""
+
+
+def _table(title: str, structures: Sequence[Item], width: int, now: int) -> Iterable[Line]:
+    """A line for each structure with the columns of their list, as many as there is room for."""
+    if not structures:
+        return
+    shown = [each for each in COLUMNS["cf_structure"] if each.id not in _ABOVE]
+    # Room that nothing needs stays at the right: the names of structures are short.
+    longest = max(cells(item.name.name) for item in structures)
+    columns = [
+        replace(each, width=min(each.width, max(longest, cells(each.title)))) if each.id == "name" else each
+        for each in fitted(shown, width)
+    ]
+    gap = " " * COLUMN_GAP
+    yield heading(title, width)
+    titles = (fit(each.title, each.width, right=each.right) for each in columns)
+    yield line(gap.join(titles), Tone.FAINT)
+    for item in sorted(structures, key=lambda each: natural_order(each.name)):
+        spans: list[Span] = []
+        for column in columns:
+            spans += cell_spans(column.cell(item, now), column)
+            spans.append(Span(gap))
+        size = sum(cells(span.text) for span in spans[:-1])
+        yield Line(tuple(spans[:-1]), str(item.name), parts=(Part(0, size, str(item.name)),))
 
 
 ENTRIES: Final = "entries"
