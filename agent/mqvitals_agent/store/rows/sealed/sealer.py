@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -34,8 +35,11 @@ _LONG_S: Final = 0.005
 """A statement should take no longer than this, so that a step ends in time."""
 
 Row = tuple[int | float | None, ...]
-_FIXED: Final = 5
+_FIXED: Final = 4
 """Columns of a row before those of the metrics."""
+_SOURCE_BITS: Final = 3
+_SOURCES: Final = (1 << _SOURCE_BITS) - 1
+"""An object and a source are read as one number."""
 
 
 def last_due(now: int, hot_ms: int) -> int:
@@ -171,21 +175,17 @@ class Sealer:
     ) -> Iterator[SealStep]:
         history = self._tables[kind].history
         few, all_ = (
-            f"SELECT object_id, source, ts, interval_ms, polled{_listed(names)} FROM {history}"  # noqa: S608
+            f"SELECT object_id << {_SOURCE_BITS} | source, ts, interval_ms, polled{_listed(names)} FROM {history}"  # noqa: S608
             " WHERE ts = ? AND object_id BETWEEN ? AND ?"
             for names in (columns.usual, columns.every)
         )
-        found: dict[tuple[int, int], list[Row]] = {}
+        found: defaultdict[int, list[Row]] = defaultdict(list)
         for ts in times:
             for row in connection.execute(all_ if ts in columns.wide else few, (ts, *batch.bounds)):
-                key = row[0], row[1]
-                known = found.get(key)
-                if known is None:
-                    found[key] = [row]
-                else:
-                    known.append(row)
+                found[row[0]].append(row)
             yield SealStep()
-        for (number, source), rows in found.items():
+        for number_and_source, rows in found.items():
+            number, source = number_and_source >> _SOURCE_BITS, number_and_source & _SOURCES
             owner = batch.owners.get(number)
             if owner is None:
                 continue  # of an object that was forgotten: nobody can ask for them
@@ -246,7 +246,7 @@ class Sealer:
 def _samples(rows: Sequence[Row], columns: _Columns) -> HourSamples:
     """Rows of one object and source, rising in time, as columns; metrics without any value are left out."""
     # Where a row ends after the usual columns, so do these: the others are made of the rows that have them.
-    _, _, ts, intervals, polled, *cells = zip(*rows, strict=False)
+    _, ts, intervals, polled, *cells = zip(*rows, strict=False)
     values: dict[str, Cells] = {
         name: column for name, column in zip(columns.every, cells, strict=False) if column.count(None) < len(column)
     }
