@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from mqvitals_agent.store.error import UnknownNameError
@@ -34,6 +35,11 @@ _SPARE_NUMBERS: Final = 8
 """Objects whose numbers are this close are read as one range, with what lies between them."""
 
 
+# Thousands of times, in less than half the time that unpacking takes.
+_POINT: Final[Callable[[Sample], tuple[int, Number | None]]] = itemgetter(0, 2)
+_INTERVAL: Final[Callable[[Sample], int | None]] = itemgetter(1)
+
+
 def _ranges(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
     """Numbers in order, in parts of at most ``most`` that lie close together."""
     part: list[int] = []
@@ -48,10 +54,7 @@ def _ranges(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
 
 def _points(samples: Sequence[Sample]) -> tuple[tuple[tuple[int, Number | None], ...], tuple[int | None, ...]]:
     """The points and the intervals of a ``Series``."""
-    if not samples:
-        return (), ()
-    ts, intervals, values = zip(*samples, strict=True)
-    return tuple(zip(ts, values, strict=True)), intervals
+    return tuple(map(_POINT, samples)), tuple(map(_INTERVAL, samples))
 
 
 def _by_source(

@@ -179,6 +179,6 @@ def _times(cells: Sequence[int], axis: Axis | None) -> Sequence[int]:
 
 
 def _whole(cells: Cells) -> Sequence[int]:
-    if not set(map(type, cells)) <= {int}:
+    if type(cells) is not range and not set(map(type, cells)) <= {int}:
         raise DamagedChunkError("a chunk has a time that is none")
     return cast("Sequence[int]", cells)

@@ -64,6 +64,8 @@ _WHOLE: Final = 0xFF
 
 _ARRAYS: Final = "bhiq"
 _LIMITS: Final = (0x7F, 0x7FFF, 0x7FFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF)
+_FEW_ABSENT: Final = 16
+"""So many absences are put in between the values; more are taken from their mask one by one."""
 _MOST_DIGITS: Final = 3
 _EXACT: Final = float(1 << 52)
 """Up to here whole numbers are exact as reals, and scaled ones can be compared."""
@@ -141,7 +143,7 @@ def decode(blob: bytes, wanted: Collection[int] | None = None) -> dict[int, Cell
     raw = _unpacked(blob)
     with _refusing_damage():
         _, _, count = _HEAD.unpack_from(raw)
-        return {place: _column(encoded, count) for place, encoded in _bodies(raw) if wanted is None or place in wanted}
+        return {place: _column(encoded, count) for place, encoded in _bodies(raw, wanted)}
 
 
 class OpenColumn:
@@ -265,8 +267,8 @@ def _unpacked(blob: bytes) -> bytes:
     return raw
 
 
-def _bodies(raw: bytes) -> Iterator[tuple[int, _Encoded]]:
-    """The columns of an unpacked blob, with their places. Raises DamagedChunkError, struct.error."""
+def _bodies(raw: bytes, wanted: Collection[int] | None = None) -> Iterator[tuple[int, _Encoded]]:
+    """The ``wanted`` columns (None: all) of an unpacked blob, with their places. Raises DamagedChunkError, struct.error."""
     version, columns, count = _HEAD.unpack_from(raw)
     if version != FORMAT:
         raise DamagedChunkError(f"a chunk has format {version}, which this version does not know")
@@ -274,7 +276,8 @@ def _bodies(raw: bytes) -> Iterator[tuple[int, _Encoded]]:
         raise DamagedChunkError("a chunk claims more values than are ever written")
     begin = _HEAD.size + columns * _COLUMN.size
     for place, (code, digits, length, first, step) in enumerate(_COLUMN.iter_unpack(raw[_HEAD.size : begin])):
-        yield place, _Encoded(code, first, step, raw[begin : begin + length], digits)
+        if wanted is None or place in wanted:
+            yield place, _Encoded(code, first, step, raw[begin : begin + length], digits)
         begin += length
     if begin != len(raw):
         raise DamagedChunkError("the lengths in a chunk do not fit")
@@ -377,8 +380,15 @@ def _column(found: _Encoded, count: int) -> Cells:
     length = -(-count // 8)
     there = _flags(body[:length], count)
     values = _values(_Encoded(code & ~_MASKED, first, step, body[length:], digits), sum(there))
-    following = iter(values)
-    return [next(following) if flag else None for flag in there]
+    if count - len(values) > _FEW_ABSENT:
+        following = iter(values)
+        return [next(following) if flag else None for flag in there]
+    cells: list[Number | None] = [*values]
+    place = there.find(0)
+    while place >= 0:
+        cells.insert(place, None)
+        place = there.find(0, place + 1)
+    return cells
 
 
 def _values(found: _Encoded, count: int) -> Sequence[Number]:
@@ -390,7 +400,7 @@ def _values(found: _Encoded, count: int) -> Sequence[Number]:
     elif form in (_DELTAS, _VALUES):
         numbers = array(_ARRAYS[code >> _WIDTH])
         numbers.frombytes(body)
-        whole = list(accumulate(numbers, initial=first)) if form == _DELTAS else [first + number for number in numbers]
+        whole = list(accumulate(numbers, initial=first)) if form == _DELTAS else list(map(first.__add__, numbers))
     elif form == _REALS:
         reals = bytearray(8 * count)
         for weight in range(8):
@@ -415,6 +425,7 @@ def _checked(values: Any, count: int) -> Sequence[Number]:
 
 
 _DIGITS: Final = bytes.maketrans(b"\0\1", b"01")
+_FLAGS: Final = bytes.maketrans(b"01", b"\0\1")
 
 
 def _bits(flags: bytes) -> bytes:
@@ -422,6 +433,7 @@ def _bits(flags: bytes) -> bytes:
     return int(flags[::-1].translate(_DIGITS), 2).to_bytes(-(-len(flags) // 8), "little")
 
 
-def _flags(bits: bytes, count: int) -> list[bool]:
+def _flags(bits: bytes, count: int) -> bytes:
+    """Bits as flags, a byte each."""
     text = bin(int.from_bytes(bits, "little") | 1 << count)[3:]
-    return [each == "1" for each in reversed(text[-count:])]
+    return text[-count:].encode()[::-1].translate(_FLAGS)
