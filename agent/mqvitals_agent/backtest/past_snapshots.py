@@ -20,7 +20,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.changes import MOST_CHANGES, Change
 from mqvitals_agent.store.rows.journal import GONE
-from mqvitals_agent.store.rows.samples.history import Poll
+from mqvitals_agent.store.rows.samples.history import Number, Poll
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.journal import DEFINING, EntryKind
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported, Value
@@ -40,6 +40,9 @@ _LABELLED: Final = {(part.kind.name, name): part.probe for part in (CF_BACKUP, C
 _TOGETHER: Final = {("queue", "INQUIRE_STG_CLASS"): "INQUIRE_Q"}
 """Metrics that are worked out of one command's answer and come with another's."""
 
+_SIGNS: Final = 3
+"""Of so many metrics beside those that rules read, a value shows that a command has answered."""
+
 _AGENT: Final = "agent"
 _OUTCOME: Final = "outcome"
 _COMPLETE: Final = frozenset({Outcome.OK.value, Outcome.NOT_FOUND.value})
@@ -49,12 +52,13 @@ _owner_of = attrgetter("object.owner")
 
 
 class _Probe(NamedTuple):
-    """The metrics that one probe fills: (place in a row, name). ``wanted`` counts those that a rule reads."""
+    """The metrics that one probe fills: their cells of a row, and the names of those that a rule reads, which come first."""
 
     name: str
     poll: bool
-    metrics: tuple[tuple[int, str], ...]
-    wanted: frozenset[str]
+    cells: slice
+    width: int
+    names: tuple[str, ...]
 
 
 class _KindPlan:
@@ -65,34 +69,43 @@ class _KindPlan:
         self.command = kind.poll_command
         self.vanishes = comes_and_goes(kind)
         by_probe: dict[str, list[str]] = {kind.poll: []}
-        asked = {probe_of(kind, each) for each in kind.metrics if each.name in wanted and is_polled(each)}
+        signs: dict[str, list[str]] = {}
         for each in kind.metrics:
-            probe = probe_of(kind, each)
-            if not is_polled(each) or probe not in asked:
-                continue
+            if is_polled(each):
+                names = (
+                    by_probe.setdefault(probe_of(kind, each), [])
+                    if each.name in wanted
+                    else signs.setdefault(probe_of(kind, each), [])
+                )
+                names.append(each.name)
+        columns: list[str] = []
+        probes = []
+        for probe, names in by_probe.items():
+            poll = probe == kind.poll
             # Of another command any value shows that it answered; of an object that comes and goes, that it is there.
-            if each.name in wanted or probe != kind.poll or self.vanishes:
-                by_probe.setdefault(probe, []).append(each.name)
-        self.columns = tuple(name for names in by_probe.values() for name in names)
-        place = {name: number for number, name in enumerate(self.columns)}
-        self.probes = tuple(
-            _Probe(probe, probe == kind.poll, tuple((place[name], name) for name in names), wanted)
-            for probe, names in by_probe.items()
-        )
+            more = signs.get(probe, [])[: None if self.vanishes else 0 if poll else _SIGNS]
+            begin = len(columns)
+            columns += [*names, *more]
+            probes.append(_Probe(probe, poll, slice(begin, len(columns)), len(names) + len(more), tuple(names)))
+        self.columns, self.probes = tuple(columns), tuple(probes)
         self.recorded = tuple(each.name for each in kind.metrics if each.name in wanted and is_of_records(each))
 
     def readings(self, row: Poll) -> Iterator[Reading]:
         """The readings that a row was made of."""
-        answered = any(value is not None for value in row.values)
-        for probe in self.probes:
-            cells = [(name, row.values[place]) for place, name in probe.metrics]
-            if not probe.poll and all(cell is None for _, cell in cells):
+        lacking = Absence.NO_ANSWER if is_empty(row.values) else Absence.NOT_RETURNED
+        for name, poll, place, width, names in self.probes:
+            cells = row.values[place]
+            if not poll and cells.count(None) == width:
                 continue
-            lacking = Absence.NOT_RETURNED if answered else Absence.NO_ANSWER
             values: dict[str, Reported] = {
-                name: lacking if cell is None else cell for name, cell in cells if name in probe.wanted
+                metric: lacking if cell is None else cell for metric, cell in zip(names, cells, strict=False)
             }
-            yield Reading(row.object, probe.name, row.ts, values, row.interval_ms, poll=probe.poll)
+            yield Reading(row.object, name, row.ts, values, row.interval_ms, poll)
+
+
+def is_empty(values: tuple[Number | None, ...]) -> bool:
+    """Whether a row has no value."""
+    return values.count(None) == len(values)
 
 
 def comes_and_goes(kind: Kind) -> bool:
@@ -209,7 +222,7 @@ class PastSnapshots:
         readings: list[Reading] = []
         for row in rows:
             plan = self._plans[row.object.kind]
-            if all(value is None for value in row.values) and (row.object in ended or self._is_gone(plan, owner)):
+            if is_empty(row.values) and (row.object in ended or self._is_gone(plan, owner)):
                 ended.discard(row.object)
                 readings.append(Reading(row.object, plan.probes[0].name, ts, {}, gone=True))
                 self._definitions.pop(row.object, None)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mqsamples.sealed import seal_all
 from mqvitals_agent.backtest.inputs import refusals
 from mqvitals_agent.backtest.run import BacktestResult, backtest
 from mqvitals_agent.backtest.variants import in_force, with_values
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_config.settings import Settings
 from mqvitals_rules.compiled_rule import compile_rule
@@ -104,6 +108,23 @@ def test_what_fired_is_found_in_many_runs(
     for scenario, seed in [(each, seed) for each in SCENARIOS for seed in (2, 3, 4)] if soak else [("client-flood", 2)]:
         found = run(lived(scenario, seed), config, answerable)
         assert told(found.now[0]) == told(found.then), (scenario, seed)
+
+
+def test_sealed_hours_are_history_too(
+    lived: Callable[[str], Path], config: RuleConfig, answerable: frozenset[str], tmp_path: Path
+) -> None:
+    """Whether an hour stands in rows or is sealed makes no difference."""
+    store = tmp_path / "sealed.db"
+    store.write_bytes(lived("busy-morning").read_bytes())
+    with StoreReader.open(store) as reader:
+        until = whole(reader).until
+    with Store.open(store) as writer:
+        seal_all(writer, until)
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute("SELECT count(*) FROM chunk").fetchone()[0] > 100
+    found = run(store, config, answerable)
+    assert found.then
+    assert told(found.now[0]) == told(found.then)
 
 
 def test_part_of_the_time(lived: Callable[[str], Path], config: RuleConfig) -> None:

@@ -41,7 +41,7 @@ Exit code 0 when it ran, 2 when it could not.
 
 _USUAL: Final = "24h"
 _SHOWN: Final = 100
-_HOUR_MS: Final = 3_600_000
+_MINUTE_MS: Final = 60_000
 _YEARS_S: Final = 1e9
 """No query of a command that shows how far it is ends for its length."""
 
@@ -108,13 +108,13 @@ def _run(
     from mqvitals_agent.text.figure import moment
 
     def on_time(ts: int) -> None:
-        progress.at(max(ts - span.since, 0) / _HOUR_MS, moment(ts))
+        progress.at(max(ts - span.since, 0) // _MINUTE_MS, moment(ts))
 
     with (
         StoreReader.open(reader.path, limit_s=_YEARS_S) as patient,
         Progress(quiet=arguments.quiet) as progress,
     ):
-        progress.begin("evaluating", (span.until - span.since) / _HOUR_MS, " h")
+        progress.begin("evaluating", -(-(span.until - span.since) // _MINUTE_MS), " min")
         return backtest(patient, variants, span, _selects(arguments.object), on_time)
 
 
