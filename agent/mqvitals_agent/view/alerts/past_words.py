@@ -59,11 +59,11 @@ def _figures(reader: StoreReader, alerts: Sequence[tuple[Alert, CompiledRule]]) 
 
 
 def _said_again(alert: Alert, rule: CompiledRule | None, figures: _Figures, at: int) -> Alert:
-    held = replace(alert, good_polls=0, unknown_polls=0, recent_polls=1)
+    def said(words: str, unknown: int = 0, recent: int = 1, now: str = alert.value_now) -> Alert:
+        return replace(alert, summary=words, good_polls=0, unknown_polls=unknown, recent_polls=recent, value_now=now)
 
     def marked(unknown: int = 0, recent: int = 1, now: str = alert.value_now) -> Alert:
-        words = f"{LATER_WORDS}{alert.summary}"
-        return replace(held, summary=words, unknown_polls=unknown, recent_polls=recent, value_now=now)
+        return said(f"{LATER_WORDS}{alert.summary}", unknown, recent, now)
 
     if rule is None or rule.awaited or rule.summary.inserts or rule.summary.shows_members:
         return marked()
@@ -83,10 +83,10 @@ def _said_again(alert: Alert, rule: CompiledRule | None, figures: _Figures, at: 
     when = rule.when
     if when.windows or when.members or when.pairs or when.shares or when.messages:
         # Whether it held then takes more than the values of then; the figures are those of then.
-        return replace(held, summary=text)
+        return said(text)
     holds = when.truth(InstantContext(lookup, at, alert.scope.name))
     if holds:
-        return replace(held, summary=text)
+        return said(text)
     if holds is None:
         return marked(unknown=1)
     figure = rule.figure

@@ -49,7 +49,9 @@ def with_past_causes(
     of_alerts = tuple({str(rule.id): rule for rule in rules.values()}.values())
     causes = _causes(alerts, causes_of(of_alerts), partner_causes_of(of_alerts), _Relations(reader, share))
     return tuple(
-        alert if alert.updated <= at or alert.key not in rules else replace(alert, cause=causes.get(alert.key))
+        alert
+        if alert.updated <= at or alert.key not in rules or alert.cause == causes.get(alert.key)
+        else replace(alert, cause=causes.get(alert.key))
         for alert in found
     )
 

@@ -164,9 +164,15 @@ class ObjectThen(Mapping[str, CurrentValue]):
     def items(self) -> ItemsView[str, CurrentValue]:
         """Each metric with what was known of it."""
         found = dict(self._records)
+        facts, answered, asked = self._facts, self._answered, self._asked
+        at, last = facts.at, facts.last if answered is None else answered.ts
+        unanswered = None if asked is None or asked.answered else Absence.NO_ANSWER
+        # As ``_then``, with what all metrics have in common worked out once.
         for row in self._rows:
+            probe, later = row.probe, row.changed > at
             for metric, now in self._names(row):
-                then = self._then(row, metric, now)
+                ts, value = self._before(row, metric, now, last) if later else (last, now)
+                then = CurrentValue(value, ts, probe, ts if asked is None else asked.ts, unanswered)
                 found[metric] = newer(found[metric], then) if metric in found else then
         return found.items()
 
