@@ -230,6 +230,17 @@ def test_what_is_no_longer_kept() -> None:
     assert "kept" not in " ".join(trend_text(view("queue", "depth", [3, 4, 5]), 200, 4))
 
 
+def test_damaged_hours() -> None:
+    """A sealed hour of the time that cannot be read is told beside the points that are there, and with a chart of none."""
+    hours = (START - 7_200_000, START - 3_600_000)
+    part = replace(view("queue", "depth", [3, 4, 5]), span=TimeRange(START - 3_000_000, START + 20_000), damaged=hours)
+    assert "; 1 hour is damaged (mqvitals store check)" in " ".join(trend_text(part, 200, 4))
+    assert trend_json(part)["damaged"] == ["2026-11-20T10:00:00.000Z", "2026-11-20T11:00:00.000Z"]
+    none = replace(view("queue", "depth", []), span=TimeRange(START - 7_200_000, START), damaged=hours)
+    assert "2 hours are damaged (mqvitals store check)" in " ".join(trend_text(none, 200, 4))
+    assert "damaged" not in trend_json(replace(part, damaged=()))
+
+
 def varied(distances: Sequence[int], rate: float) -> Trend:
     """A counter that grows at a constant rate (a second), polled at these distances (ms)."""
     points: list[tuple[int, int]] = []
