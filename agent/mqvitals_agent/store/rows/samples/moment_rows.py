@@ -144,8 +144,8 @@ class MomentRows:
         ).fetchall()
 
     def is_any(self, connection: sqlite3.Connection, first: int, until: int) -> bool:
-        """Whether there is any row between two times."""
-        query = f"SELECT 1 FROM {self._tables.history} WHERE ts BETWEEN ? AND ? LIMIT 1"
+        """Whether there is any row of a poll between two times: there are few of records where polls are sealed."""
+        query = f"SELECT 1 FROM {self._tables.history} WHERE ts BETWEEN ? AND ? AND source = {POLL} LIMIT 1"
         return connection.execute(query, (max(first, FIRST_MOMENT), until)).fetchone() is not None
 
     def _newest_of(
