@@ -143,7 +143,7 @@ def finite_number(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the series; returns the exit code."""
-    from mqvitals_agent.view.history.trend_selection import parts_of, refuse_figures, select
+    from mqvitals_agent.view.history.trend_selection import hourly_parts, parts_of, refuse_figures, select
     from mqvitals_agent.view.screens.header import as_of_words
 
     _refuse_options(arguments)
@@ -155,6 +155,10 @@ def run(arguments: argparse.Namespace) -> int:
             span = span._replace(since=parts.edges[0])
         chosen = select(reader, arguments.metric, arguments.objects, span)
         refuse_figures(parts, chosen)
+        if parts is None and not (arguments.json or arguments.csv or arguments.compare or arguments.top is not None):
+            # What samples no longer tell, hours do.
+            parts = hourly_parts(reader, chosen, span)
+            span = span if parts is None else span._replace(since=parts.edges[0])
         if arguments.top is not None:
             _print_top(reader, chosen, span, arguments)
             return ExitCode.DONE

@@ -13,7 +13,7 @@ from mqvitals_agent.text.figure import shown_zone
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.buckets import Parts, bucket_edges, refusal
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, trend_of
-from mqvitals_agent.view.history.trend_hours import seam_of, with_hours
+from mqvitals_agent.view.history.trend_hours import HOUR_MS, seam_of, with_hours
 from mqvitals_config.decoding.problem import suggestion
 from mqvitals_rules.lifecycle.alert import Alert, Severity
 from mqvitals_rules.snapshot import ObjectName
@@ -72,6 +72,19 @@ def parts_of(span: TimeRange, every_ms: int | None, agg: str | None) -> Parts | 
     except ValueError as error:
         raise Failure(f"--every: {error}") from error
     return Parts(edges, every_ms, aggregate)
+
+
+def hourly_parts(reader: StoreReader, chosen: Selection, span: TimeRange) -> Parts | None:
+    """The hours of a time of which some of the samples are gone, and hours are known; None: samples tell of it as far as
+    anything does. Raises StoreError.
+    """
+    kept_from = reader.meta().kept_from
+    if kept_from is None or kept_from <= span.since:
+        return None
+    parts = parts_of(span, HOUR_MS, None)
+    assert parts is not None
+    seams = (seam_of(reader, kind, (metric,), parts) for kind, metric in chosen.metrics)
+    return parts if any(seam > parts.edges[0] for seam in seams) else None
 
 
 def refuse_figures(parts: Parts | None, chosen: Selection) -> None:

@@ -97,6 +97,20 @@ def test_the_chart_says_where_samples_begin(store: Path, capsys: pytest.CaptureF
     assert "from whole hours until 2024-10-06 00:00:00 UTC, then from samples" in words
 
 
+def test_a_chart_of_a_time_without_samples_is_one_of_hours(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where samples were deleted and the hours are known, without being asked for."""
+    command = ["trend", "depth", str(QUEUE), "--tz", "UTC", "--store", str(store), "--width", "200"]
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES('kept_from', ?)", (str(BEGIN + 2 * DAY_MS),))
+    assert main([*command, "--from", "2024-10-04 00:00", "--to", "2024-10-06 23:59"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "72 intervals of" in words
+    assert "avg of each, no gaps" in words
+    assert "from whole hours until 2024-10-06 00:00:00 UTC, then from samples" in words
+    assert main([*command, "--from", "2024-10-06 00:00", "--to", "2024-10-06 23:59"]) == 0
+    assert "48 polls" in capsys.readouterr().out
+
+
 HOURS = st.dictionaries(
     st.integers(0, 47),
     st.tuples(st.integers(-50, 50), st.integers(1, HOUR_MS)).map(
