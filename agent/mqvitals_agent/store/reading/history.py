@@ -26,6 +26,7 @@ from mqvitals_agent.store.rows.samples.objects import (
     read_snapshot_span,
     read_snapshot_times,
 )
+from mqvitals_agent.store.rows.tables import text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 
@@ -249,6 +250,18 @@ class HistoryQueries(QueryBase):
         """The sources, other than polls, that have samples of an object."""
         with self._query() as connection:
             return self._history(name.kind).sources(connection, name)
+
+    def recorded_objects(self, kind: str) -> frozenset[ObjectName]:
+        """The objects of a kind of which there are records. Raises UnknownNameError."""
+        self._kind(kind)
+        with self._query() as connection:
+            numbers = objects_with_records(connection, kind)
+            if not numbers:
+                return frozenset()
+            rows = connection.execute("SELECT id, owner, name FROM object WHERE kind = ?", (kind,))
+            return frozenset(
+                ObjectName(text(owner), kind, text(name)) for number, owner, name in rows if number in numbers
+            )
 
     def snapshot_times(self, owner: str, newest: int) -> list[int]:
         """When the ``newest`` snapshots of an owner were taken, oldest first."""

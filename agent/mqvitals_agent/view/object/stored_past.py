@@ -63,6 +63,9 @@ class StoredPast:
         self._newest: dict[tuple[ObjectName, str, int], Sequence[Point]] = {}
         self._baselines: dict[tuple[ObjectName, str, int], float | None] = {}
         self._sources: dict[ObjectName, tuple[Source, ...]] = {}
+        self._asked: Counter[str] = Counter()
+        """Of how many objects of a kind the sources were asked for; of many the others follow."""
+        self._recorded: dict[str, frozenset[ObjectName]] = {}
         self._kept = 0
         self._alike: Counter[tuple[str, str, int, tuple[str, ...]]] = Counter()
         """How many objects of an owner and kind were read alone, the same metrics from the same time on."""
@@ -185,7 +188,13 @@ class StoredPast:
     def _sources_of(self, name: ObjectName) -> tuple[Source, ...]:
         found = self._sources.get(name)
         if found is None:
-            found = self._sources[name] = self._reader.record_sources(name)
+            kind = name.kind
+            self._asked[kind] += 1
+            if self._asked[kind] == _MANY:
+                self._recorded[kind] = self._reader.recorded_objects(kind)
+            known = self._recorded.get(kind)
+            found = () if known is not None and name not in known else self._reader.record_sources(name)
+            self._sources[name] = found
         return found
 
     def _keep(self, values: int) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.view.object import stored_past
 from mqvitals_agent.view.object.stored_past import StoredPast
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.expression.functions import WindowUse
@@ -85,14 +87,17 @@ def test_windows_hold_what_was_polled_in_whatever_order_they_are_looked_at(
                     assert found[0].interval_ms in (times[first] - times[first - 1], None)
 
 
-@given(st.dictionaries(st.integers(1, 10), st.integers(0, 100), min_size=1), st.integers(0, 12))
-def test_a_figure_of_records_has_the_records_of_a_window(records: dict[int, int], minutes: int) -> None:
-    with TemporaryDirectory() as folder:
+@given(st.dictionaries(st.integers(1, 10), st.integers(0, 100)), st.integers(0, 12), st.sampled_from([1, 2, 64]))
+def test_a_figure_of_records_has_the_records_of_a_window(records: dict[int, int], minutes: int, many: int) -> None:
+    """Also where it is of so many objects that it is looked up once which of them have any."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_past, "_MANY", many)
         path = Path(folder) / "store.db"
         now = write(path, [(1, 1, 1)] * 10, records)
         with StoreReader.open(path) as reader:
             past = StoredPast(reader, now)
             since = now - minutes * MINUTE
+            assert past.points(POOL._replace(name="4"), "low_pct", since) == ()
             wanted = [
                 Point(BEGIN + cycle * MINUTE - 1, value, MINUTE)
                 for cycle, value in sorted(records.items())
