@@ -103,7 +103,7 @@ class _Csv(_Lines):
 class _JsonLines(_Lines):
     def __init__(self, columns: Sequence[Column], stream: IO[str]) -> None:
         super().__init__(columns, stream)
-        self._encode = json.JSONEncoder(ensure_ascii=False).encode
+        self._encode = json.JSONEncoder().encode
 
     def _line(self, row: Sequence[Cell]) -> str:
         cells = zip(self._columns, row, strict=True)

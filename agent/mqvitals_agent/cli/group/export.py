@@ -100,8 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
             Progress(quiet=arguments.quiet) as progress,
             table_writer(columns_of(wanted), form, target, replace=arguments.force) as writer,
         ):
-            progress.begin("exporting", (wanted.span.until - wanted.span.since) / 3_600_000, " h")
-            count = writer.write(export_rows(reader, wanted, progress.at))
+            progress.begin("exporting", round((wanted.span.until - wanted.span.since) / 3_600_000, 1), " h")
+            count = writer.write(export_rows(reader, wanted, lambda hours: progress.at(round(hours, 1))))
     if target is not None:
         objects = counted(len(wanted.objects), wanted.objects[0].kind.replace("_", " "))
         say(f"wrote {counted(count, 'row')} of {objects} to {target}")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.history import export_rows
 
 MakeStore = Callable[..., Path]
@@ -97,6 +98,30 @@ def test_a_long_time_is_read_in_pieces(
     whole = [table(export(capsys, store, *each)) for each in commands]
     monkeypatch.setattr(export_rows, "DAY_MS", 25_000)
     assert [table(export(capsys, store, *each)) for each in commands] == whole
+
+
+@pytest.mark.parametrize("parts", [(), ("--every", "10s")])
+def test_no_more_is_read_at_once_than_a_day(
+    make_store: MakeStore,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    parts: tuple[str, ...],
+) -> None:
+    """And what lies a little before and after its parts: a year takes no more memory."""
+    spans: list[int] = []
+    trends_of = StoreReader.trends_of
+
+    def watched(self: StoreReader, names: Any, metrics: Any, since: int, until: int) -> Any:
+        spans.append(until - since)
+        return trends_of(self, names, metrics, since, until)
+
+    monkeypatch.setattr(StoreReader, "trends_of", watched)
+    monkeypatch.setattr(export_rows, "DAY_MS", 20_000)
+    monkeypatch.setattr(export_rows, "_NEAR_MS", 5_000)
+    span = ["--from", "2026-11-20T11:59:00Z", "--to", "2026-11-20T12:00:50Z"]
+    export(capsys, make_store(), POOL, "--metrics", "free_pct", *span, *parts)
+    assert len(spans) > 5
+    assert max(spans) < (30_000 if parts else 20_000)
 
 
 def test_file(make_store: MakeStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
