@@ -129,6 +129,8 @@ def _rows_of(reader: StoreReader, wanted: Slice, window: _Window) -> Iterator[tu
         (_NEAR_MS, [name for name in wanted.objects if name not in recorded]),
         (DAY_MS, [name for name in wanted.objects if name in recorded]),
     ):
+        if not objects:
+            continue
         since, until = (
             max(window.span.since - near, wanted.span.since),
             min(window.span.until + near, wanted.span.until),
