@@ -381,8 +381,7 @@ def _column(found: _Encoded, count: int) -> Cells:
     there = _flags(body[:length], count)
     values = _values(_Encoded(code & ~_MASKED, first, step, body[length:], digits), sum(there))
     if count - len(values) > _FEW_ABSENT:
-        following = iter(values)
-        return [next(following) if flag else None for flag in there]
+        return SparseCells(count, tuple(compress(range(count), there)), values)
     cells: list[Number | None] = [*values]
     place = there.find(0)
     while place >= 0:

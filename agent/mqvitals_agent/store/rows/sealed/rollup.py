@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import compress, pairwise
 from operator import mul
 from statistics import median_low
-from typing import Final
+from typing import Final, cast
 
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
-from mqvitals_agent.store.rows.sealed.codec import Cells, Number
+from mqvitals_agent.store.rows.sealed.codec import Cells, Number, SparseCells
 
 LONGEST_HOLD: Final = 2.5
 """A value holds for at most so many usual distances of polls: beyond is a gap, of which nothing is known."""
@@ -123,13 +123,17 @@ def _covered(samples: HourSamples, held: Sequence[int]) -> Sequence[int]:
 
 
 def _of_metric(cells: Cells, covered: Sequence[int], *, counter: bool) -> MetricHour | None:
-    values = [value for value in cells if value is not None]
+    values: Sequence[Number]
+    spans: Sequence[int]
+    if type(cells) is SparseCells:
+        values, spans = cells.present, [covered[place] for place in cells.places]
+    elif cells.count(None):
+        there = [(value, ms) for value, ms in zip(cells, covered, strict=True) if value is not None]
+        values, spans = [value for value, _ in there], [ms for _, ms in there]
+    else:
+        values, spans = cast("Sequence[Number]", cells), covered
     if not values:
         return None
-    if len(values) == len(cells):
-        spans = covered
-    else:
-        spans = [ms for ms, value in zip(covered, cells, strict=True) if value is not None]
     lowest, highest, covered_ms = min(values), max(values), sum(spans)
     if counter:
         total = sum(values)
