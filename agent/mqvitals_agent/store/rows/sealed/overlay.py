@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import merge
 from itertools import chain, compress, repeat
 from operator import itemgetter
@@ -44,7 +45,13 @@ EVERY = Holding()
 def column(samples: HourSamples, metric: str | None) -> Cells:
     """The values of a metric, absent ones where there is none."""
     found = None if metric is None else samples.values.get(metric)
-    return [None] * len(samples.ts) if found is None else found
+    return _absent(len(samples.ts)) if found is None else found
+
+
+@lru_cache(maxsize=64)
+def _absent(count: int) -> Cells:
+    # Thousands of objects lack a metric, and are looked at many times.
+    return (None,) * count
 
 
 def of_rows(rows: Sequence[Sequence[Any]], metrics: Sequence[str]) -> HourSamples:
