@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 
+from mqvitals_agent.store.rows.changes import TEMPORARY_DYNAMIC
 from mqvitals_agent.store.rows.samples.hour_means import drop_old_means
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples, merged
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader, hour_of_ts
@@ -19,6 +20,8 @@ from mqvitals_agent.store.rows.sealed.rollup_rows import DAY_HOURS, RollupReader
 from mqvitals_agent.store.rows.sealed.sealer import SHORTEST_HOT_MS, last_due
 from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment, text
 from mqvitals_rules.vocabulary.changes import RECORDED
+from mqvitals_rules.vocabulary.journal import DEFINING
+from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
 Hours = dict[str, dict[int, MetricHour]]
 """By metric and hour of the day."""
@@ -66,8 +69,11 @@ class Roller:
 
     def _day(self, connection: sqlite3.Connection, kind: str, day: int) -> Iterator[int]:
         rows = connection.execute("SELECT id, owner FROM object WHERE kind = ? ORDER BY id", (kind,)).fetchall()
+        passing = _passing(connection, self._tables[kind])
         for number, owner in rows:
             object_ = integer(number), text(owner)
+            if object_[0] in passing:
+                continue
             recorded = connection.execute("SELECT DISTINCT source FROM record WHERE object_id = ?", object_[:1])
             for source in (POLL, *(integer(each) for (each,) in recorded.fetchall())):
                 yield from self._object(connection, kind, day, object_, source)
@@ -116,6 +122,19 @@ class Roller:
             return next(self._chunks.of_object(connection, number, owner, source, (hour,), wanted), None)
         except DamagedChunkError:
             return None
+
+
+def _passing(connection: sqlite3.Connection, tables: KindTables) -> frozenset[int]:
+    """The numbers of temporary dynamic queues: an application makes another one each time, so that their hours are asked for
+    by nobody, and would keep every one that ever was for as long as hours are kept.
+    """
+    if tables.kind != QUEUE_KIND.name:
+        return frozenset()
+    rows = connection.execute(
+        f"SELECT object_id FROM {tables.current} WHERE probe = ? AND definition_type = ?",  # noqa: S608 - ours
+        (DEFINING[tables.kind], TEMPORARY_DYNAMIC),
+    )
+    return frozenset(integer(number) for (number,) in rows)
 
 
 def of_hour(own: HourSamples | None, following: HourSamples | None, end: int) -> HourSamples | None:

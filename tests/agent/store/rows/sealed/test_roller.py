@@ -247,3 +247,20 @@ def test_deleted_records_leave_nothing() -> None:
         for _ in roll(connection):
             pass
         assert rolled(connection) == computed(rows)
+
+
+def test_temporary_dynamic_queues_leave_no_hours() -> None:
+    """A queue that an application makes anew each time is forgotten with its samples; another one is not."""
+    with closing(store()) as connection:
+        rows = polls(49)
+        others = {(ts, 2, source): row for (ts, _, source), row in rows.items()}
+        write(connection, rows | others)
+        for number, type_ in ((1, 3), (2, 1)):
+            connection.execute(
+                "INSERT INTO current_queue(probe, object_id, source, changed, definition_type) VALUES('INQUIRE_Q', ?, ?, 1, ?)",
+                (number, POLL, type_),
+            )
+        seal(connection)
+        for _ in roll(connection):
+            pass
+        assert rolled(connection) == computed(others)
