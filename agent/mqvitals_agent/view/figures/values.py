@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
@@ -164,6 +165,7 @@ MAIN_METRIC: dict[str, str] = {
 """The main metric, by kind of object."""
 
 
+@lru_cache(maxsize=1 << 15)
 def natural_order(name: ObjectName) -> tuple[str, int, str, str]:
     """A key that puts numbered objects in the order of their numbers: buffer pool 10 after 9."""
     rest = name.name

@@ -79,8 +79,11 @@ def _serving_channels(reader: StoreReader, status: GroupStatus) -> Serving:
     found: dict[tuple[str, str], list[tuple[ObjectName, CurrentValue]]] = {}
     for member in status.data.members:
         for name, values in reader.current_by_kind(member.name, "channel", ("xmitq", "status")).items():
-            queue, latest = values.get("xmitq"), values.get("status")
-            if latest is not None and queue is not None and isinstance(queue.value, str) and queue.value:
+            queue = values.get("xmitq")
+            if queue is None or not isinstance(queue.value, str) or not queue.value:
+                continue
+            latest = values.get("status")
+            if latest is not None:
                 for owner in (member.name, *groups):
                     found.setdefault((owner, queue.value), []).append((name, latest))
     return found
