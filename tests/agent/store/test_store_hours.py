@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.reading.hours import best, mean_of, of_samples
 from mqvitals_agent.store.rows.samples.history import Sample
 from mqvitals_agent.store.rows.sealed.roller import Roller
-from mqvitals_agent.store.rows.sealed.rollup import MetricHour
+from mqvitals_agent.store.rows.sealed.rollup import MetricHour, together
 from mqvitals_agent.store.rows.sealed.sealer import Sealer
 from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_agent.store.writer import Store
@@ -142,3 +143,31 @@ def test_a_single_value_is_its_own_mean() -> None:
     hour = MetricHour(1, 12, 12, 0, 0, 12)
     assert mean_of(hour, counter=False) == 12
     assert mean_of(hour, counter=True) is None
+
+
+def test_spans_of_all_objects(path: Path, make: Any) -> None:
+    """What all hours of a time come to together is what its hours come to, one after the other, also before they are rolled up."""
+    filled(path, make, 76)
+
+    def asked() -> Sequence[Mapping[ObjectName, MetricHour]]:
+        with StoreReader.open(path, kinds=make.kinds) as reader:
+            found = []
+            for first, last in ((0, 76), (3, 50), (24, 48), (30, 31), (70, 90), (80, 90)):
+                spans = reader.spans_of_kind("queue", "puts", BEGIN + first * HOUR_MS, BEGIN + last * HOUR_MS)
+                for name in (Q1, Q2):
+                    hours = reader.hour_figures(name, ("puts",), BEGIN + first * HOUR_MS, BEGIN + last * HOUR_MS)
+                    each = [hour for _, hour in hours["puts"].hours if not (name == Q1 and hour.count == 1)]
+                    assert (name in spans) == bool(each)
+                    if each:
+                        assert spans[name] == reduce(together, each)
+                found.append(spans)
+            return found
+
+    before = asked()
+    tables = tables_of(make.kinds)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for part in (Sealer(tables, set()), Roller(tables)):
+            for _ in part.round(connection, BEGIN + 60 * HOUR_MS):
+                pass
+        assert connection.execute("SELECT day FROM rolled WHERE kind = 'queue'").fetchone() == (20_001,)
+    assert asked() == before

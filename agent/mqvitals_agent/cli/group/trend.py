@@ -199,7 +199,7 @@ def _print_top(reader: StoreReader, chosen: Selection, span: TimeRange, argument
     """Print the objects that stand out. Raises StoreError, and Failure for a figure that a metric does not have."""
     from mqvitals_agent.view.figures.buckets import refusal
     from mqvitals_agent.view.figures.trend import Aggregate
-    from mqvitals_agent.view.history.trend_selection import read_trends
+    from mqvitals_agent.view.history.trend_selection import read_top_of_hours, read_trends
     from mqvitals_agent.view.history.trend_top import top_csv, top_json, top_lists, top_text
     from mqvitals_agent.view.screens.header import as_of_words
 
@@ -207,7 +207,9 @@ def _print_top(reader: StoreReader, chosen: Selection, span: TimeRange, argument
     for _, metric in chosen.metrics:
         if reason := refusal(by, metric):
             raise Failure(f"--by {by.value}: {reason}")
-    found = top_lists(read_trends(reader, chosen, span), by, arguments.top)
+    found = read_top_of_hours(reader, chosen, span, by, arguments.top)
+    if found is None:
+        found = top_lists(read_trends(reader, chosen, span), by, arguments.top)
     if arguments.json:
         print(json.dumps(top_json(found)))
     elif arguments.csv:

@@ -16,7 +16,7 @@ from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
 from mqvitals_agent.store.rows.sealed.roller import definitions
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour, figured_hour, hour_of, together
 from mqvitals_agent.store.rows.sealed.rollup_rows import DAY_HOURS, RollupReader
-from mqvitals_agent.store.rows.tables import integer, text
+from mqvitals_agent.store.rows.tables import integer, numbered, text
 from mqvitals_rules.history import AS_WELL
 from mqvitals_rules.snapshot import ObjectName, Source
 
@@ -123,7 +123,7 @@ class HourQueries(QueryBase):
                             if number in names:
                                 add(number, Source(source), each.whole())
                     continue
-                hours = _of_kind(connection, history, kind, (metric, counter), _held(connection, part), None)
+                hours = _of_kind(connection, history, kind, (metric, counter), _held(connection, kind, part), None)
                 for number, by_source in hours.items():
                     for of_source, figures in by_source.items():
                         for hour in sorted(figures):
@@ -256,7 +256,7 @@ def _of_object(
     ):
         if not chosen:
             continue
-        for begin, end in _spans(connection, name.owner, source, since, last):
+        for begin, end in _spans(connection, number, name.owner, source, since, last):
             rows = history.several(
                 connection, name, chosen, source, first=(begin - 1) * HOUR_MS + 1, last=(end + 1) * HOUR_MS
             )
@@ -267,13 +267,20 @@ def _of_object(
 
 
 def _spans(
-    connection: sqlite3.Connection, owner: str, source: Source, first: int, last: int
+    connection: sqlite3.Connection, number: int, owner: str, source: Source, first: int, last: int
 ) -> Iterator[tuple[int, int]]:
     """Parts of a time, hours from first to last, no longer than a day, that can hold samples."""
     if source is Source.POLL:
-        ends = connection.execute("SELECT min(ts), max(ts) FROM snapshot WHERE owner = ?", (owner,)).fetchone()
+        parameters: tuple[object, ...] = (owner,)
+        within = "snapshot WHERE owner = ?1"
     else:
-        ends = connection.execute("SELECT min(ts), max(ts) FROM record").fetchone()
+        parameters = number, int(source)
+        within = "record WHERE object_id = ?1 AND source = ?2"
+    # Each a seek of its own: both at once read all rows.
+    ends = connection.execute(
+        f"SELECT (SELECT min(ts) FROM {within}), (SELECT max(ts) FROM {within})",  # noqa: S608
+        numbered(*parameters),
+    ).fetchone()
     if ends[0] is None:
         return
     first, last = max(first, figured_hour(integer(ends[0]))), min(last, figured_hour(integer(ends[1])))
@@ -290,7 +297,7 @@ def _of_kind(
     most: int | None,
 ) -> dict[int, dict[Source, Figures]]:
     """The ``wanted`` hours (rising) of all objects of a kind, by number and source; ``of`` is the metric, and whether it is a counter."""
-    (metric, counter), reader = of, RollupReader()
+    metric, reader = of[0], RollupReader()
     names = _names(connection, kind)
     found: dict[int, dict[Source, Figures]] = {}
     of_definition = metric in definitions(kind)
@@ -304,34 +311,53 @@ def _of_kind(
                     for hour in each.cover.hours:
                         if hour in of_day:
                             figures[day * DAY_HOURS + hour] = each.hour(hour)
-    young = [hour for hour in wanted if hour // DAY_HOURS > done]
-    recorded = objects_with_records(connection, kind) & names.keys()
+    for number, source, hour, figure in _computed(
+        connection, history, names, of, [hour for hour in wanted if hour // DAY_HOURS > done], most
+    ):
+        found.setdefault(number, {}).setdefault(source, {})[hour] = figure
+    return found
+
+
+def _computed(
+    connection: sqlite3.Connection,
+    history: HistoryQuery,
+    names: Mapping[int, ObjectName],
+    of: tuple[str, bool],
+    wanted: Sequence[int],
+    most: int | None,
+) -> Iterator[tuple[int, Source, int, MetricHour]]:
+    """The ``wanted`` hours that are not rolled up, from samples: by number, source and hour."""
+    if not wanted:
+        return
+    metric, counter = of
+    kind = next((name.kind for name in names.values()), "")
+    recorded = sorted(objects_with_records(connection, kind) & names.keys())
     owners: dict[str, list[int]] = {}
     for number, name in names.items():
         owners.setdefault(name.owner, []).append(number)
-    for begin, end in _runs(young):
+    for begin, end in _runs(wanted):
         first, last = (begin - 1) * HOUR_MS + 1, (end + 1) * HOUR_MS
         for owner, numbers in owners.items():
-            samples = count_snapshots(connection, owner, first, last) * len(numbers)
-            if not samples or (most is not None and samples > most):
+            snapshots = count_snapshots(connection, owner, first, last)
+            if not snapshots or (most is not None and snapshots * len(numbers) > most):
                 continue
-            ends = numbers[0], numbers[-1]
-            for number, of_object in history.of_range(
-                connection, owner, ends, (metric,), first=first, last=last
-            ).items():
-                if number in names:
+            at_once = max(AT_ONCE // snapshots, 1)
+            for place in range(0, len(numbers), at_once):
+                part = numbers[place : place + at_once]
+                ends = part[0], part[-1]
+                rows = history.of_range(connection, owner, ends, (metric,), first=first, last=last)
+                for number, of_object in rows.items():
                     computed = of_samples(of_object[metric], counter=counter, records=False)
-                    figures = found.setdefault(number, {}).setdefault(Source.POLL, {})
-                    figures.update((hour, each) for hour, each in computed.items() if begin <= hour <= end)
+                    for hour, figure in computed.items():
+                        if number in names and begin <= hour <= end:
+                            yield number, Source.POLL, hour, figure
         for number in recorded:
             name = names[number]
             for source in history.sources(connection, name):
                 of_record = history.several(connection, name, (metric,), source, first=first, last=last)[metric]
-                if of_record:
-                    computed = of_samples(of_record, counter=counter, records=True)
-                    figures = found.setdefault(number, {}).setdefault(source, {})
-                    figures.update((hour, each) for hour, each in computed.items() if begin <= hour <= end)
-    return found
+                for hour, figure in of_samples(of_record, counter=counter, records=True).items():
+                    if begin <= hour <= end:
+                        yield number, source, hour, figure
 
 
 def _names(connection: sqlite3.Connection, kind: str) -> dict[int, ObjectName]:
@@ -340,11 +366,16 @@ def _names(connection: sqlite3.Connection, kind: str) -> dict[int, ObjectName]:
     return {integer(number): ObjectName(text(owner), kind, text(name)) for number, owner, name in rows}
 
 
-def _held(connection: sqlite3.Connection, hours: range) -> range:
-    """Those of the hours that lie within what was ever sampled."""
+def _held(connection: sqlite3.Connection, kind: str, hours: range) -> range:
+    """Those of the hours that lie within what was ever sampled, or recorded of a kind."""
+    if not hours:
+        return hours
     first, last = connection.execute(
-        "SELECT min(first), max(last) FROM (SELECT min(ts) AS first, max(ts) AS last FROM snapshot"
-        " UNION ALL SELECT min(ts), max(ts) FROM record)"
+        "SELECT min(first), max(last) FROM (SELECT (SELECT min(ts) FROM snapshot WHERE owner = o.name) AS first,"
+        " (SELECT max(ts) FROM snapshot WHERE owner = o.name) AS last FROM owner AS o"
+        " UNION ALL SELECT (SELECT min(ts) FROM record WHERE object_id = r.id),"
+        " (SELECT max(ts) FROM record WHERE object_id = r.id) FROM object AS r WHERE kind = ?)",
+        (kind,),
     ).fetchone()
     if first is None:
         return range(0)

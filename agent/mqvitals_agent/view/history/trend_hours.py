@@ -81,6 +81,11 @@ def _value(hours: Sequence[MetricHour], aggregate: Aggregate, metric: Metric) ->
     if not hours:
         return None, 0
     whole = reduce(together, hours)
+    return figure_of_hours(whole, aggregate, metric), whole.covered_ms
+
+
+def figure_of_hours(whole: MetricHour, aggregate: Aggregate, metric: Metric) -> float | None:
+    """A figure that hours know (``tells``) of one hour, or of several together; None: there is no mean."""
     counter = metric.type is MetricType.COUNTER
     mean = whole.mean
     found: Mapping[Aggregate, float | None] = {
@@ -90,4 +95,4 @@ def _value(hours: Sequence[MetricHour], aggregate: Aggregate, metric: Metric) ->
         Aggregate.LAST: whole.last,
         Aggregate.SUM: whole.total,
     }
-    return found[aggregate], whole.covered_ms
+    return found[aggregate]

@@ -13,7 +13,8 @@ from mqvitals_agent.text.figure import shown_zone
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.buckets import Parts, bucket_edges, refusal
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, trend_of
-from mqvitals_agent.view.history.trend_hours import HOUR_MS, seam_of, with_hours
+from mqvitals_agent.view.history.trend_hours import HOUR_MS, figure_of_hours, seam_of, tells, with_hours
+from mqvitals_agent.view.history.trend_top import TopList, top_of_hours
 from mqvitals_config.decoding.problem import suggestion
 from mqvitals_rules.lifecycle.alert import Alert, Severity
 from mqvitals_rules.snapshot import ObjectName
@@ -227,6 +228,30 @@ def _parted(view: Trend, hours: HourSeries | None, parts: Parts, seam: int) -> T
     if hours is None:
         return parts.of(view)
     return with_hours(parts.since(seam).of(view), hours.hours, parts, seam)
+
+
+def read_top_of_hours(
+    reader: StoreReader, chosen: Selection, span: TimeRange, by: Aggregate, most: int
+) -> list[TopList] | None:
+    """The objects that stand out in a time that begins before days that are rolled up, by the hours that began in it; None
+    where samples are to tell, or hours do not know the figure. Raises StoreError.
+    """
+    for kind, metric in chosen.metrics:
+        if not tells(by, metric) or reader.rolled_until(kind, metric.name) <= span.since:
+            return None
+    found = []
+    for kind, metric in chosen.metrics:
+        names = {name for name, metrics in chosen.objects if name.kind == kind and metric in metrics}
+
+        def told_at(name: ObjectName, value: float, metric: Metric = metric) -> int | None:
+            hours = reader.hour_figures(name, (metric.name,), *span)[metric.name].hours
+            if by is Aggregate.LAST:
+                return hours[-1][0] if hours else None
+            return next((ts for ts, each in hours if figure_of_hours(each, by, metric) == value), None)
+
+        spans = reader.spans_of_kind(kind, metric.name, *span)
+        found.append(top_of_hours(kind, metric, by, most, spans, names, told_at))
+    return found
 
 
 def read_told_trend(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from typing import Any, Final, NamedTuple
 
+from mqvitals_agent.store.rows.sealed.rollup import MetricHour
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.document import column_lines
 from mqvitals_agent.text.figure import age, counted, stamp, state, zone_name
 from mqvitals_agent.text.terminal import csv_cell, safe, wrap
 from mqvitals_agent.view.figures.buckets import figures_of, value_of
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, is_known, shown_points, shown_unit, shown_words
+from mqvitals_agent.view.history.trend_hours import figure_of_hours
 from mqvitals_agent.view.history.trend_report import from_to, shown_value, when_words
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 CSV_HEADER: Final = "object,metric,by,value,at,covered_s"
@@ -40,6 +43,8 @@ class TopList(NamedTuple):
     rows: tuple[RankedTrend, ...]
     among: int
     without: int
+    by_hours: bool = False
+    """Told by what hours came to; ``at`` of its rows is then the begin of the hour."""
 
 
 def ranked(view: Trend, by: Aggregate) -> RankedTrend | None:
@@ -83,6 +88,30 @@ def top_lists(trends: Iterable[Trend], by: Aggregate, most: int) -> list[TopList
     ]
 
 
+def top_of_hours(
+    kind: str,
+    metric: Metric,
+    by: Aggregate,
+    most: int,
+    spans: Mapping[ObjectName, MetricHour],
+    names: Collection[ObjectName],
+    at: Callable[[ObjectName, float], int | None],
+) -> TopList:
+    """The ``most`` worst of the objects ``names`` by what all hours of the time together came to, as far as there are any.
+
+    ``at`` tells when (ms UTC) an object had a value; it is asked for those in the table, and not for means.
+    """
+    known = [
+        RankedTrend(Trend(name, metric, (), TimeRange(0, 0)), value, covered_ms=whole.covered_ms)
+        for name, whole in spans.items()
+        if name in names and (value := figure_of_hours(whole, by, metric)) is not None
+    ]
+    rows = _worst(known, by, most)
+    if by is not Aggregate.AVG:
+        rows = [each._replace(at=at(each.view.object, each.value)) for each in rows]
+    return TopList(kind, metric, by, tuple(rows), len(names), len(names) - len(known), by_hours=True)
+
+
 def _worst(rows: Iterable[RankedTrend], by: Aggregate, most: int) -> list[RankedTrend]:
     sign = 1 if by is Aggregate.MIN else -1
     return nsmallest(most, rows, key=lambda each: (sign * each.value, each.view.object))
@@ -104,7 +133,8 @@ def top_text(found: Sequence[TopList], span: TimeRange, width: int) -> Iterator[
             yield from column_lines([titles, *rows], width, {0, 2})
         more = f"; {counted(each.without, 'object')} without a value" if each.without else ""
         yield from wrap(f"{len(each.rows):,} of {counted(each.among, 'object')}{more}", width, rest="  ")
-    yield f"{from_to(span)} {zone_name(span.until)}"
+    hours = "; by whole hours" if any(each.by_hours for each in found) else ""
+    yield f"{from_to(span)} {zone_name(span.until)}{hours}"
 
 
 def _words(row: RankedTrend) -> str:
@@ -128,6 +158,7 @@ def top_json(found: Iterable[TopList]) -> dict[str, Any]:
                 "unit": shown_unit(each.rows[0].view) if each.rows else each.metric.unit,
                 "among": each.among,
                 "without_value": each.without,
+                **({"by_hours": True} if each.by_hours else {}),
                 "objects": [
                     {"object": str(row.view.object), "value": shown_value(row.value, row.view), **_when(row)}
                     for row in each.rows

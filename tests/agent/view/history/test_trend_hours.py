@@ -97,6 +97,30 @@ def test_the_chart_says_where_samples_begin(store: Path, capsys: pytest.CaptureF
     assert "from whole hours until 2024-10-06 00:00:00 UTC, then from samples" in words
 
 
+@pytest.mark.parametrize(
+    ("by", "value", "at"),
+    [
+        ("max", 223, "2024-10-06T23:00:00.000Z"),
+        ("min", 0, "2024-10-04T00:00:00.000Z"),
+        ("last", 223, "2024-10-06T23:00:00.000Z"),
+        ("avg", 111.5, None),
+    ],
+)
+def test_who_stands_out(store: Path, capsys: pytest.CaptureFixture[str], by: str, value: float, at: str | None) -> None:
+    """By hours, of which each is told by its begin."""
+    span = "--from", "2024-10-04 00:00", "--to", "2024-10-06 23:59", "--tz", "UTC"
+    command = ["trend", "depth", "*/queue/*", *span, "--store", str(store), "--top", "3", "--by", by]
+    assert main([*command, "--json"]) == 0
+    (table,) = json.loads(capsys.readouterr().out)["top"]
+    assert (table["among"], table["without_value"], table["by_hours"]) == (1, 0, True)
+    (row,) = table["objects"]
+    assert row["object"] == str(QUEUE)
+    assert row["value"] == value
+    assert row.get("at") == at
+    assert main(command) == 0
+    assert "; by whole hours" in capsys.readouterr().out
+
+
 def test_a_chart_of_a_time_without_samples_is_one_of_hours(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where samples were deleted and the hours are known, without being asked for."""
     command = ["trend", "depth", str(QUEUE), "--tz", "UTC", "--store", str(store), "--width", "200"]
