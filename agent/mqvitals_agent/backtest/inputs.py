@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.expression import Expression
 from mqvitals_rules.latest_state import RELATIONS
 from mqvitals_rules.vocabulary.changes import RECORDED
 from mqvitals_rules.vocabulary.metric import Kind, Metric
+from mqvitals_rules.vocabulary.queue import QUEUE_KIND
+
+FROM_OTHERS: Final[Mapping[tuple[str, str], str]] = {
+    (QUEUE_KIND.name, "backout_of"): "backout_queue",
+    (QUEUE_KIND.name, "stream_of"): "stream_queue",
+}
+"""A text that is worked out from the definitions of other objects of the kind -> the recorded attribute of these."""
 
 
 class RuleInput(NamedTuple):
@@ -73,6 +80,9 @@ def inputs_of(rules: Iterable[CompiledRule], kinds: Mapping[str, Kind]) -> Backt
             elif _is_recorded(kind, name):
                 numbers.setdefault(kind, set())
                 texts.setdefault(kind, set()).add(name)
+                if (kind, name) in FROM_OTHERS:
+                    texts[kind].add(FROM_OTHERS[kind, name])
+                    related.add(kind)
         for use in _members(compiled):
             # That there is none of a kind is known by the answer to its command.
             numbers.setdefault(use, set())
@@ -91,6 +101,7 @@ def _is_held(kind: str, metric: Metric) -> bool:
 
 
 def _is_recorded(kind: str, metric: str) -> bool:
+    metric = FROM_OTHERS.get((kind, metric), metric)
     return any(metric in names for names in RECORDED.get(kind, {}).values())
 
 

@@ -14,11 +14,12 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
+from mqvitals_agent.backtest.definitions import PastDefinitions
 from mqvitals_agent.backtest.inputs import BacktestInputs
 from mqvitals_agent.poll.kinds.qsg import CF_BACKUP, CF_CONNECTIONS
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.changes import MOST_CHANGES, Change
+from mqvitals_agent.store.rows.changes import MOST_CHANGES
 from mqvitals_agent.store.rows.journal import GONE
 from mqvitals_agent.store.rows.samples.history import Number, Poll
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot, Source
@@ -159,8 +160,7 @@ class PastSnapshots:
         self._chosen = frozenset(self._plans) - inputs.related
         self._texts = inputs.texts
         self._groups = {owner.name: owner.is_group for owner in reader.owners()}
-        self._definitions: dict[ObjectName, dict[str, Reported]] = {}
-        self._changes: deque[Change] = deque()
+        self._definitions = PastDefinitions(reader, inputs.texts, self._groups)
         self._ends: dict[str, deque[tuple[int, ObjectName]]] = {}
         self._records: dict[str, deque[Reading]] = {}
         self._complete: dict[tuple[str, str], bool] = {}
@@ -180,7 +180,7 @@ class PastSnapshots:
                 for name, values in then.current_by_kind(owner.name, kind, wanted).items():
                     readings += _known_readings(name, values, wanted)
                     if texts:
-                        self._note_texts(name, values, texts)
+                        self._definitions.note(name, values)
             found.append(Snapshot(owner.name, owner.is_group, 0, self._since, tuple(readings)))
         return tuple(found)
 
@@ -211,13 +211,10 @@ class PastSnapshots:
         polls.close()  # type: ignore[attr-defined]  # a generator: its query ends here
 
     def _snapshot(self, owner: str, ts: int, cycle: int, rows: list[Poll]) -> Snapshot:
-        while self._changes and self._changes[0].ts <= ts:
-            change = self._changes.popleft()
-            self._definitions.setdefault(change.name, {})[change.metric] = change.new
         ended, ends = set(), self._ends.get(owner)
         while ends and ends[0][0] <= ts:
             ended.add(ends.popleft()[1])
-        self._learn_texts(owner, ts, rows)
+        self._definitions.advance(ts, owner, (row.object for row in rows))
         self._note_outcomes(rows)
         readings: list[Reading] = []
         for row in rows:
@@ -225,12 +222,13 @@ class PastSnapshots:
             if is_empty(row.values) and (row.object in ended or self._is_gone(plan, owner)):
                 ended.discard(row.object)
                 readings.append(Reading(row.object, plan.probes[0].name, ts, {}, gone=True))
-                self._definitions.pop(row.object, None)
+                self._definitions.forget(row.object)
                 continue
             readings += plan.readings(row)
-            texts = self._definitions.get(row.object)
-            if texts:
-                readings.append(Reading(row.object, _DEFINITION, ts, dict(texts), poll=False))
+            if self._texts:
+                texts = self._definitions.of(row.object)
+                if texts:
+                    readings.append(Reading(row.object, _DEFINITION, ts, dict(texts), poll=False))
         # One that ended between two of its polls.
         readings += [Reading(name, self._plans[name.kind].probes[0].name, ts, {}, gone=True) for name in sorted(ended)]
         records = self._records.get(owner)
@@ -297,14 +295,11 @@ class PastSnapshots:
         for (ts, owner), found in groupby(sorted(due, key=itemgetter(0, 1)), key=itemgetter(0, 1)):
             yield Snapshot(owner, self._groups.get(owner, False), 0, ts, tuple(record for *_, record in found))
 
-    # -- what history tells of definitions, and of objects that come and go --------------------------------------------
+    # -- objects that come and go ----------------------------------------------------------------------------------------
 
     def _read_events(self) -> None:
         self._read_records()
-        wanted = {(kind, metric) for kind, metrics in self._texts.items() for metric in metrics}
-        if wanted:
-            changes = self._reader.changes(since=self._since + 1, until=self._until, limit=MOST_CHANGES)
-            self._changes.extend(each for each in changes if (each.name.kind, each.metric) in wanted)
+        self._definitions.read_changes(self._since, self._until)
         ends = {
             (each.gone, each.name)
             for each in self._reader.objects(gone=True)
@@ -318,27 +313,6 @@ class PastSnapshots:
 
     def _is_read(self, name: ObjectName) -> bool:
         return name.kind not in self._chosen or self._selects(name)
-
-    def _learn_texts(self, owner: str, ts: int, rows: Iterable[Poll]) -> None:
-        """Look up the definitions of objects that are seen for the first time."""
-        new: dict[str, list[ObjectName]] = {}
-        for row in rows:
-            if row.object.kind in self._texts and row.object not in self._definitions:
-                new.setdefault(row.object.kind, []).append(row.object)
-                self._definitions[row.object] = {}
-        if not new:
-            return
-        then = self._reader.as_of(ts)
-        for kind, names in new.items():
-            for name, values in then.current_of(owner, kind, names, self._texts[kind]).items():
-                self._note_texts(name, values, self._texts[kind])
-
-    def _note_texts(self, name: ObjectName, values: Mapping[str, CurrentValue], texts: Iterable[str]) -> None:
-        known = self._definitions.setdefault(name, {})
-        for metric in texts:
-            value = values.get(metric)
-            if value is not None and not _is_lost(value.value):
-                known.setdefault(metric, value.value)
 
 
 def _is_lost(value: Reported) -> bool:

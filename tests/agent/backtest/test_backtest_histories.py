@@ -99,11 +99,14 @@ def write(path: Path, moments: list[Moment]) -> None:
         intake = Ingest(store, STANDARD.config)
         ts = START
         last: dict[str, int] = {}
+        there: set[ObjectName] = set()
         for cycle, moment in enumerate(moments, 1):
             ts += (1 + moment.gap) * EVERY_MS
             by_owner: dict[str, list[Reading]] = {"QM01": [], "QM02": []}
             for each in readings(moment, ts, last.get("QM01", 0)):
-                by_owner[each.object.owner].append(each)
+                if not each.gone or each.object in there:  # a collector tells once that one is gone
+                    by_owner[each.object.owner].append(each)
+                    (there.discard if each.gone else there.add)(each.object)
             intake.take(
                 Snapshot(owner, group=False, cycle=cycle, ts=ts, readings=tuple(found))
                 for owner, found in by_owner.items()

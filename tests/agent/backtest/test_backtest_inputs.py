@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.backtest.comparison import Found, firing_ms, side_by_side, totals
-from mqvitals_agent.backtest.inputs import inputs_of, refusals
+from mqvitals_agent.backtest.inputs import FROM_OTHERS, inputs_of, refusals
 from mqvitals_agent.backtest.run import Coverage
 from mqvitals_agent.backtest.variants import in_force, variants_of, with_values
 from mqvitals_agent.commandline.runner import main
@@ -44,6 +44,7 @@ def test_every_shipped_rule_is_answered_or_refused_for_a_text(config: RuleConfig
             assert metric is not None
             assert metric.type is MetricType.TEXT
             assert not any(name in names for names in RECORDED.get(kind, {}).values())
+            assert (kind, name) not in FROM_OTHERS
         if reasons:
             continue
         inputs = inputs_of([compiled], KINDS)
