@@ -17,7 +17,7 @@ from mqsamples.examples import COSTLY
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.timestamps import parse_iso
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -73,3 +73,24 @@ def test_what_was_written_comes_out(polls: Polls, sealed: int) -> None:
     assert len(rows) == len(expected)
     assert {(parse_iso(row["at"]), row["name"]): [row[each] for each in METRICS] for row in rows} == expected
     assert all(type(row[each]) in {int, float, type(None)} for row in rows for each in METRICS)
+
+
+def test_parts_of_records_that_are_longer_than_them(tmp_path: Path) -> None:
+    """A record of half a day tells of each of its hours, also where it ends on the day after: as a trend has it."""
+    path = tmp_path / "store.db"
+    name = ObjectName("QM01", "queue", "APPL.IN")
+    with Store.open(path, replay=True, source="", group="", created=BEGAN) as store:
+        write(store, {BEGAN + hour * HOUR: {"APPL.IN": dict.fromkeys(METRICS, hour)} for hour in range(49)})
+        for number in range(4):
+            ts = BEGAN + (6 + 12 * number) * HOUR
+            record = Reading(name, "SMF 116", ts, {"puts": 3_600 * 12 * number}, 12 * HOUR, source=Source.SMF)
+            store.write(Snapshot("QM01", False, 0, ts, (record,)), Evaluation((), ()))
+    span = ["--last", "48h", "--every", "1h"]
+    rows = exported(path, str(name), "--metrics", "puts", *span)
+    out = StringIO()
+    with redirect_stdout(out):
+        assert main(["trend", "puts", str(name), *span, "--json", "--store", str(path)]) == 0
+    points = json.loads(out.getvalue())["points"]
+    assert [[row["at"], row["puts"]] for row in rows] == points
+    assert {rate for _, rate in points} == {None, 0, 1, 2, 3}
+    assert len(points) == 49
