@@ -19,7 +19,7 @@ from mqsamples.examples import COSTLY
 from mqsamples.sealed import held, seal_all
 from mqvitals_agent.store.file.migration import STRUCTURE
 from mqvitals_agent.store.file.schema import APPLICATION_ID
-from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader
+from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
 from mqvitals_agent.store.sql import connect
 from mqvitals_agent.store.sql.examples import EXAMPLES, datasette_metadata
@@ -176,6 +176,20 @@ def test_every_kind_has_views(small: Path, kind: str) -> None:
         assert {each.name for each in KINDS[kind].metrics if each.in_history} <= {*names}
         hours = connection.execute(f"SELECT * FROM hours_{kind} LIMIT 1")
         assert [each[0] for each in hours.description][:5] == ["hour", "day", "owner", "name", "metric"]
+
+
+def test_a_damaged_hour_is_left_out(small: Path) -> None:
+    """It is said, once for each time it is met, and the other hours are read; so are those that are written meanwhile."""
+    one = "SELECT depth FROM history_queue WHERE owner = 'QM01' AND name = 'PAYMENTS.IN'"
+    with closing(connect(small)) as connection:
+        assert len(connection.execute(one).fetchall()) == 12
+        with closing(sqlite3.connect(small)) as other:
+            (number,) = other.execute("SELECT id FROM object WHERE name = 'PAYMENTS.IN'").fetchone()
+            row = ChunkKey(BEGAN // HOUR, number, int(Source.POLL)).id
+            assert other.execute("UPDATE chunk SET data = x'00' WHERE id = ?", (row,)).rowcount == 1
+            other.commit()
+        with pytest.warns(UserWarning, match="an hour of QM01/queue .* is damaged and left out"):
+            assert len(connection.execute(one).fetchall()) == 8
 
 
 def test_nothing_can_be_written(small: Path) -> None:
