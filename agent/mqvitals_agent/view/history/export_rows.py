@@ -1,26 +1,27 @@
 """A slice of history as one table: a row for each object and sample, or each object and part of the time.
 
 It is read a day at a time, or as many parts as fill a day, and some objects at a time: a year needs no more memory than
-a day. Of an object that has records too, the source that covers such a time best is taken, as for a trend.
+a day. Of an object that has records too, the source that covers such a time best is taken, as for a trend. Parts of whole
+hours whose samples are rolled up are told by what hours came to, as a trend tells them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mqvitals_agent.commandline.table_files import Cell, CellType, Column
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.figures.buckets import Parts
-from mqvitals_agent.view.figures.trend import trend_of, unit_of
+from mqvitals_agent.view.figures.trend import Trend, trend_of, unit_of
+from mqvitals_agent.view.history.trend_hours import seam_of, with_hours
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.result import Series
-    from mqvitals_agent.view.figures.trend import Trend
 
 DAY_MS: Final = 86_400_000
 _NEAR_MS: Final = 10_800_000
@@ -75,9 +76,10 @@ def export_rows(reader: StoreReader, wanted: Slice, progress: ShowProgress) -> I
     """The rows, day by day, in a day object by object, and of an object in order of time. Raises StoreError."""
     named = [_words(each, codes=wanted.codes) for each in wanted.metrics]
     done = 0.0
-    for window in _windows(wanted):
+    seams = _seams(reader, wanted)
+    for window in _windows(wanted, frozenset(seams.values())):
         hours = (window.span.until + 1 - window.span.since) / 3_600_000
-        for place, (name, rows) in enumerate(_rows_of(reader, wanted, window), 1):
+        for place, (name, rows) in enumerate(_rows_of(reader, wanted, window, seams), 1):
             for row in rows:
                 cells = (None if value is None else word(value) for word, value in zip(named, row.values, strict=True))
                 yield (row.at, *name, *row.sample, *cells)
@@ -100,7 +102,16 @@ class _Window(NamedTuple):
     edges: Sequence[int] = ()
 
 
-def _windows(wanted: Slice) -> Iterator[_Window]:
+def _seams(reader: StoreReader, wanted: Slice) -> Mapping[str, int]:
+    """By metric, the beginning of the first part (ms UTC) that samples tell of; those before are told by what hours came to."""
+    if wanted.parts is None:
+        return {}
+    kind = wanted.objects[0].kind
+    return {each.name: seam_of(reader, kind, (each,), wanted.parts) for each in wanted.metrics}
+
+
+def _windows(wanted: Slice, breaks: Collection[int]) -> Iterator[_Window]:
+    """The time in pieces; parts of the time that begin at one of ``breaks`` begin a piece."""
     if wanted.parts is None:
         since, until = wanted.span
         while since <= until:
@@ -112,34 +123,46 @@ def _windows(wanted: Slice) -> Iterator[_Window]:
     for begin, end in pairwise(wanted.parts.edges):
         edges = edges or [begin]
         edges.append(end)
-        if end - edges[0] >= DAY_MS or end == wanted.parts.edges[-1]:
+        if end - edges[0] >= DAY_MS or end in breaks or end == wanted.parts.edges[-1]:
             yield _Window(TimeRange(edges[0], end - 1), tuple(edges))
             edges = []
 
 
-def _rows_of(reader: StoreReader, wanted: Slice, window: _Window) -> Iterator[tuple[ObjectName, Iterator[_Row]]]:
+def _rows_of(
+    reader: StoreReader, wanted: Slice, window: _Window, seams: Mapping[str, int]
+) -> Iterator[tuple[ObjectName, Iterator[_Row]]]:
     names = [each.name for each in wanted.metrics]
     if wanted.parts is None:
         for name, series in reader.trends_of(wanted.objects, names, *window.span):
             yield name, _samples([series[each] for each in names])
         return
-    # The interval of a record may be as long as a day.
-    recorded = {name for name in wanted.objects if reader.record_sources(name)}
-    for near, objects in (
-        (_NEAR_MS, [name for name in wanted.objects if name not in recorded]),
-        (DAY_MS, [name for name in wanted.objects if name in recorded]),
-    ):
-        if not objects:
-            continue
-        since, until = (
-            max(window.span.since - near, wanted.span.since),
-            min(window.span.until + near, wanted.span.until),
+    parts = wanted.parts._replace(edges=window.edges)
+    by_hours = [each for each in names if seams[each] >= window.edges[-1]]
+    sampled = [each for each in names if each not in by_hours]
+    for near, objects in _with_nearness(reader, wanted.objects):
+        span = TimeRange(
+            max(window.span.since - near, wanted.span.since), min(window.span.until + near, wanted.span.until)
         )
-        span = TimeRange(since, until)
-        parts = wanted.parts._replace(edges=window.edges)
-        for name, series in reader.trends_of(objects, names, *span):
-            trends = [parts.of(trend_of(name, each, series[each.name], span)) for each in wanted.metrics]
+        found = reader.trends_of(objects, sampled, *span) if sampled else ((name, {}) for name in objects)
+        for name, series in found:
+            hours = reader.hour_figures(name, by_hours, window.edges[0], window.edges[-1]) if by_hours else {}
+            trends = [
+                with_hours(Trend(name, each, (), window.span), hours[each.name].hours, parts, window.edges[-1])
+                if each.name in hours
+                else parts.of(trend_of(name, each, series[each.name], span))
+                for each in wanted.metrics
+            ]
             yield name, _parts(trends)
+
+
+def _with_nearness(reader: StoreReader, objects: Sequence[ObjectName]) -> Iterator[tuple[int, Sequence[ObjectName]]]:
+    """The objects, and for how long before and after a piece their samples are read too: a record may be as long as a day."""
+    recorded = {name for name in objects if reader.record_sources(name)}
+    polled = [name for name in objects if name not in recorded]
+    if polled:
+        yield _NEAR_MS, polled
+    if recorded:
+        yield DAY_MS, sorted(recorded)
 
 
 def _parts(trends: Sequence[Trend]) -> Iterator[_Row]:

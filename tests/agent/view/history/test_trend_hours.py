@@ -89,6 +89,27 @@ def test_what_hours_do_not_know(store: Path, capsys: pytest.CaptureFixture[str])
         assert found["points"][-1][1] is not None
 
 
+@pytest.mark.parametrize(
+    "arguments", [("1d", "min"), ("1d", "avg"), ("6h", "sum"), ("1h", "last"), ("30m", "max"), ("1d", "p95")]
+)
+def test_an_export_tells_the_same(store: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, str]) -> None:
+    """Of metrics that hours know, and of one that is an attribute of the definition, in one table."""
+    every, aggregate = arguments
+    parts = "--every", every, "--agg", aggregate
+    metrics = ["puts"] if aggregate == "sum" else ["depth", "max_depth"] if aggregate != "avg" else ["depth", "puts"]
+    span = "--from", "2024-10-04 00:00", "--to", "2024-10-06 23:59", "--tz", "UTC"
+    listed = ",".join(metrics)
+    assert (
+        main(["export", str(QUEUE), "--metrics", listed, *parts, *span, "--store", str(store), "--format", "jsonl"])
+        == 0
+    )
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for each in metrics:
+        points = told(capsys, store, each, *parts)["points"]
+        assert [row["at"] for row in rows] == [at for at, _ in points]
+        assert [row[each] for row in rows] == pytest.approx([value for _, value in points], nan_ok=True)
+
+
 def test_the_chart_says_where_samples_begin(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A sentence below it."""
     span = "--from", "2024-10-04 00:00", "--to", "2024-10-06 23:59", "--tz", "UTC"
