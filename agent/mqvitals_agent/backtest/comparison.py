@@ -10,7 +10,7 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 
 
-class Found(StrEnum):
+class WhereFired(StrEnum):
     """Whether an alert fired then, in a run over history, or both."""
 
     BOTH = "both"
@@ -31,15 +31,15 @@ class AlertRow(NamedTuple):
         assert found is not None, "a row has an alert"
         return found
 
-    def found(self, run: int) -> Found | None:
+    def found(self, run: int) -> WhereFired | None:
         """Where it fired, of then and one run; None: in neither."""
         here = self.now[run] is not None
         if self.then is not None:
-            return Found.BOTH if here else Found.ONLY_THEN
-        return Found.ONLY_NOW if here else None
+            return WhereFired.BOTH if here else WhereFired.ONLY_THEN
+        return WhereFired.ONLY_NOW if here else None
 
 
-class RunTotals(NamedTuple):
+class FiringTotals(NamedTuple):
     """What a run comes to: its alerts, the objects that they are about, and how long they fired together (ms)."""
 
     alerts: int
@@ -60,10 +60,12 @@ def firing_ms(alert: Alert, span: TimeRange) -> int:
     return max(end - begin, 0)
 
 
-def totals(alerts: Iterable[Alert], span: TimeRange) -> RunTotals:
+def totals(alerts: Iterable[Alert], span: TimeRange) -> FiringTotals:
     """What these alerts come to."""
     listed = list(alerts)
-    return RunTotals(len(listed), len({each.scope for each in listed}), sum(firing_ms(each, span) for each in listed))
+    return FiringTotals(
+        len(listed), len({each.scope for each in listed}), sum(firing_ms(each, span) for each in listed)
+    )
 
 
 def side_by_side(then: Sequence[Alert], now: Sequence[Sequence[Alert]], span: TimeRange) -> tuple[AlertRow, ...]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from mqvitals_agent.backtest.comparison import AlertRow, Found, firing_ms, side_by_side, totals
+from mqvitals_agent.backtest.comparison import AlertRow, WhereFired, firing_ms, side_by_side, totals
 from mqvitals_agent.backtest.run import BacktestResult
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.document import Block, Heading, Items, Paragraph, ReportTable
@@ -58,9 +58,9 @@ def _coverage_words(result: BacktestResult) -> str:
 
 
 def _totals_table(result: BacktestResult, rows: Sequence[AlertRow]) -> ReportTable:
-    titles = ("RUN", "ALERTS", "OBJECTS", "FIRING", *(each.value.upper() for each in Found))
+    titles = ("RUN", "ALERTS", "OBJECTS", "FIRING", *(each.value.upper() for each in WhereFired))
     then = totals(result.then, result.span)
-    lines = [("did fire", f"{then.alerts:,}", f"{then.objects:,}", age(then.firing_ms), *[""] * len(Found))]
+    lines = [("did fire", f"{then.alerts:,}", f"{then.objects:,}", age(then.firing_ms), *[""] * len(WhereFired))]
     for number, (name, alerts) in enumerate(zip(run_names(result), result.now, strict=True)):
         found, counts = totals(alerts, result.span), _counts(rows, number)
         lines.append(
@@ -69,13 +69,13 @@ def _totals_table(result: BacktestResult, rows: Sequence[AlertRow]) -> ReportTab
                 f"{found.alerts:,}",
                 f"{found.objects:,}",
                 age(found.firing_ms),
-                *(f"{counts[each]:,}" for each in Found),
+                *(f"{counts[each]:,}" for each in WhereFired),
             )
         )
     return ReportTable(titles, tuple(lines), frozenset(range(1, len(titles))))
 
 
-def _counts(rows: Sequence[AlertRow], run: int) -> Counter[Found]:
+def _counts(rows: Sequence[AlertRow], run: int) -> Counter[WhereFired]:
     return Counter(found for row in rows if (found := row.found(run)) is not None)
 
 
@@ -133,7 +133,7 @@ def backtest_json(result: BacktestResult, refused: Sequence[tuple[str, str]]) ->
             {
                 "set": variant.name,
                 **_totals_json(totals(alerts, result.span)),
-                **{each.name.lower(): _counts(rows, number)[each] for each in Found},
+                **{each.name.lower(): _counts(rows, number)[each] for each in WhereFired},
             }
             for number, (variant, alerts) in enumerate(zip(result.variants, result.now, strict=True))
         ],

@@ -62,12 +62,12 @@ def backtest(
     for snapshot in past.known():
         for run in runs:
             run.engine.observe(snapshot)
-    coverage: dict[str, Coverage] = {}
+    coverage: dict[str, TimeCoverage] = {}
     count = 0
     for snapshot in past:
         count += snapshot.ts >= span.since
         if _answers(snapshot, inputs.evaluated):
-            coverage.setdefault(snapshot.owner, Coverage(span)).add(snapshot.ts)
+            coverage.setdefault(snapshot.owner, TimeCoverage(span)).add(snapshot.ts)
         view.move_to(snapshot.ts)
         for run in runs:
             run.take(snapshot)
@@ -154,7 +154,7 @@ class PastView(MomentReader):
         return NewMessages(number, self.at, self.messages(since=since))
 
 
-class Coverage:
+class TimeCoverage:
     """How much of a time is covered by snapshots, given in their order: a gap of several intervals is not."""
 
     def __init__(self, span: TimeRange) -> None:

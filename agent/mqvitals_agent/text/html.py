@@ -11,7 +11,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from mqvitals_agent.text.document import Block, ChartBlock, Entry, Heading, Items, Listing, Paragraph, ReportTable
-from mqvitals_agent.text.svg import Limit, svg_chart
+from mqvitals_agent.text.svg import LimitLine, svg_chart
 from mqvitals_agent.text.terminal import safe
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
@@ -147,7 +147,7 @@ def _entry(entry: Entry) -> Element:
 def _figure(block: ChartBlock) -> Element:
     found = Element("figure")
     found.append(_with("strong", block.title))
-    limit = None if block.limit is None else Limit(block.limit[0], safe(block.limit[1]))
+    limit = None if block.limit is None else LimitLine(block.limit[0], safe(block.limit[1]))
     found.append(
         svg_chart(block.points, block.scale, block.span, title=safe(block.title), time_label=block.label, limit=limit)
     )

@@ -26,7 +26,7 @@ _TIMES: Final = 4
 """The parts between the labels of the time axis."""
 
 
-class Limit(NamedTuple):
+class LimitLine(NamedTuple):
     """A horizontal line at the value from which a rule fires, and its words."""
 
     value: float
@@ -40,7 +40,7 @@ def svg_chart(
     *,
     title: str,
     time_label: Callable[[int], str],
-    limit: Limit | None = None,
+    limit: LimitLine | None = None,
 ) -> Element:
     """The chart of points in time order, (ms UTC, value or None); those outside of ``span`` are not drawn.
 

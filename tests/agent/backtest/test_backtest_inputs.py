@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.backtest.comparison import Found, firing_ms, side_by_side, totals
+from mqvitals_agent.backtest.comparison import WhereFired, firing_ms, side_by_side, totals
 from mqvitals_agent.backtest.inputs import FROM_OTHERS, inputs_of, refusals
-from mqvitals_agent.backtest.run import Coverage
+from mqvitals_agent.backtest.run import TimeCoverage
 from mqvitals_agent.backtest.variants import in_force, variants_of, with_values
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.text.chart import TimeRange
@@ -171,8 +171,8 @@ def test_every_alert_stands_in_one_row(then: list[Alert], now: list[list[Alert]]
         assert len({each.key for each in (row.then, *row.now) if each is not None}) == 1
     for run in range(len(now)):
         found = [row.found(run) for row in rows]
-        assert found.count(Found.BOTH) + found.count(Found.ONLY_THEN) == len(then)
-        assert found.count(Found.BOTH) + found.count(Found.ONLY_NOW) == len(now[run])
+        assert found.count(WhereFired.BOTH) + found.count(WhereFired.ONLY_THEN) == len(then)
+        assert found.count(WhereFired.BOTH) + found.count(WhereFired.ONLY_NOW) == len(now[run])
 
 
 @given(fired())
@@ -194,7 +194,7 @@ def test_the_longest_overlap_is_the_same_alert() -> None:
 @given(st.lists(st.integers(1, 4_000), max_size=60))
 def test_coverage_is_a_share(gaps: list[int]) -> None:
     """From 0 to 1 whatever the gaps; regular snapshots cover all, and a hole of them is as much less as it is long."""
-    found, ts = Coverage(SPAN), 0
+    found, ts = TimeCoverage(SPAN), 0
     for gap in gaps:
         ts += gap
         found.add(ts)
@@ -204,7 +204,7 @@ def test_coverage_is_a_share(gaps: list[int]) -> None:
 @given(st.integers(10, 200), st.integers(0, 30))
 def test_a_hole_is_not_covered(interval: int, missing: int) -> None:
     span = TimeRange(10_000, 10_000 + 100 * interval)
-    found = Coverage(span)
+    found = TimeCoverage(span)
     left_out = range(span.since + 40 * interval, span.since + (40 + missing) * interval, interval)
     for ts in range(span.since - 5 * interval, span.until + 1, interval):
         if ts not in left_out:

@@ -23,7 +23,7 @@ from mqvitals_agent.text.document import (
 )
 from mqvitals_agent.text.html import html_page
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.text.svg import Limit, svg_chart
+from mqvitals_agent.text.svg import LimitLine, svg_chart
 from mqvitals_agent.text.terminal import safe
 
 OURS = {
@@ -110,7 +110,7 @@ def test_a_code_span_holds_its_text(text: str) -> None:
     assert " ".join(page.text.split()) == " ".join(f"x {safe(text)} y".split())
 
 
-def paths(points: tuple[tuple[int, float | None], ...], scale: Scale, limit: Limit | None = None) -> list[str]:
+def paths(points: tuple[tuple[int, float | None], ...], scale: Scale, limit: LimitLine | None = None) -> list[str]:
     """The lines of a chart of half a minute."""
     drawn = svg_chart(points, scale, TimeRange(0, 30), title="", time_label=str, limit=limit)
     return [each.attrib["d"] for each in drawn.iter("path")]
@@ -129,7 +129,7 @@ def test_gaps_are_gaps() -> None:
 def test_the_limit_has_its_words() -> None:
     """Beside its line, within the chart also at the very top."""
     scale = Scale(0, 10, ())
-    drawn = svg_chart((), scale, TimeRange(0, 30), title="", time_label=str, limit=Limit(10, "BP-03 10 %"))
+    drawn = svg_chart((), scale, TimeRange(0, 30), title="", time_label=str, limit=LimitLine(10, "BP-03 10 %"))
     (words,) = [each for each in drawn.iter("text") if each.get("class") == "limit"]
     assert words.text == "BP-03 10 %"
     assert float(words.attrib["y"]) > 10
