@@ -128,7 +128,7 @@ def _passing(connection: sqlite3.Connection, tables: KindTables) -> frozenset[in
     """The numbers of temporary dynamic queues: an application makes another one each time, so that their hours are asked for
     by nobody, and would keep every one that ever was for as long as hours are kept.
     """
-    if tables.kind != QUEUE_KIND.name:
+    if tables.kind != QUEUE_KIND.name or "definition_type" not in tables.metrics:
         return frozenset()
     rows = connection.execute(
         f"SELECT object_id FROM {tables.current} WHERE probe = ? AND definition_type = ?",  # noqa: S608 - ours

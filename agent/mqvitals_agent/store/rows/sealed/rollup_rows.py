@@ -232,8 +232,8 @@ def _read(data: bytes, place: int, count: int) -> tuple[Sequence[Number], int]:
 class RollupReader:
     """Reads the rows of days over one connection. The numbers of metrics are remembered.
 
-    Days count from 1970 UTC. Every method raises sqlite3.Error, DamagedChunkError, and TypeError for a cell that no row
-    has.
+    Days count from 1970 UTC. A damaged row is as if it was not there: one must not take those of all other objects with it;
+    ``store check`` looks for them. Every method raises sqlite3.Error, and TypeError for a cell that no row has.
     """
 
     def __init__(self) -> None:
@@ -274,12 +274,13 @@ class RollupReader:
             row = connection.execute(query, (all_of, day, number, source)).fetchone()
             if row is None:
                 continue
-            covers = decode_covers(_blob(row[0]))
+            covers = _blob(row[0])
             of_day = found[day] = {}
             for metric, each in numbers.items():
                 row = connection.execute(query, (each, day, number, source)).fetchone()
-                if row is not None:
-                    of_day[metric] = decode_day(covers, _blob(row[0]))
+                hours = None if row is None else _decoded(covers, row[0])
+                if hours is not None:
+                    of_day[metric] = hours
         return found
 
     def metrics(self, connection: sqlite3.Connection, kind: str) -> Sequence[str]:
@@ -299,8 +300,9 @@ class RollupReader:
         found: dict[tuple[int, int], MetricDay] = {}
         for each, source, data in connection.execute(query, (number, day)):
             key = integer(each), integer(source)
-            if key in covers:
-                found[key] = decode_day(decode_covers(_blob(covers[key])), _blob(data))
+            known = _decoded(covers[key], data) if key in covers else None
+            if known is not None:
+                found[key] = known
         return found
 
     def _number(self, connection: sqlite3.Connection, kind: str, metric: str) -> int | None:
@@ -394,6 +396,14 @@ class RollupWriter:
             rows = connection.execute("SELECT metric, id FROM rollup_metric WHERE kind = ?", (kind,))
             known = self._metrics[kind] = {text(metric): integer(number) for metric, number in rows}
         return known
+
+
+def _decoded(covers: object, data: object) -> MetricDay | None:
+    """A metric's row; None: it is damaged."""
+    try:
+        return decode_day(decode_covers(_blob(covers)), _blob(data))
+    except DamagedChunkError:
+        return None
 
 
 def _blob(cell: object) -> bytes:

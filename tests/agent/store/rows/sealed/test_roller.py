@@ -264,3 +264,18 @@ def test_temporary_dynamic_queues_leave_no_hours() -> None:
         for _ in roll(connection):
             pass
         assert rolled(connection) == computed(others)
+
+
+def test_a_damaged_row_is_a_gap() -> None:
+    """Neither another day nor another object is lost with it."""
+    with closing(store()) as connection:
+        rows = polls(49) | {(ts, 2, source): row for (ts, _, source), row in polls(49).items()}
+        write(connection, rows)
+        seal(connection)
+        for _ in roll(connection):
+            pass
+        connection.execute("UPDATE rollup SET data = x'00' WHERE day = ? AND object_id = 1", (DAY,))
+        known = {key: each for key, each in computed(rows).items() if key[0] != 1 or key[3] >= 24}
+        assert rolled(connection) == known
+        of_kind = RollupReader().of_kind(connection, "queue", "depth", DAY)
+        assert set(of_kind) == {(2, POLL)}
