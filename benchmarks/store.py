@@ -37,6 +37,7 @@ from mqvitals_agent.store.file.schema import open_reader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader, hour_of_ts
 from mqvitals_agent.store.rows.sealed.roller import Roller
+from mqvitals_agent.store.rows.sealed.rollup_rows import RollupReader
 from mqvitals_agent.store.rows.sealed.sealer import Sealer
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
@@ -155,16 +156,16 @@ def make(path: Path, corpus: Corpus, aims: Aims) -> None:
     aims.line("sealing an object's hour", chunks / sum(each.chunks for each in sealed) * 1000, "ms CPU")
 
 
-def sizes(path: Path, corpus: Corpus, aims: Aims) -> None:
+def sizes(path: Path, aims: Aims) -> None:
     """The bytes a value of what is sealed."""
     tables = ("chunk", "chunk_layout", "chunk_axis")
     with closing(sqlite3.connect(path)) as connection:
-        (blobs,) = connection.execute("SELECT sum(length(data)) FROM chunk").fetchone()
+        blobs, polls = connection.execute("SELECT sum(length(data)), sum(n) FROM chunk").fetchone()
         (pages,) = connection.execute(
             f"SELECT sum(pgsize) FROM dbstat WHERE name IN ({', '.join('?' * len(tables))})", tables
         ).fetchone()
-    aims.line("sealed, the chunks alone", blobs / corpus.values, "B a value")
-    aims.line("sealed, whole pages", pages / corpus.values, "B a value", 0.21)
+    aims.line("sealed, the chunks alone", blobs / (polls * len(METRICS)), "B a value")
+    aims.line("sealed, whole pages", pages / (polls * len(METRICS)), "B a value", 0.21)
 
 
 # -- questions -------------------------------------------------------------------------------------------------------
@@ -229,19 +230,33 @@ def lengthen(path: Path, days: int) -> None:
 
 
 def top(path: Path, corpus: Corpus, aims: Aims) -> None:
-    """The ten objects with the greatest value of a metric in a week of hours."""
+    """The ten objects with the greatest value of a metric in a week: from the rows of days, and from the hours that the
+    reader makes of them.
+    """
+    days = range(START_MS // DAY_MS - 6, START_MS // DAY_MS + 1)
     begun = range(START_MS - 6 * DAY_MS, START_MS + DAY_MS, HOUR_MS)
-    with StoreReader.open(path) as reader:
+    with closing(open_reader(path)) as connection, StoreReader.open(path) as reader:
+        names = dict(connection.execute("SELECT id, name FROM object WHERE kind = 'queue'"))
+        rollups = RollupReader()
 
-        def greatest() -> list[tuple[float, ObjectName]]:
+        def from_rows() -> list[tuple[float, str]]:
+            found: dict[int, float] = {}
+            for day in days:
+                for (number, _), metric in rollups.of_kind(connection, "queue", "depth", day).items():
+                    found[number] = max(found.get(number, 0), *metric.highest)
+            return nlargest(10, ((value, names[number]) for number, value in found.items()))
+
+        def as_hours() -> list[tuple[float, str]]:
             found = reader.hours_of_kind("queue", "depth", begun)
-            worst = ((max(each.highest for each in figures.values()), name) for name, figures in found.items())
+            worst = ((max(each.highest for each in hours.values()), name.name) for name, hours in found.items())
             return nlargest(10, worst)
 
-        values = [max(corpus.series(number, "depth")[1:]) for number in range(corpus.objects)]
-        assert [value for value, _ in greatest()] == nlargest(10, values), "they are those of the corpus"
-        spent = [cpu_ms(greatest) for _ in range(5)]
-    aims.line(f"top 10 of {corpus.objects:,} objects over 7 days", statistics.median(spent), "ms CPU", 150.0)
+        values = ((max(corpus.series(number, "depth")[1:]), corpus.name(number)) for number in range(corpus.objects))
+        right = nlargest(10, values)
+        for what, read in (("rows of days", from_rows), ("hours of the reader", as_hours)):
+            assert read() == right, "they are those of the corpus"
+            spent = statistics.median(cpu_ms(read) for _ in range(5))
+            aims.line(f"top 10 of {corpus.objects:,} objects, 7 days, {what}", spent, "ms CPU", 150.0)
 
 
 def month(path: Path, corpus: Corpus, aims: Aims) -> None:
@@ -367,7 +382,7 @@ def main() -> int:
             make(path, corpus, aims)
         freeze_long_lived()
         if "size" in parts:
-            sizes(path, corpus, aims)
+            sizes(path, aims)
         if "series" in parts:
             series(path, corpus, numbers, aims)
         if "last" in parts:
