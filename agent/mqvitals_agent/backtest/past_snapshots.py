@@ -96,7 +96,7 @@ class _KindPlan:
         lacking = Absence.NO_ANSWER if is_empty(row.values) else Absence.NOT_RETURNED
         for name, poll, place, width, names in self.probes:
             cells = row.values[place]
-            if not poll and cells.count(None) == width:
+            if (poll and not row.polled) or (not poll and cells.count(None) == width):
                 continue
             values: dict[str, Reported] = {
                 metric: lacking if cell is None else cell for metric, cell in zip(names, cells, strict=False)
@@ -187,8 +187,9 @@ class PastSnapshots:
     def __iter__(self) -> Iterator[Snapshot]:
         self._read_events()
         cycle = 0
-        for begin in range(self._since, self._until + 1, _PORTION_MS):
-            last = min(begin + _PORTION_MS - 1, self._until)
+        for number in range(self._since // _PORTION_MS, self._until // _PORTION_MS + 1):
+            begin = max(number * _PORTION_MS, self._since)
+            last = min((number + 1) * _PORTION_MS - 1, self._until)
             rows = [self._rows(plan, begin, last) for plan in self._plans.values()]
             for ts, together in groupby(heapq.merge(*rows, key=_ts_of), key=_ts_of):
                 yield from self._alone(ts - _PATIENCE_MS)
@@ -201,7 +202,7 @@ class PastSnapshots:
 
     def _rows(self, plan: _KindPlan, first: int, last: int) -> Iterator[Poll]:
         """The polls of a kind in a portion of time."""
-        polls = self._reader.polls(plan.kind, plan.columns, first)
+        polls = self._reader.polls(plan.kind, plan.columns, first, others=True)
         chosen = plan.kind in self._chosen
         for poll in polls:
             if poll.ts > last:
@@ -219,7 +220,7 @@ class PastSnapshots:
         readings: list[Reading] = []
         for row in rows:
             plan = self._plans[row.object.kind]
-            if is_empty(row.values) and (row.object in ended or self._is_gone(plan, owner)):
+            if row.polled and is_empty(row.values) and (row.object in ended or self._is_gone(plan, owner)):
                 ended.discard(row.object)
                 readings.append(Reading(row.object, plan.probes[0].name, ts, {}, gone=True))
                 self._definitions.forget(row.object)

@@ -258,9 +258,9 @@ class MomentReader(StoreReader):
             ]
         return [(name, latest) for _, name, latest in sorted(found, key=lambda each: each[:2])[:count]]
 
-    def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
-        """Every poll of every object of a kind from ``first`` until then, in time order."""
-        for poll in super().polls(kind, metrics, first):
+    def polls(self, kind: str, metrics: Sequence[str], first: int, *, others: bool = False) -> Iterator[Poll]:
+        """Every poll of every object of a kind from ``first`` until then, in time order; ``others`` as of a store."""
+        for poll in super().polls(kind, metrics, first, others=others):
             if poll.ts > self.at:
                 return
             yield poll

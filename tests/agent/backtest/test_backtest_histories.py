@@ -85,7 +85,7 @@ def readings(moment: Moment, ts: int, since: int) -> Iterable[Reading]:
         if depth is not None:
             status = {"depth": depth, "input_handles": moment.input_handles, "oldest_msg_age_s": 400}
             yield poll(name, "INQUIRE_Q_STATUS", depth, status)
-        if depth is not None and moment.max_depth is not None:
+        if moment.max_depth is not None:
             said: dict[str, Reported] = {"max_depth": moment.max_depth, "usage": 0, "trigger": 0, "stream_queue": ""}
             yield Reading(name, "INQUIRE_Q", ts, said, poll=False)
     if moment.low_pct is not None:

@@ -210,7 +210,7 @@ def test_sums_of_a_rate(tmp_path_factory: pytest.TempPathFactory, make: Any, cyc
             for begin in begun:
                 seen = [poll for poll in polls if begin <= poll.ts < begin + step and poll.ts <= at]
                 first = min((poll.ts for poll in seen), default=None)
-                for _, name, interval, (puts, usage), _ in (poll for poll in seen if poll.ts == first):
+                for _, name, interval, (puts, usage), *_ in (poll for poll in seen if poll.ts == first):
                     if puts is not None and usage != 1 and interval is not None:
                         sums = expected.setdefault(name.owner, {})
                         sums[begin] = sums.get(begin, 0.0) + puts / interval * 1000

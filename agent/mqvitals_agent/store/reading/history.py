@@ -280,12 +280,14 @@ class HistoryQueries(QueryBase):
         with self._query() as connection:
             return read_polled_cells(connection, since, until, step_ms)
 
-    def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
-        """Every poll of every object of a kind with ts >= ``first``, in time order. Raises UnknownNameError."""
+    def polls(self, kind: str, metrics: Sequence[str], first: int, *, others: bool = False) -> Iterator[Poll]:
+        """Every poll of every object of a kind with ts >= ``first``, in time order; with ``others`` also what only other
+        answers, as of definitions, told of an object. Raises UnknownNameError.
+        """
         for metric in metrics:
             self._metric(kind, metric)
         with self._query() as connection:
-            yield from self._history(kind).polls(connection, metrics, first)
+            yield from self._history(kind).polls(connection, metrics, first, others=others)
 
     def polls_near(self, kind: str, metrics: Sequence[str], moments: Sequence[int]) -> Iterator[Poll]:
         """The polls of every object of a kind in the kind's first snapshot at or after each moment (ms UTC) but the last,

@@ -51,7 +51,7 @@ class Sample(NamedTuple):
 class Poll(NamedTuple):
     """A poll of one object: when, the ms that its counters cover, and the values of the metrics asked for.
 
-    Of a record: its end and its interval.
+    Of a record: its end and its interval. ``polled`` False: only other answers told of the object then.
     """
 
     ts: int
@@ -59,6 +59,7 @@ class Poll(NamedTuple):
     interval_ms: int | None
     values: tuple[Number | None, ...]
     source: Source = Source.POLL
+    polled: bool = True
 
 
 class PollColumns(NamedTuple):
@@ -255,9 +256,13 @@ class HistoryQuery:
                 found = tuple(checked_values(values, types))
                 yield Poll(moment(ts), name, integer_or_none(interval), found, Source(source))
 
-    def polls(self, connection: sqlite3.Connection, metrics: Sequence[str], first: int) -> Iterator[Poll]:
-        """Every poll of every object of this kind with ts >= ``first``, in time order. Raises sqlite3.Error."""
-        return self._polls(connection, metrics, [(first, LAST)])
+    def polls(
+        self, connection: sqlite3.Connection, metrics: Sequence[str], first: int, *, others: bool = False
+    ) -> Iterator[Poll]:
+        """Every poll of every object of this kind with ts >= ``first``, in time order; with ``others`` also what only other
+        answers told of an object. Raises sqlite3.Error.
+        """
+        return self._polls(connection, metrics, [(first, LAST)], others=others)
 
     def polls_near(
         self, connection: sqlite3.Connection, metrics: Sequence[str], moments: Sequence[int]
@@ -325,7 +330,12 @@ class HistoryQuery:
                 yield first, min(end, first + _CYCLE_MS - 1)
 
     def _polls(
-        self, connection: sqlite3.Connection, metrics: Sequence[str], spans: Iterable[tuple[int, int]]
+        self,
+        connection: sqlite3.Connection,
+        metrics: Sequence[str],
+        spans: Iterable[tuple[int, int]],
+        *,
+        others: bool = False,
     ) -> Iterator[Poll]:
         """The polls of all objects of this kind within spans of time, ms UTC."""
         if not self._columns:
@@ -338,9 +348,9 @@ class HistoryQuery:
         types = self._types(metrics)
         for span in spans:
             for ts, number, interval, polled, *values in self._samples.in_order(connection, metrics, *span):
-                if polled:
+                if polled or others:
                     found = tuple(checked_values(values, types))
-                    yield Poll(moment(ts), names[number], integer_or_none(interval), found)
+                    yield Poll(moment(ts), names[number], integer_or_none(interval), found, Source.POLL, bool(polled))
 
     def _number(self, connection: sqlite3.Connection, name: ObjectName) -> int | None:
         row = connection.execute(OBJECT_ID, name).fetchone() if self._columns else None
