@@ -31,7 +31,7 @@ _PORTION_MS: Final = 3_600_000
 """History is read in portions: one long query would keep an agent from tidying up its store."""
 
 _PATIENCE_MS: Final = 300_000
-"""A record comes with the next snapshot of its owner; without one for so long, by itself."""
+"""A record comes with the next snapshot of its owner; without one for so long, or for its own interval, by itself."""
 
 _DEFINITION: Final = "definition"
 """The probe of readings of texts that are known from changes."""
@@ -192,13 +192,13 @@ class PastSnapshots:
             last = min((number + 1) * _PORTION_MS - 1, self._until)
             rows = [self._rows(plan, begin, last) for plan in self._plans.values()]
             for ts, together in groupby(heapq.merge(*rows, key=_ts_of), key=_ts_of):
-                yield from self._alone(ts - _PATIENCE_MS)
+                yield from self._alone(ts)
                 cycle += 1
                 by_owner = sorted(together, key=_owner_of)
                 for owner, of_owner in groupby(by_owner, key=_owner_of):
                     yield self._snapshot(owner, ts, cycle, list(of_owner))
-            yield from self._alone(last - _PATIENCE_MS)
-        yield from self._alone(self._until)
+            yield from self._alone(last)
+        yield from self._alone(self._until, patience_ms=0)
 
     def _rows(self, plan: _KindPlan, first: int, last: int) -> Iterator[Poll]:
         """The polls of a kind in a portion of time."""
@@ -287,11 +287,11 @@ class PastSnapshots:
         for owner, records in self._records.items():
             self._records[owner] = deque(sorted(records, key=_ts_of))
 
-    def _alone(self, until: int) -> Iterator[Snapshot]:
-        """Snapshots of the records that ended by ``until`` (ms UTC) and that no snapshot of their owner has taken."""
+    def _alone(self, now: int, *, patience_ms: int = _PATIENCE_MS) -> Iterator[Snapshot]:
+        """Snapshots of the records that no snapshot of their owner has taken in time, as of ``now`` (ms UTC)."""
         due = []
         for owner, records in self._records.items():
-            while records and records[0].ts <= until:
+            while records and records[0].ts + min(records[0].interval_ms or patience_ms, patience_ms) <= now:
                 due.append((records[0].ts, owner, records.popleft()))
         for (ts, owner), found in groupby(sorted(due, key=itemgetter(0, 1)), key=itemgetter(0, 1)):
             yield Snapshot(owner, self._groups.get(owner, False), 0, ts, tuple(record for *_, record in found))
