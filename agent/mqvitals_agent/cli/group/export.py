@@ -85,8 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.commandline.output import say
     from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.commandline.table_files import table_writer
-    from mqvitals_agent.text.figure import counted
+    from mqvitals_agent.text.figure import counted, zone_name
     from mqvitals_agent.view.history.export_rows import columns_of, export_rows
+    from mqvitals_agent.view.history.trend_report import from_to
 
     target = None if arguments.out in {None, "-"} else Path(arguments.out)
     if arguments.datasette_metadata:
@@ -102,6 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
         ):
             progress.begin("exporting", round((wanted.span.until - wanted.span.since) / 3_600_000, 1), " h")
             count = writer.write(export_rows(reader, wanted, lambda hours: progress.at(round(hours, 1))))
+    if not count:
+        say(f"no samples of these objects from {from_to(wanted.span)} {zone_name(wanted.span.until)}")
     if target is not None:
         objects = counted(len(wanted.objects), wanted.objects[0].kind.replace("_", " "))
         say(f"wrote {counted(count, 'row')} of {objects} to {target}")
@@ -112,18 +115,20 @@ def _write_metadata(arguments: argparse.Namespace, target: Path | None) -> int:
     """Raises Failure and StoreError."""
     import json
 
-    from mqvitals_agent.commandline.output import write_whole
+    from mqvitals_agent.commandline.output import say, write_whole
     from mqvitals_agent.commandline.table_files import refuse_existing
     from mqvitals_agent.store.sql.examples import datasette_metadata
 
     with open_store(arguments) as reader:
-        text = json.dumps(datasette_metadata(reader.path.stem), indent=1) + "\n"
+        name = reader.path.stem
+        text = json.dumps(datasette_metadata(name), indent=1) + "\n"
     if target is None:
         print(text, end="")
         return ExitCode.DONE
     if not arguments.force:
         refuse_existing(target)
     write_whole(target, text)
+    say(f"wrote Datasette's metadata to {target}; they are for a store of the name {name!r}")
     return ExitCode.DONE
 
 

@@ -140,6 +140,26 @@ def test_file(make_store: MakeStore, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert list(target.parent.iterdir()) == [target]
 
 
+def test_a_time_without_samples_is_told(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table has its header alone, and stderr says of which time nothing is there."""
+    span = ["--from", "2026-11-20T11:00:00Z", "--to", "2026-11-20T11:30:00Z"]
+    assert main(["export", POOL, "--metrics", "free", *span, "--store", str(make_store())]) == 0
+    out, err = capsys.readouterr()
+    assert out == "at,owner,kind,name,source,interval_s,free\n"
+    assert "no samples of these objects from 2026-11-20 11:00:00 to 11:30:00 UTC" in err
+
+
+def test_metadata_into_a_file(make_store: MakeStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says what it wrote, and for a store of which name; a file that is there stays."""
+    store, target = make_store(), tmp_path / "metadata.json"
+    command = ["export", "--datasette-metadata", "--store", str(store), "-o", str(target)]
+    assert main(command) == 0
+    assert f"a store of the name '{store.stem}'" in capsys.readouterr().err
+    assert list(json.loads(target.read_text())["databases"]) == [store.stem]
+    assert main(command) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
 def test_nothing_is_left_where_it_fails(make_store: MakeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that cannot be completed does not come to be, and the one to replace stays."""
 
