@@ -127,7 +127,11 @@ def test_prune_by_time_and_by_age(path: Path, make: Any, capsys: pytest.CaptureF
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert reader.meta().kept_from == make.ts(20)
     assert main(["store", "prune", str(path), "--before", "2030-01-01"]) == 2
-    assert "must have been" in capsys.readouterr().err
+    assert "--before '2030-01-01' is in the future" in capsys.readouterr().err
+    assert main(["store", "prune", str(path), "--keep", "90000d"]) == 2
+    assert "nothing is older" in capsys.readouterr().err
+    assert main(["store", "prune", str(path), "--keep", "100s"]) == 0
+    assert capsys.readouterr().err.endswith("deleted: 0 rows\n")
     with pytest.raises(SystemExit):
         main(["store", "prune", str(path)])
     capsys.readouterr()

@@ -57,8 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.before is None
         else moment_argument("--before", arguments.before, partial(reading_zone, arguments), now)
     )
-    if not 0 < before <= now:
-        raise Failure("the moment before which rows go must have been", hint="give --before TIME or --keep DURATION")
+    if before > now:
+        raise Failure(f"--before {arguments.before!r} is in the future", hint="name a moment that is over")
+    if before <= 0:
+        raise Failure("--keep goes back to before 1970: nothing is older", hint="name a shorter time")
     refuse_all(newest, before, path)
     if not arguments.dry_run and (holder := writer_of(path)) is not None:
         raise Failure(f"process {holder} is writing the store {path}", hint="stop the agent first: or set store.keep")
@@ -70,5 +72,6 @@ def run(arguments: argparse.Namespace) -> int:
     with Progress(quiet=arguments.quiet) as progress:
         progress.begin("deleting", sum(rows.values()), " rows")
         deleted = prune(path, before, now, progress.at, hours=arguments.hours)
-    say(f"deleted: {counted(deleted, 'row')}; 'mqvitals store compact' gives their space back to the disk")
+    space = "; 'mqvitals store compact' gives their space back to the disk" if deleted else ""
+    say(f"deleted: {counted(deleted, 'row')}{space}")
     return ExitCode.DONE

@@ -27,7 +27,7 @@ _OTHERS: Final = {
     ),
     "messages and events": ("message", "console_file", "console_owner", "event_queue"),
     "journal and changes": ("journal", "change"),
-    "sealed hours of no kind": ("chunk", "chunk_axis", "chunk_layout", "rollup", "rollup_metric", "rolled"),
+    "sealed and rolled-up hours": ("chunk", "chunk_axis", "chunk_layout", "rollup", "rollup_metric", "rolled"),
     "SMF records": ("record", "smf_record", "smf_part", "smf_file"),
     "hourly means": ("hour_mean",),
     "objects and snapshots": ("object", "owner", "snapshot", "reading", "instance"),
