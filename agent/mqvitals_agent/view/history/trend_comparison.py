@@ -223,7 +223,8 @@ def comparison_csv(found: Iterable[ComparedTrend], *, parts: bool) -> Iterator[s
 def _fields(value: float | None, before: float | None, view: Trend) -> Iterator[str]:
     cells = (value, before, _difference(value, before))
     for shown in (shown_value(cell, view) for cell in cells):
-        yield "" if shown is None else str(shown)
+        # What rounds to nothing is 0.0, without the sign that it had.
+        yield "" if shown is None else str(shown or abs(shown))
 
 
 def _difference(value: float | None, before: float | None) -> float | None:
@@ -231,4 +232,6 @@ def _difference(value: float | None, before: float | None) -> float | None:
 
 
 def _number(value: float | None) -> float | None:
-    return round(value, _DIGITS) if isinstance(value, float) and is_known(value) else value if is_known(value) else None
+    if not is_known(value):
+        return None
+    return round(value, _DIGITS) or 0.0 if isinstance(value, float) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -105,6 +106,17 @@ def test_parts_beside_each_other() -> None:
     assert lines[-1] == '"QM01/queue/X",depth,2026-11-20T12:50:00.000Z,500.0,10.0,490.0'
     text = list(comparison_text([found], 80, 5))
     assert text[text.index("The greatest differences:") + 2].startswith("12:50:00  500 msgs")
+
+
+def test_a_difference_that_rounds_to_nothing_has_no_sign() -> None:
+    """Rates that differ in digits that are not written differ by 0.0, in CSV and in JSON."""
+    now, past = view(START, lambda _: 1.0), view(START - DAY, lambda _: 1.0 + 1e-9)
+    edges = [START + place * 10 * MINUTE for place in range(7)]
+    parts, there = Parts(edges, 10 * MINUTE), Parts([edge - DAY for edge in edges], 10 * MINUTE)
+    found = compared(now, past, YESTERDAY, shown=(parts.of(now), there.of(past)))
+    lines = list(comparison_csv([found], parts=True))[1:]
+    assert {line.rsplit(",", 1)[1] for line in lines} == {"0.0"}
+    assert "-0.0" not in json.dumps(comparison_json(found))
 
 
 def test_a_day_without_data_is_no_zero() -> None:
