@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.rows.samples.moment_rows import MomentRows
-from mqvitals_agent.store.rows.samples.moment_sealed import OpenFor, OpenHours, SampleCondition, SampleRow
+from mqvitals_agent.store.rows.samples.moment_sealed import MomentSample, OpenFor, OpenHours, SampleCondition
 from mqvitals_agent.store.rows.samples.moment_values import HistoryRow
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, OpenSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import hour_of_ts
@@ -371,10 +371,10 @@ def _having(
             yield number, samples, place
 
 
-def _sample(samples: OpenSamples, place: int, condition: SampleCondition, metrics: Sequence[str]) -> SampleRow:
+def _sample(samples: OpenSamples, place: int, condition: SampleCondition, metrics: Sequence[str]) -> MomentSample:
     interval = None if samples.intervals is None else samples.intervals.at(place)
     columns = map(samples.values.get, metrics)
-    return SampleRow(
+    return MomentSample(
         None if interval is None else int(interval),
         bool(samples.polled >> place & 1),
         bool(samples.answered >> place & 1),
@@ -383,12 +383,12 @@ def _sample(samples: OpenSamples, place: int, condition: SampleCondition, metric
     )
 
 
-def _laid_over(sealed: SampleRow, row: SampleRow | None) -> SampleRow:
+def _laid_over(sealed: MomentSample, row: MomentSample | None) -> MomentSample:
     """A sealed sample with the row of the same time over it, if there is one."""
     if row is None:
         return sealed
     intervals = [each for each in (sealed.interval_ms, row.interval_ms) if each is not None]
-    return SampleRow(
+    return MomentSample(
         max(intervals, default=None),
         sealed.polled or row.polled,
         sealed.answered or row.answered,

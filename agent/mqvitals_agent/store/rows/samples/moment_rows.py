@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
-from mqvitals_agent.store.rows.samples.moment_sealed import SampleCondition, SampleRow
+from mqvitals_agent.store.rows.samples.moment_sealed import MomentSample, SampleCondition
 from mqvitals_agent.store.rows.tables import POLL, KindTables, moment, types_of
 
 _FEW: Final = 64
@@ -42,7 +42,7 @@ class MomentRows:
         source: int = POLL,
         *,
         counting: bool,
-    ) -> dict[int, SampleRow]:
+    ) -> dict[int, MomentSample]:
         """The rows of objects at a time, by number; with ``counting`` those that fulfil the condition."""
         columns = "".join(f', s."{name}"' for name in metrics)
         where = condition.sql if counting else "1"
@@ -55,7 +55,7 @@ class MomentRows:
         ).fetchall()
         check_columns(rows, (*["INTEGER"] * 5, *(self._tables.types[name] for name in metrics)))
         return {
-            row[0]: SampleRow(row[1], bool(row[2]), bool(row[3]), bool(row[4]), row[5:])
+            row[0]: MomentSample(row[1], bool(row[2]), bool(row[3]), bool(row[4]), row[5:])
             for row in rows
             if row[0] in numbers
         }

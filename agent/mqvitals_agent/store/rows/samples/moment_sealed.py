@@ -19,7 +19,7 @@ _FEW: Final = 64
 """Objects that are opened apart: a page of one wants other metrics than a list of all."""
 
 
-class SampleRow(NamedTuple):
+class MomentSample(NamedTuple):
     """A sample: the ms that it covers, whether the object was polled, whether it answers the poll of the kind, whether
     it holds any of the metrics of a condition, and its cells.
     """
@@ -54,7 +54,7 @@ class SampleCondition:
         """The condition of a row ``s``."""
         return f"s.polled AND {self.holds_any}" if self.polled else self.holds_any
 
-    def counts(self, sample: SampleRow) -> bool:
+    def counts(self, sample: MomentSample) -> bool:
         """Whether a sample counts, which was read for this condition."""
         return sample.holds_any and (sample.polled or not self.polled)
 

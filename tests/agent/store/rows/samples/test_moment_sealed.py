@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.store.file.migration import make_tables
-from mqvitals_agent.store.rows.samples.moment_sealed import OpenFor, OpenHours, SampleCondition, SampleRow
+from mqvitals_agent.store.rows.samples.moment_sealed import MomentSample, OpenFor, OpenHours, SampleCondition
 from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples, encode_samples, open_samples
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkWriter
 
@@ -53,7 +53,7 @@ def test_a_condition_has_one_meaning(
         (by_sql,) = connection.execute(query, (last,)).fetchone()
     wanted = METRICS if condition.any_of is None else condition.any_of
     each = [
-        SampleRow(None, bool(polled), False, condition.any_of is None or any(holds[name] for name in wanted), cells)
+        MomentSample(None, bool(polled), False, condition.any_of is None or any(holds[name] for name in wanted), cells)
         for polled, cells in rows
         if (holds := {name: cell is not None for name, cell in zip(METRICS, cells, strict=True)})
     ]
