@@ -15,7 +15,7 @@ from typing import IO, Any, Final
 
 from mqvitals_agent.errors import Failure
 
-Cell = int | float | str | None
+FileCell = int | float | str | None
 """Of a time ms UTC; None: absent."""
 
 _ROWS_AT_ONCE: Final = 50_000
@@ -32,7 +32,7 @@ class CellType(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FileColumn:
     """A column of a table: its name, what its cells are, and the unit and meaning where these are told."""
 
     name: str
@@ -61,10 +61,10 @@ class TableWriter:
     Rows have a cell for each column; numbers that are not finite are written as absent. Raises OSError.
     """
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[FileColumn]) -> None:
         self._columns = tuple(columns)
 
-    def write(self, rows: Iterator[Sequence[Cell]]) -> int:
+    def write(self, rows: Iterator[Sequence[FileCell]]) -> int:
         """Write these rows; returns how many they were."""
         raise NotImplementedError
 
@@ -75,58 +75,58 @@ class TableWriter:
 class _Lines(TableWriter):
     """One line of text for each row."""
 
-    def __init__(self, columns: Sequence[Column], stream: IO[str]) -> None:
+    def __init__(self, columns: Sequence[FileColumn], stream: IO[str]) -> None:
         super().__init__(columns)
         self._stream = stream
 
-    def write(self, rows: Iterator[Sequence[Cell]]) -> int:
+    def write(self, rows: Iterator[Sequence[FileCell]]) -> int:
         count = 0
         for row in rows:
             self._stream.write(self._line(row))
             count += 1
         return count
 
-    def _line(self, row: Sequence[Cell]) -> str:
+    def _line(self, row: Sequence[FileCell]) -> str:
         raise NotImplementedError
 
 
 class _Csv(_Lines):
-    def __init__(self, columns: Sequence[Column], stream: IO[str]) -> None:
+    def __init__(self, columns: Sequence[FileColumn], stream: IO[str]) -> None:
         super().__init__(columns, stream)
         self._texts = [_csv_text(each) for each in columns]
         stream.write(",".join(each.name for each in columns) + "\n")
 
-    def _line(self, row: Sequence[Cell]) -> str:
+    def _line(self, row: Sequence[FileCell]) -> str:
         return ",".join(text(cell) for text, cell in zip(self._texts, row, strict=True)) + "\n"
 
 
 class _JsonLines(_Lines):
-    def __init__(self, columns: Sequence[Column], stream: IO[str]) -> None:
+    def __init__(self, columns: Sequence[FileColumn], stream: IO[str]) -> None:
         super().__init__(columns, stream)
         self._encode = json.JSONEncoder().encode
 
-    def _line(self, row: Sequence[Cell]) -> str:
+    def _line(self, row: Sequence[FileCell]) -> str:
         cells = zip(self._columns, row, strict=True)
         return self._encode({each.name: _json_value(each, cell) for each, cell in cells}) + "\n"
 
 
-def _csv_text(column: Column) -> Callable[[Cell], str]:
+def _csv_text(column: FileColumn) -> Callable[[FileCell], str]:
     from mqvitals_agent.text.figure import stamp
     from mqvitals_agent.text.terminal import csv_cell
 
-    def number(cell: Cell) -> str:
+    def number(cell: FileCell) -> str:
         return "" if cell is None or (isinstance(cell, float) and not math.isfinite(cell)) else str(cell)
 
-    def text(cell: Cell) -> str:
+    def text(cell: FileCell) -> str:
         return "" if cell is None else csv_cell(str(cell))
 
-    def time(cell: Cell) -> str:
+    def time(cell: FileCell) -> str:
         return stamp(cell) if isinstance(cell, int) else ""
 
     return {CellType.TEXT: text, CellType.TIME: time}.get(column.type, number)
 
 
-def _json_value(column: Column, cell: Cell) -> Cell:
+def _json_value(column: FileColumn, cell: FileCell) -> FileCell:
     from mqvitals_agent.text.figure import stamp
 
     if column.type is CellType.TIME and isinstance(cell, int):
@@ -137,7 +137,7 @@ def _json_value(column: Column, cell: Cell) -> Cell:
 class _Parquet(TableWriter):
     """Times are UTC with ms; numbers are 64-bit floating point, which whole numbers up to 2^53 are exactly."""
 
-    def __init__(self, columns: Sequence[Column], stream: IO[bytes]) -> None:
+    def __init__(self, columns: Sequence[FileColumn], stream: IO[bytes]) -> None:
         super().__init__(columns)
         self._arrow, parquet = _pyarrow()
         types = {
@@ -152,9 +152,9 @@ class _Parquet(TableWriter):
         ]
         self._schema = self._arrow.schema(fields)
         self._writer = parquet.ParquetWriter(stream, self._schema, compression="zstd")
-        self._rows: list[Sequence[Cell]] = []
+        self._rows: list[Sequence[FileCell]] = []
 
-    def write(self, rows: Iterator[Sequence[Cell]]) -> int:
+    def write(self, rows: Iterator[Sequence[FileCell]]) -> int:
         count = 0
         for row in rows:
             self._rows.append(row)
@@ -178,7 +178,7 @@ class _Parquet(TableWriter):
         self._writer.close()
 
 
-def _parquet_value(column: Column, cell: Cell) -> Cell:
+def _parquet_value(column: FileColumn, cell: FileCell) -> FileCell:
     if column.type is CellType.NUMBER and cell is not None:
         number = float(cell)
         return number if math.isfinite(number) else None
@@ -200,7 +200,7 @@ def _pyarrow() -> tuple[Any, Any]:
 
 @contextmanager
 def table_writer(
-    columns: Sequence[Column], form: TableForm, target: Path | None, *, replace: bool = False
+    columns: Sequence[FileColumn], form: TableForm, target: Path | None, *, replace: bool = False
 ) -> Iterator[TableWriter]:
     """Writes a table into the file ``target``, which comes to be when the block ends and not before; None: to standard
     output.
@@ -242,8 +242,8 @@ def _opened(path: Path, form: TableForm) -> IO[Any]:
     return path.open("x", encoding="utf-8", newline="")
 
 
-def _writer(columns: Sequence[Column], form: TableForm, stream: IO[Any]) -> TableWriter:
-    made: dict[TableForm, Callable[[Sequence[Column], IO[Any]], TableWriter]] = {
+def _writer(columns: Sequence[FileColumn], form: TableForm, stream: IO[Any]) -> TableWriter:
+    made: dict[TableForm, Callable[[Sequence[FileColumn], IO[Any]], TableWriter]] = {
         TableForm.CSV: _Csv,
         TableForm.JSONL: _JsonLines,
         TableForm.PARQUET: _Parquet,

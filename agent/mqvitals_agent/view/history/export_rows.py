@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mqvitals_agent.commandline.table_files import Cell, CellType, Column
+from mqvitals_agent.commandline.table_files import CellType, FileCell, FileColumn
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.figures.buckets import Parts
 from mqvitals_agent.view.figures.trend import Trend, trend_of, unit_of
@@ -27,15 +27,17 @@ DAY_MS: Final = 86_400_000
 _NEAR_MS: Final = 10_800_000
 """So long before and after the parts of a day polls are read too: a value goes on for a while, an increase began before."""
 
-_AT = Column("at", CellType.TIME, "", "when it was taken; of a record when its interval ended; of a part its beginning")
+_AT = FileColumn(
+    "at", CellType.TIME, "", "when it was taken; of a record when its interval ended; of a part its beginning"
+)
 _OF_OBJECT = (
-    Column("owner", CellType.TEXT, "", "queue manager or queue-sharing group"),
-    Column("kind", CellType.TEXT),
-    Column("name", CellType.TEXT),
+    FileColumn("owner", CellType.TEXT, "", "queue manager or queue-sharing group"),
+    FileColumn("kind", CellType.TEXT),
+    FileColumn("name", CellType.TEXT),
 )
 _OF_SAMPLE = (
-    Column("source", CellType.TEXT, "", "poll, statistics (message), smf (record), import"),
-    Column("interval_s", CellType.NUMBER, "s", "the time in which the increases of counters arose"),
+    FileColumn("source", CellType.TEXT, "", "poll, statistics (message), smf (record), import"),
+    FileColumn("interval_s", CellType.NUMBER, "s", "the time in which the increases of counters arose"),
 )
 
 ShowProgress = Callable[[float], None]
@@ -55,24 +57,24 @@ class Slice(NamedTuple):
     codes: bool = False
 
 
-def columns_of(wanted: Slice) -> tuple[Column, ...]:
+def columns_of(wanted: Slice) -> tuple[FileColumn, ...]:
     """The columns of the table."""
     of_samples = _OF_SAMPLE if wanted.parts is None else ()
     return (_AT, *_OF_OBJECT, *of_samples, *(_column(each, wanted) for each in wanted.metrics))
 
 
-def _column(metric: Metric, wanted: Slice) -> Column:
+def _column(metric: Metric, wanted: Slice) -> FileColumn:
     if metric.type is MetricType.STATE:
-        return Column(metric.name, CellType.WHOLE if wanted.codes else CellType.TEXT, "", metric.meaning)
+        return FileColumn(metric.name, CellType.WHOLE if wanted.codes else CellType.TEXT, "", metric.meaning)
     unit = unit_of(metric)
     if wanted.parts is not None and metric.type is MetricType.COUNTER:
         aggregate = wanted.parts.aggregate
         summed = aggregate is not None and aggregate.value == "sum"
         unit = metric.unit if summed else f"{metric.unit} per second"
-    return Column(metric.name, CellType.NUMBER, unit, metric.meaning)
+    return FileColumn(metric.name, CellType.NUMBER, unit, metric.meaning)
 
 
-def export_rows(reader: StoreReader, wanted: Slice, progress: ShowProgress) -> Iterator[tuple[Cell, ...]]:
+def export_rows(reader: StoreReader, wanted: Slice, progress: ShowProgress) -> Iterator[tuple[FileCell, ...]]:
     """The rows, day by day, in a day object by object, and of an object in order of time. Raises StoreError."""
     named = [_words(each, codes=wanted.codes) for each in wanted.metrics]
     done = 0.0
@@ -91,7 +93,7 @@ class _Row(NamedTuple):
     """When, the source and interval of a sample (of a part none), the values of the metrics."""
 
     at: int
-    sample: tuple[Cell, ...]
+    sample: tuple[FileCell, ...]
     values: Sequence[float | None]
 
 
@@ -186,7 +188,7 @@ def _samples(found: Sequence[Series]) -> Iterator[_Row]:
         yield _Row(ts, (sources[source], interval), values)
 
 
-def _words(metric: Metric, *, codes: bool) -> Callable[[float], Cell]:
+def _words(metric: Metric, *, codes: bool) -> Callable[[float], FileCell]:
     """How a value of a metric is written."""
     if metric.type is not MetricType.STATE or codes:
         return lambda value: value
