@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 _MOST_CHANGES: Final = 200
 """The number of changes of the definition that are marked, the newest."""
+_SHORT_MS: Final = 3 * HOUR_MS
+"""Of a shorter time samples tell who stands out, where they are kept: the hours at its ends, which it does not hold as a whole,
+would leave little of it, or nothing.
+"""
 _WILD: Final = frozenset("*?[")
 
 
@@ -234,8 +238,11 @@ def read_top_of_hours(
     reader: StoreReader, chosen: Selection, span: TimeRange, by: Aggregate, most: int
 ) -> list[TopList] | None:
     """The objects that stand out in a time that begins before days that are rolled up, by the hours that began in it; None
-    where samples are to tell, or hours do not know the figure. Raises StoreError.
+    where samples are to tell, as of a short time, or hours do not know the figure. Raises StoreError.
     """
+    kept_from = reader.meta().kept_from
+    if span.until - span.since < _SHORT_MS and (kept_from is None or kept_from <= span.since):
+        return None
     for kind, metric in chosen.metrics:
         if not tells(by, metric) or reader.rolled_until(kind, metric.name) <= span.since:
             return None

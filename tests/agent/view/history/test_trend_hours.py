@@ -35,10 +35,8 @@ KEPT = 3
 """Days of the store; of the first two of them the samples are gone."""
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sealed(path: Path) -> None:
     """Polls every half an hour: the depth is the hour of the day, with 100 more on later days; 30 puts a minute."""
-    path = tmp_path_factory.mktemp("hours") / "store.db"
     with Store.open(path) as writer:
         for half in range(2 * 24 * KEPT + 4):
             ts = BEGIN + (half + 1) * HOUR_MS // 2 - 60_000
@@ -51,7 +49,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for part in (Sealer(tables, set()).round(connection, now), Roller(tables).round(connection, now)):
             for _ in part:
                 pass
-        end = BEGIN + 2 * DAY_MS
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Without the samples of the first two days."""
+    path = tmp_path_factory.mktemp("hours") / "store.db"
+    sealed(path)
+    end = BEGIN + 2 * DAY_MS
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DELETE FROM chunk WHERE id < ?", (ChunkKey(end // HOUR_MS, 0, 0).id,))
         connection.execute("DELETE FROM snapshot WHERE ts < ?", (end,))
     return path
@@ -140,6 +146,30 @@ def test_who_stands_out(store: Path, capsys: pytest.CaptureFixture[str], by: str
     assert row.get("at") == at
     assert main(command) == 0
     assert "; by whole hours" in capsys.readouterr().out
+
+
+def test_who_stands_out_in_a_short_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Samples tell it while they are there, also within an hour; then the hours of which all lies in it."""
+    store = tmp_path / "store.db"
+    sealed(store)
+    command = ["trend", "depth", "*/queue/*", "--tz", "UTC", "--store", str(store), "--top", "3", "--json"]
+
+    def top(since: str, until: str) -> dict[str, Any]:
+        span = "--from", f"2024-10-04 {since}", "--to", f"2024-10-04 {until}"
+        assert main([*command, *span]) == 0
+        (found,) = json.loads(capsys.readouterr().out)["top"]
+        assert isinstance(found, dict)
+        return found
+
+    row = {"object": str(QUEUE), "value": 12, "at": "2024-10-04T12:29:00.000Z"}
+    for since, until in (("12:10", "12:40"), ("10:10", "12:40")):
+        short = top(since, until)
+        assert "by_hours" not in short
+        assert short["objects"] == [row]
+    assert top("09:10", "12:40")["by_hours"]
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES('kept_from', ?)", (str(BEGIN + DAY_MS),))
+    assert top("10:10", "12:40")["by_hours"]
 
 
 def test_a_chart_of_a_time_without_samples_is_one_of_hours(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
