@@ -81,6 +81,10 @@ def test_a_refusal_names_rule_and_metric(
         (["BP-01", "--set", "stress_pct=101"], "stress_pct is a percentage"),
         (["Q-01", "--set", "near_ratio=1", "--set", "near_ratio=2", "--set", "hold=1", "--set", "hold=2"], "only one"),
         (["BP-03", "--object", "nothing"], "--object 'nothing': objects are written owner/kind/name"),
+        (["BP-01", "--object", "QM01/buffer_pool/9*"], "no object of this time matches 'QM01/buffer_pool/9*'"),
+        (["BP-01", "--object", "QM01/buffer_pool/9*"], "the nearest names are QM01/buffer_pool/"),
+        (["BP-01", "--object", "QM01/bufferpool"], "there is no kind of object 'bufferpool'"),
+        (["BP-01", "--object", "QM99/buffer_pool"], "no object of this time matches 'QM99/buffer_pool'"),
         (["none.yaml"], "none.yaml"),
     ],
 )

@@ -170,8 +170,11 @@ def test_the_command(lived: Callable[[str], Path], capsys: pytest.CaptureFixture
     chosen = found["alerts"][0]["object"]
     assert main([*words, "--object", chosen]) == 0
     assert {each["object"] for each in json.loads(capsys.readouterr().out)["alerts"]} == {chosen}
-    assert main([*words, "--object", "QM09/channel/*"]) == 0
+    # A kind alone means all of its objects: these are there, and nothing fired for them.
+    assert main([*words, "--object", "QM01/queue"]) == 0
     assert json.loads(capsys.readouterr().out)["alerts"] == []
+    assert main([*words, "--object", "QM09/channel/*"]) == 2
+    assert "no object of this time matches 'QM09/channel/*'" in capsys.readouterr().err
     assert main(words[:-1]) == 0
     shown = capsys.readouterr().out
     assert "as in force" in shown

@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     variants = _variants(config, usable, arguments.settings)
     with open_store(arguments) as reader:
         span = span_argument(reader, arguments, _USUAL)
-        result = _run(reader, variants, span, arguments)
+        result = _run(reader, variants, span, _selects(reader, arguments.object, span), arguments)
     if arguments.json:
         print(json.dumps(backtest_json(result, refused), indent=2))
     else:
@@ -100,7 +100,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(
-    reader: StoreReader, variants: Sequence[RuleVariant], span: TimeRange, arguments: argparse.Namespace
+    reader: StoreReader,
+    variants: Sequence[RuleVariant],
+    span: TimeRange,
+    selects: Selects,
+    arguments: argparse.Namespace,
 ) -> BacktestResult:
     from mqvitals_agent.backtest.run import backtest
     from mqvitals_agent.commandline.progress import Progress
@@ -115,11 +119,12 @@ def _run(
         Progress(quiet=arguments.quiet) as progress,
     ):
         progress.begin("evaluating", -(-(span.until - span.since) // _MINUTE_MS), " min")
-        return backtest(patient, variants, span, _selects(arguments.object), on_time)
+        return backtest(patient, variants, span, selects, on_time)
 
 
-def _selects(pattern: str | None) -> Selects:
-    """Which objects are wanted. Raises Failure for a pattern that selects none ever."""
+def _selects(reader: StoreReader, pattern: str | None, span: TimeRange) -> Selects:
+    """Which objects are wanted. Raises Failure for a pattern that selects none of this time, and StoreError."""
+    from mqvitals_agent.view.history.trend_selection import refuse_pattern, was_there
     from mqvitals_rules.ruleset.pattern import ObjectPattern
 
     if pattern is None:
@@ -132,6 +137,11 @@ def _selects(pattern: str | None) -> Selects:
     def selects(name: ObjectName) -> bool:
         return parsed.matches(name)
 
+    there = (each.name for each in reader.objects(gone=True) if was_there(each, span))
+    # An alert may be about an object that no sample tells of.
+    about = (name for each in reader.alerts_within(*span) for name in (each.alert.key.object, each.alert.scope))
+    if not any(map(selects, there)) and not any(map(selects, about)):
+        refuse_pattern(reader, pattern)
     return selects
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from mqvitals_agent.commandline.arguments import object_name
 from mqvitals_agent.errors import Failure
@@ -24,7 +24,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.store.result import HourSeries
+    from mqvitals_agent.store.result import HourSeries, StoredObject
 
 _MOST_CHANGES: Final = 200
 """The number of changes of the definition that are marked, the newest."""
@@ -119,12 +119,10 @@ def select(reader: StoreReader, metrics: str | None, patterns: Sequence[str], sp
             continue
         several = True
         matching = [
-            each.name
-            for each in reader.objects(text, gone=True)
-            if each.name.kind in KINDS and each.first_ts <= span.until and (each.gone or span.until) >= span.since
+            each.name for each in reader.objects(text, gone=True) if each.name.kind in KINDS and was_there(each, span)
         ]
         if not matching:
-            _refuse_pattern(reader, text)
+            refuse_pattern(reader, text)
         for name in matching:
             names.setdefault(name, False)
     kinds = dict.fromkeys(name.kind for name in names)
@@ -160,8 +158,15 @@ def _is_pattern(reader: StoreReader, text: str) -> bool:
     return name.kind not in KINDS or not reader.has(name)
 
 
-def _refuse_pattern(reader: StoreReader, text: str) -> None:
-    """Raises Failure: a kind that there is not, else the names that are nearest."""
+def was_there(stored: StoredObject, span: TimeRange) -> bool:
+    """Whether an object was there at some moment of a time."""
+    return stored.first_ts <= span.until and (stored.gone or span.until) >= span.since
+
+
+def refuse_pattern(reader: StoreReader, text: str) -> NoReturn:
+    """Raises Failure for a pattern that no object matches: a kind that there is not, else the names that are nearest; and
+    StoreError.
+    """
     kind = (*text.split("/"), "")[1]
     if kind and kind not in KINDS and _WILD.isdisjoint(kind):
         raise Failure(
