@@ -22,14 +22,15 @@ from mqvitals_agent.commandline.arguments import (
     reading_zone,
 )
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
-from mqvitals_agent.commandline.output import line_width, show, write_whole
+from mqvitals_agent.commandline.output import line_width, say, show, write_whole
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.chart import TimeRange
+    from mqvitals_agent.text.svg import Drawing
     from mqvitals_agent.view.figures.buckets import Parts
     from mqvitals_agent.view.history.trend_comparison import ComparedTrend
     from mqvitals_agent.view.history.trend_forecast import FigureForecast
@@ -75,7 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="lines of at,value (of a counter: at,value,per_second; of several object,metric before them); absent values"
         " are empty",
     )
-    form.add_argument("--svg", metavar="FILE", help="write the charts to FILE too")
+    form.add_argument("--svg", metavar="FILE", help="write the charts to a new file too")
+    parser.add_argument("--force", action="store_true", help="with --svg: replace FILE where it is there")
     begin = parser.add_mutually_exclusive_group()
     begin.add_argument(
         "--last", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1h; of a replay everything)"
@@ -178,7 +180,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_options(arguments: argparse.Namespace) -> None:
-    """Raises Failure for options that do not go together."""
+    """Raises Failure for options that do not go together, and for a file that is there and is not to be replaced."""
+    from mqvitals_agent.commandline.table_files import refuse_existing
+
     if arguments.top is None and arguments.by is not None:
         raise Failure("--by is about the table of --top", hint=f"write --top 10 --by {arguments.by}")
     if arguments.top is not None and arguments.top < 1:
@@ -187,6 +191,11 @@ def _refuse_options(arguments: argparse.Namespace) -> None:
         raise Failure("--top is about the whole time, --every about its parts", hint="leave one of them out")
     if arguments.svg is not None and arguments.top is not None:
         raise Failure("--svg holds charts, and --top is a table", hint="leave one of them out")
+    if arguments.force and arguments.svg is None:
+        raise Failure("--force is about a file", hint="name it with --svg FILE")
+    if arguments.svg is not None and not arguments.force:
+        # Before anything is read.
+        refuse_existing(Path(arguments.svg))
     if arguments.limit is not None and not arguments.forecast:
         raise Failure("--limit is about --forecast", hint=f"write --forecast --limit {arguments.limit:g}")
     if arguments.forecast and (arguments.top is not None or arguments.compare is not None):
@@ -226,7 +235,7 @@ def _print_comparison(
 ) -> None:
     """Print the series beside those of an earlier day. Raises StoreError, and Failure for a day that cannot be read."""
     from mqvitals_agent.text.figure import shown_zone
-    from mqvitals_agent.view.history.several_trends import several_json, svg_text
+    from mqvitals_agent.view.history.several_trends import several_json
     from mqvitals_agent.view.history.trend_chart import MOST_CHARTS
     from mqvitals_agent.view.history.trend_comparison import (
         compared,
@@ -272,7 +281,21 @@ def _print_comparison(
         lines = [] if at is None else [as_of_words(at, now_ms())]
         show([*lines, *comparison_text(found, *_size(arguments))])
         if arguments.svg is not None:
-            write_whole(Path(arguments.svg), svg_text(comparison_drawings(found)))
+            _write_svg(list(comparison_drawings(found)), arguments)
+
+
+def _write_svg(charts: Sequence[Drawing], arguments: argparse.Namespace) -> None:
+    """Write the file of ``--svg``, and say so. Raises Failure."""
+    from mqvitals_agent.commandline.table_files import refuse_existing
+    from mqvitals_agent.text.figure import counted
+    from mqvitals_agent.view.history.several_trends import svg_text
+
+    target = Path(arguments.svg)
+    if not arguments.force:
+        # It may have come there while the store was read.
+        refuse_existing(target)
+    write_whole(target, svg_text(charts))
+    say(f"wrote {counted(len(charts), 'chart')} to {target}")
 
 
 def _size(arguments: argparse.Namespace) -> tuple[int, int]:
@@ -333,14 +356,14 @@ def _text(
     reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None, arguments: argparse.Namespace
 ) -> list[str]:
     """The charts with their figures in words. Raises StoreError, and Failure for too many."""
-    from mqvitals_agent.view.history.several_trends import charts_of, charts_text, drawings, svg_text
+    from mqvitals_agent.view.history.several_trends import charts_of, charts_text, drawings
     from mqvitals_agent.view.history.trend_report import trend_text
     from mqvitals_agent.view.history.trend_selection import read_told_trend
 
     size = _size(arguments)
     charts = [[read_told_trend(reader, *each, span, parts) for each in chart] for chart in charts_of(chosen)]
     if arguments.svg is not None:
-        write_whole(Path(arguments.svg), svg_text(drawings(charts)))
+        _write_svg(list(drawings(charts)), arguments)
     return list(charts_text(charts, *size)) if chosen.several else trend_text(charts[0][0], *size)
 
 

@@ -484,14 +484,30 @@ def test_mistakes_with_forecasts(
 
 
 def test_charts_as_a_file(two_days: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--svg writes the charts beside what is printed; a file that cannot be written is a sentence."""
+    """--svg writes the charts beside what is printed and says so; a file that is there stays without --force, and one that
+    cannot be written is a sentence.
+    """
     file = tmp_path / "chart.svg"
     command = ["trend", "depth", "QM01/queue/PAY.IN", "--store", str(two_days), "--svg"]
     assert main([*command, str(file)]) == 0
-    assert "last 123 msgs" in capsys.readouterr().out
-    assert "PAY.IN" in file.read_text("utf-8")
-    assert main([*command, str(file), "--from", "2026-11-21T00:00Z", "--compare", "yesterday"]) == 0
+    printed = capsys.readouterr()
+    assert "last 123 msgs" in printed.out
+    assert f"wrote 1 chart to {file}" in "".join(printed.err.splitlines())
+    first = file.read_text("utf-8")
+    assert "PAY.IN" in first
+    earlier = [*command, str(file), "--from", "2026-11-21T00:00Z", "--compare", "yesterday"]
+    for again in ([*command, str(file)], earlier):
+        assert main(again) == 2
+        refused = capsys.readouterr()
+        assert "is there already" in refused.err
+        assert "--force" in refused.err
+        assert not refused.out
+    assert file.read_text("utf-8") == first
+    assert main([*earlier, "--force"]) == 0
+    assert "wrote 1 chart to" in capsys.readouterr().err
     assert "yesterday, 2026-11-20" in file.read_text("utf-8")
+    assert main([*command[:-1], "--force"]) == 2
+    assert "--force is about a file" in capsys.readouterr().err
     assert main([*command, str(tmp_path / "nowhere" / "chart.svg")]) == 2
     assert "cannot be written" in capsys.readouterr().err
     assert main([*command, str(file), "--top", "1"]) == 2
