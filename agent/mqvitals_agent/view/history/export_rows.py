@@ -16,6 +16,7 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.figures.buckets import Parts
 from mqvitals_agent.view.figures.trend import Trend, trend_of, unit_of
 from mqvitals_agent.view.history.trend_hours import seam_of, with_hours
+from mqvitals_agent.view.history.trend_report import shown_value
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
@@ -76,7 +77,7 @@ def _column(metric: Metric, wanted: Slice) -> FileColumn:
 
 def export_rows(reader: StoreReader, wanted: Slice, progress: ShowProgress) -> Iterator[tuple[FileCell, ...]]:
     """The rows, day by day, in a day object by object, and of an object in order of time. Raises StoreError."""
-    named = [_words(each, codes=wanted.codes) for each in wanted.metrics]
+    named = [_words(each, wanted) for each in wanted.metrics]
     done = 0.0
     seams = _seams(reader, wanted)
     for window in _windows(wanted, frozenset(seams.values())):
@@ -188,9 +189,11 @@ def _samples(found: Sequence[Series]) -> Iterator[_Row]:
         yield _Row(ts, (sources[source], interval), values)
 
 
-def _words(metric: Metric, *, codes: bool) -> Callable[[float], FileCell]:
-    """How a value of a metric is written."""
-    if metric.type is not MetricType.STATE or codes:
+def _words(metric: Metric, wanted: Slice) -> Callable[[float], FileCell]:
+    """How a value of a metric is written: of a sample as it is, of a part as a trend shows it."""
+    if metric.type is not MetricType.STATE and wanted.parts is not None:
+        return lambda value: shown_value(value, metric)
+    if metric.type is not MetricType.STATE or wanted.codes:
         return lambda value: value
     words = {number: word for word, number in reversed(list(metric.values.items()))}
     return lambda value: words.get(int(value), str(value))

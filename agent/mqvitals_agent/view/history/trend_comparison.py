@@ -222,9 +222,8 @@ def comparison_csv(found: Iterable[ComparedTrend], *, parts: bool) -> Iterator[s
 
 def _fields(value: float | None, before: float | None, view: Trend) -> Iterator[str]:
     cells = (value, before, _difference(value, before))
-    for shown in (shown_value(cell, view) for cell in cells):
-        # What rounds to nothing is 0.0, without the sign that it had.
-        yield "" if shown is None else str(shown or abs(shown))
+    for shown in (shown_value(cell, view.metric) for cell in cells):
+        yield "" if shown is None else str(shown)
 
 
 def _difference(value: float | None, before: float | None) -> float | None:

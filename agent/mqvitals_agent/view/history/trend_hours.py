@@ -85,7 +85,9 @@ def _value(hours: Sequence[MetricHour], aggregate: Aggregate, metric: Metric) ->
 
 
 def figure_of_hours(whole: MetricHour, aggregate: Aggregate, metric: Metric) -> float | None:
-    """A figure that hours know (``tells``) of one hour, or of several together; None: there is no mean."""
+    """A figure that hours know (``tells``) of one hour, or of several together; None: nothing is covered, so that there is
+    no mean, and no sum of what did not increase.
+    """
     counter = metric.type is MetricType.COUNTER
     mean = whole.mean
     found: Mapping[Aggregate, float | None] = {
@@ -93,6 +95,6 @@ def figure_of_hours(whole: MetricHour, aggregate: Aggregate, metric: Metric) -> 
         Aggregate.MIN: whole.lowest,
         Aggregate.MAX: whole.highest,
         Aggregate.LAST: whole.last,
-        Aggregate.SUM: whole.total,
+        Aggregate.SUM: whole.total if whole.total or whole.covered_ms else None,
     }
     return found[aggregate]

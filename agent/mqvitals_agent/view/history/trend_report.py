@@ -81,7 +81,7 @@ def _bucket_json(view: Trend) -> dict[str, Any]:
         **({"damaged": [stamp(hour) for hour in view.damaged]} if view.damaged else {}),
         **({"restarts": [stamp(ts) for ts in view.restarts]} if view.restarts else {}),
         **({"alerts": [_alert_json(each) for each in view.alerts]} if view.alerts else {}),
-        "points": [[stamp(ts), shown_value(value, view)] for ts, value in view.points],
+        "points": [[stamp(ts), shown_value(value, view.metric)] for ts, value in view.points],
         "covered_s": [(ms or 0) / 1000 for ms in view.intervals],
     }
 
@@ -107,10 +107,13 @@ def alert_lines(view: Trend, width: int) -> Iterator[str]:
         yield f"{len(view.alerts) - _MOST_ALERTS:,} earlier alerts"
 
 
-def shown_value(value: float | None, view: Trend) -> int | float | None:
-    """A value that a chart shows, for programs."""
-    found = _plain(value, view.metric)
-    return round(found, _RATE_DIGITS) if isinstance(found, float) else found
+def shown_value(value: float | None, metric: Metric) -> int | float | None:
+    """A figure of a metric as programs get it, such as one of a part of the time: rounded, whole numbers stay whole; None
+    where it is not finite.
+    """
+    found = _plain(value, metric)
+    # What rounds to nothing is 0.0, without the sign that it had.
+    return round(found, _RATE_DIGITS) or 0.0 if isinstance(found, float) else found
 
 
 def trend_csv(view: Trend) -> Iterator[str]:
@@ -126,7 +129,7 @@ def csv_rows(view: Trend) -> Iterator[tuple[str, ...]]:
     """The fields of each point: when, the value, and of a counter the rate; of a part of the time the seconds with data."""
     if view.every_ms:
         for (ts, value), ms in zip(view.points, view.intervals, strict=True):
-            yield stamp(ts), _field(shown_value(value, view)), str((ms or 0) / 1000)
+            yield stamp(ts), _field(shown_value(value, view.metric)), str((ms or 0) / 1000)
         return
     rates = charted_points(view.points, view.intervals, view.metric) if _is_counter(view) else ()
     for place, (ts, value) in enumerate(view.points):

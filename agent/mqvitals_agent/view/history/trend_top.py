@@ -160,7 +160,7 @@ def top_json(found: Iterable[TopList]) -> dict[str, Any]:
                 "without_value": each.without,
                 **({"by_hours": True} if each.by_hours else {}),
                 "objects": [
-                    {"object": str(row.view.object), "value": shown_value(row.value, row.view), **_when(row)}
+                    {"object": str(row.view.object), "value": shown_value(row.value, row.view.metric), **_when(row)}
                     for row in each.rows
                 ],
             }
@@ -178,7 +178,7 @@ def top_csv(found: Iterable[TopList]) -> Iterator[str]:
     yield CSV_HEADER
     for each in found:
         for row in each.rows:
-            value = shown_value(row.value, row.view)
+            value = shown_value(row.value, row.view.metric)
             when = _when(row)
             cells = ("" if value is None else value, when.get("at", ""), when.get("covered_s", ""))
             yield ",".join(map(str, (csv_cell(str(row.view.object)), each.metric.name, each.by.value, *cells)))

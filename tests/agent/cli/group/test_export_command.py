@@ -84,6 +84,24 @@ def test_parts_of_the_time(make_store: MakeStore, capsys: pytest.CaptureFixture[
     assert "source" not in sums[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "metric", "agg"),
+    [(CHANNEL, "bytes_sent", "sum"), (CHANNEL, "bytes_sent", "avg"), ("QM01/page_set/4", "used_pct", "avg")],
+)
+def test_parts_are_written_as_a_trend_writes_them(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], name: str, metric: str, agg: str
+) -> None:
+    """To the same digit: what of an interval lies in a part has not as many as a computer calculates with."""
+    store = make_store()
+    span = ["--from", "12:00", "--to", "2026-11-20T12:00:50Z", "--every", "15s", "--agg", agg]
+    rows = table(export(capsys, store, name, "--metrics", metric, *span))
+    assert main(["trend", metric, name, "--store", str(store), "--csv", *span]) == 0
+    shown = table(capsys.readouterr().out)
+    assert [(row["at"], row[metric]) for row in rows] == [(row["at"], row["value"]) for row in shown]
+    assert any(row[metric] for row in rows)
+    assert all(len(row[metric].partition(".")[2]) <= 6 for row in rows)
+
+
 def test_a_long_time_is_read_in_pieces(
     make_store: MakeStore, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

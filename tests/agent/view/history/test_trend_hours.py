@@ -22,7 +22,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.figures.buckets import Parts
 from mqvitals_agent.view.figures.trend import Aggregate, Trend
-from mqvitals_agent.view.history.trend_hours import HOUR_MS, tells, with_hours
+from mqvitals_agent.view.history.trend_hours import HOUR_MS, figure_of_hours, tells, with_hours
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS, metric
@@ -230,3 +230,11 @@ def test_which_figures_hours_know() -> None:
     depth, puts = metric("queue", "depth"), metric("queue", "puts")
     assert [each for each in Aggregate if not tells(each, depth)] == [Aggregate.P95]
     assert [each for each in Aggregate if tells(each, puts)] == [Aggregate.AVG, Aggregate.SUM]
+
+
+def test_a_sum_of_nothing_is_absent() -> None:
+    """What did not increase in any time has no sum; what did not in a time that is known has 0."""
+    puts = metric("queue", "puts")
+    assert figure_of_hours(MetricHour(1, 0, 0, 0.0, 0, 0), Aggregate.SUM, puts) is None
+    assert figure_of_hours(MetricHour(1, 0, 0, 0, 60_000, 0), Aggregate.SUM, puts) == 0
+    assert figure_of_hours(MetricHour(1, 7, 7, 7, 0, 7), Aggregate.SUM, puts) == 7

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -15,7 +17,7 @@ from mqvitals_agent.text.chart_lines import chart_lines
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.figures.trend import Trend, gap_spans, unit_of
 from mqvitals_agent.view.history.trend_chart import chart_of
-from mqvitals_agent.view.history.trend_report import trend_csv, trend_json, trend_text
+from mqvitals_agent.view.history.trend_report import shown_value, trend_csv, trend_json, trend_text
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 
@@ -36,6 +38,24 @@ def test_json() -> None:
         '{"metric": "depth", "object": "QM01/queue/X", "unit": "messages", "points": '
         '[["2026-11-20T12:00:00.000Z", 3], ["2026-11-20T12:00:10.000Z", null], ["2026-11-20T12:00:20.000Z", 5]]}'
     )
+
+
+@given(st.floats() | st.integers(), st.sampled_from([("queue", "depth", 6), ("page_set", "used_pct", 2)]))
+def test_a_figure_for_programs(value: float, of: tuple[str, str, int]) -> None:
+    """It has few decimals and is near the value; 0.0 has no sign, whole numbers are as they were."""
+    kind, name, digits = of
+    shown = shown_value(value, metric(kind, name))
+    if not math.isfinite(value):
+        assert shown is None
+        return
+    assert shown is not None
+    assert type(shown) is type(value)
+    if isinstance(value, int):
+        assert shown == value
+        return
+    assert math.isclose(shown, value, rel_tol=1e-15, abs_tol=0.5000001 * 10**-digits)
+    assert abs(value) > 1e9 or -int(Decimal(str(shown)).as_tuple().exponent) <= max(digits, 1)
+    assert str(shown) != "-0.0"
 
 
 def test_json_numbers() -> None:
