@@ -264,7 +264,6 @@ def span_argument(reader: StoreReader, arguments: argparse.Namespace, usual: str
     """The time that ``--last``, ``--from`` and ``--to`` give. Raises Failure for one that cannot be read, or ends before
     it begins."""
     from mqvitals_agent.text.chart import TimeRange
-    from mqvitals_agent.text.figure import moment, zone_name
 
     if arguments.last is not None and arguments.begin is not None:
         raise Failure("--last and --from both say where to begin", hint="give one of them")
@@ -280,9 +279,19 @@ def span_argument(reader: StoreReader, arguments: argparse.Namespace, usual: str
     else:
         since = max(until - duration_argument("--last", arguments.last or usual), 0)
     if since >= until:
-        words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
-        raise Failure(f"the time range {words}")
+        raise ends_too_early(since, until)
     return TimeRange(since, until)
+
+
+def ends_too_early(since: int, until: int) -> Failure:
+    """The refusal of a time range (ms UTC) that ends before it begins, with what to do."""
+    from mqvitals_agent.text.figure import moment, zone_name
+
+    words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
+    return Failure(
+        f"the time range {words}",
+        hint="begin earlier or end later; a time of day alone is the last one that has passed: write its date too",
+    )
 
 
 def later_moment_argument(option: str, text: str, zone: Callable[[], tzinfo], now: int) -> int:

@@ -16,6 +16,7 @@ from mqvitals_agent.commandline.arguments import (
     add_zone_argument,
     duration,
     duration_argument,
+    ends_too_early,
     moment_argument,
     now_ms,
     now_of,
@@ -370,7 +371,6 @@ def _text(
 def _span(reader: StoreReader, arguments: argparse.Namespace) -> TimeRange:
     """The time that is asked for. Raises StoreError; Failure for a time that cannot be read."""
     from mqvitals_agent.text.chart import TimeRange
-    from mqvitals_agent.text.figure import moment, zone_name
 
     back = "--since" if arguments.since else "--last"
     length = arguments.since or arguments.last
@@ -387,6 +387,5 @@ def _span(reader: StoreReader, arguments: argparse.Namespace) -> TimeRange:
     else:
         since = min(first, until) if meta.ended else until - HOUR_MS
     if since > until:
-        words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
-        raise Failure(f"the time range {words}")
+        raise ends_too_early(since, until)
     return TimeRange(since, until)

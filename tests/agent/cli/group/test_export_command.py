@@ -205,6 +205,11 @@ def test_nothing_is_left_where_it_fails(make_store: MakeStore, tmp_path: Path, m
         ([POOL, "--agg", "max"], "--agg is about the parts of --every", ""),
         ([CHANNEL, "--every", "1m", "--agg", "max", "--metrics", "status"], "status is a state", ""),
         ([POOL, "--last", "1h", "--from", "12:00"], "--last and --from", ""),
+        (
+            [POOL, "--from", "2026-11-20 12:00", "--to", "2026-11-20 11:00"],
+            "before it begins",
+            "begin earlier or end later",
+        ),
         ([POOL, "-o", "table.xls"], "the ending of 'table.xls' names no form", "--format"),
         ([POOL, "-o", "/nowhere/table.csv"], "/nowhere/table.csv cannot be written", ""),
         ([POOL, "--force"], "--force is about a file", "--out"),

@@ -159,7 +159,7 @@ def test_hostile_object(make_store: MakeStore, capsys: pytest.CaptureFixture[str
             "--since and --from",
             "",
         ),
-        (["free_pct", "QM01/buffer_pool/3", "--from", "2027-11-20T12:00:00Z"], "before it begins", ""),
+        (["free_pct", "QM01/buffer_pool/3", "--from", "2027-11-20T12:00:00Z"], "before it begins", "begin earlier"),
     ],
 )
 def test_mistakes(
