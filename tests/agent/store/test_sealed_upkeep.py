@@ -17,6 +17,7 @@ from mqvitals_agent.store.file.page_counts import table_sizes
 from mqvitals_agent.store.file.store_info import read_info
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_agent.store.rows.sealed.roller import Roller
+from mqvitals_agent.store.rows.sealed.rollup_rows import RollupReader
 from mqvitals_agent.store.writer import Store
 
 NOW = at(70)
@@ -115,7 +116,7 @@ def test_pruning_makes_hours_of_what_goes(path: Path, make: Any, capsys: pytest.
     before = held(path)
     words = ["store", "prune", str(path), "--before", "2024-10-06T00:30:00Z"]
     assert main([*words, "--dry-run"]) == 0
-    assert "chunk 72" in capsys.readouterr().err
+    assert "72 sealed hours of objects" in capsys.readouterr().err
     assert main(words) == 0
     assert held(path) == {key: row for key, row in before.items() if key[3] >= at(48.5) - HOUR / 2}
     days = [(BEGAN // DAY,), (BEGAN // DAY + 1,)]
@@ -172,3 +173,98 @@ def test_what_sealed_and_rolled_up_hours_take(
     told = " ".join(capsys.readouterr().out.split())
     assert "sealed: 1,716 hours of objects, from 2024-10-04 02:00:00 UTC to 2024-10-07 08:00:00 UTC" in told
     assert "hours: 3 days from 2024-10-04 00:00:00 UTC" in told
+
+
+@pytest.fixture
+def rolled(path: Path, make: Any) -> Path:
+    """Three days of two queues and the log that are rolled up."""
+    with Store.open(path, kinds=make.kinds, created=BEGAN) as store:
+        fill(make, store, range(2, 80))
+        seal_all(store, at(76))
+    roll(path, make)
+    return path
+
+
+def roll(path: Path, make: Any) -> None:
+    with Store.open(path, kinds=make.kinds, created=BEGAN) as store, store.database.writing() as connection:
+        for _ in Roller(store.tables).round(connection, at(76) + 3 * HOUR):
+            pass
+
+
+_OF_A = "(SELECT id FROM object WHERE name = 'A')"
+_DAY = BEGAN // DAY + 1
+_HOURS = """SELECT m.kind, m.metric, r.day, r.object_id, r.source, r.data FROM rollup AS r
+    JOIN rollup_metric AS m ON m.id = r.metric ORDER BY 1, 2, 3, 4, 5"""
+LATE = at(90)
+
+
+def where(metric: str, day: int = _DAY) -> str:
+    of = f"(SELECT id FROM rollup_metric WHERE kind = 'queue' AND metric = '{metric}')"
+    return f"WHERE metric = {of} AND day = {day} AND object_id = {_OF_A} AND source = 1"
+
+
+@pytest.mark.parametrize(
+    ("statement", "metric", "why"),
+    [
+        (f"UPDATE rollup SET data = x'0705' {where('depth')}", "depth", "the hours of a day are damaged"),
+        (f"UPDATE rollup SET data = substr(data, 1, length(data) - 1) {where('depth')}", "depth", "are damaged"),
+        (f"UPDATE rollup SET data = x'0705' {where('')}", "", "the hours of a day are damaged"),
+        (f"UPDATE rollup SET data = x'' {where('')}", "", "which hours they cover is missing"),
+        (f"DELETE FROM rollup {where('')}", "", "which hours they cover is missing"),
+    ],
+)
+def test_damaged_rolled_up_hours_are_told_and_made_again(
+    rolled: Path, make: Any, capsys: pytest.CaptureFixture[str], statement: str, metric: str, why: str
+) -> None:
+    """By object, metric and day; a repair deletes them alone, and the day is rolled up again as it was."""
+    assert check(rolled, LATE).good
+    before = rows(rolled, _HOURS)
+    change(rolled, statement)
+    found = check(rolled, LATE).rolled.damaged
+    assert {(each.day, each.object, why in each.why) for each in found} == {(_DAY, make.queue("A"), True)}
+    assert metric in {each.metric for each in found}
+    assert main(["store", "check", str(rolled)]) == 1
+    of = f"{metric} of {make.queue('A')}" if metric else str(make.queue("A"))
+    assert f"damaged: the rolled-up hours of {of} of the day 2024-10-05 (UTC): " in capsys.readouterr().out
+    assert repair(rolled, LATE)[1].good
+    left = rows(rolled, _HOURS)
+    lost = set(before) - set(left)
+    assert set(left) < set(before)
+    assert {(kind, day, source) for kind, _, day, _, source, _ in lost} == {("queue", _DAY, 1)}
+    if len(found) == 1 and metric:
+        assert {name for _, name, *_ in lost} == {metric}
+    assert rows(rolled, "SELECT day FROM rolled WHERE kind = 'queue'") == [(_DAY - 1,)]
+    assert rows(rolled, "SELECT day FROM rolled WHERE kind = 'log'") == [(_DAY + 1,)]
+    roll(rolled, make)
+    assert rows(rolled, _HOURS) == before
+    assert check(rolled, LATE).good
+
+
+def test_hours_whose_samples_are_gone_are_not_made_again(rolled: Path, make: Any) -> None:
+    """What else is known of their day stays, and so do the days after it."""
+    change(rolled, "DELETE FROM chunk WHERE id < ?", ChunkKey((_DAY + 1) * 24 + 1, 0, 0).id)
+    change(rolled, f"UPDATE rollup SET data = x'0705' {where('depth')}")
+    readable = set(rows(rolled, _HOURS)) - set(
+        rows(rolled, _HOURS.replace("ORDER BY", "WHERE data = x'0705' ORDER BY"))
+    )
+    assert repair(rolled, LATE)[1].good
+    assert rows(rolled, "SELECT day FROM rolled WHERE kind = 'queue'") == [(_DAY + 1,)]
+    roll(rolled, make)
+    assert set(rows(rolled, _HOURS)) == readable
+
+
+def test_of_a_day_that_is_partly_gone_the_rest_is_made_again(rolled: Path, make: Any) -> None:
+    """Hours whose samples are gone keep what the other metrics came to."""
+    before = rows(rolled, _HOURS)
+    change(rolled, "DELETE FROM chunk WHERE id < ?", ChunkKey(_DAY * 24 + 12, 0, 0).id)
+    change(rolled, f"UPDATE rollup SET data = x'0705' {where('depth')}")
+    assert repair(rolled, LATE)[1].good
+    roll(rolled, make)
+    assert check(rolled, LATE).good
+    with closing(sqlite3.connect(rolled)) as connection:
+        (number,) = connection.execute(f"SELECT {_OF_A}").fetchone()
+        found = RollupReader().of_object(connection, "queue", ("depth", "puts"), number, 1, (_DAY,))[_DAY]
+    assert len(found["puts"].hours()) == 24
+    assert min(found["depth"].hours()) >= 11
+    assert len(found["depth"].hours()) >= 12
+    assert len(rows(rolled, _HOURS)) == len(before)

@@ -6,20 +6,24 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from mqvitals_agent.cli.store.words import table_words
 from mqvitals_agent.commandline.arguments import add_quiet_argument, now_ms
 from mqvitals_agent.errors import ExitCode
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.file.check import IntegrityReport
     from mqvitals_agent.store.file.chunk_check import ChunkCheck
+    from mqvitals_agent.store.file.rollup_check import RollupCheck
 
 _MOST_DAMAGED: Final = 20
+_DAYS: Final = 2_900_000
+"""From 1970 to the end of the calendar, nearly."""
 
 _CHECK = """\
 Checks the whole file of a store: SQLite's integrity check; triggers, views, indexes and tables that mqvitals does not
-create; rows dated outside any calendar or more than a day ahead of the clock; sealed hours that cannot be read. It may run
-beside an agent. Exit code 0 when no problem is found, 1 when one is. --repair copies the store to a file beside it, then drops
-such objects, rows and hours; no agent may be writing the store then. A file that SQLite reports as damaged is not repaired.
+create; rows dated outside any calendar or more than a day ahead of the clock; sealed and rolled-up hours that cannot be
+read. It may run beside an agent. Exit code 0 when no problem is found, 1 when one is. --repair copies the store to a file
+beside it, then drops such objects, rows and hours, of which the agent makes again what samples are kept for; no agent may be writing the store then. A file that SQLite reports as damaged is not repaired.
 """
 
 
@@ -63,8 +67,9 @@ def _lines(found: IntegrityReport) -> list[str]:
     lines += _counts("dated outside any calendar", found.impossible)
     lines += _counts("dated more than a day ahead of the clock", found.ahead)
     lines += _sealed(found.sealed)
+    lines += _rolled(found.rolled)
     if found.rows:
-        lines.append("rows: " + ", ".join(f"{table} {count:,}" for table, count in found.rows.items()))
+        lines.append("rows: " + ", ".join(table_words(*each) for each in found.rows.items()))
     return [*lines, "nothing is wrong"] if found.good else lines
 
 
@@ -80,5 +85,18 @@ def _sealed(found: ChunkCheck) -> Iterator[str]:
         yield f"sealed: {found.chunks:,} hours of objects read, with {found.samples:,} samples"
 
 
+def _rolled(found: RollupCheck) -> Iterator[str]:
+    from datetime import date, timedelta
+
+    for each in found.damaged[:_MOST_DAMAGED]:
+        name = "an object that is not there" if each.object is None else str(each.object)
+        of = f"{each.metric} of {name}" if each.metric else name
+        # The number of a day may be damaged as well.
+        day = str(date(1970, 1, 1) + timedelta(each.day)) if 0 <= each.day < _DAYS else f"number {each.day}"
+        yield f"damaged: the rolled-up hours of {of} of the day {day} (UTC): {each.why}"
+    if len(found.damaged) > _MOST_DAMAGED:
+        yield f"damaged: {len(found.damaged) - _MOST_DAMAGED:,} further days of rolled-up hours"
+
+
 def _counts(what: str, rows: Mapping[str, int]) -> list[str]:
-    return [f"{table}: {count:,} row{'' if count == 1 else 's'} {what}" for table, count in sorted(rows.items())]
+    return [f"{table_words(table, count)} {what}" for table, count in sorted(rows.items())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from mqvitals_agent.cli.store.words import table_words
 from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
@@ -65,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.dry_run and (holder := writer_of(path)) is not None:
         raise Failure(f"process {holder} is writing the store {path}", hint="stop the agent first: or set store.keep")
     rows = expired(path, before, hours=arguments.hours)
-    named = ", ".join(f"{table} {count:,}" for table, count in rows.items()) or "nothing"
+    named = ", ".join(table_words(*each) for each in rows.items()) or "nothing"
     say(f"older than {moment(before)} {zone_name(before)}: {named}")
     if arguments.dry_run:
         return ExitCode.DONE

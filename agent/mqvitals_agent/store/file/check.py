@@ -20,6 +20,7 @@ from mqvitals_agent.store.file.integrity import (
     drop_invalid_times,
 )
 from mqvitals_agent.store.file.long_work import LongWork, copy_pages, count_rows, find_damage
+from mqvitals_agent.store.file.rollup_check import RollupCheck, check_rollups, drop_rollups
 from mqvitals_agent.store.file.schema import ForeignObject, foreign_objects, open_as_it_is
 from mqvitals_agent.store.file.store_file import WriterLock
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, KindTables, tables_of
@@ -32,7 +33,7 @@ AHEAD_MS = 86_400_000
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
     """What was found: rows by table, what SQLite says is wrong, what mqvitals does not make, rows by table with wrong
-    times, and sealed hours that cannot be read.
+    times, and sealed and rolled-up hours that cannot be read.
 
     ``impossible`` are outside any calendar, ``ahead`` more than a day ahead of the clock.
     """
@@ -43,11 +44,13 @@ class IntegrityReport:
     impossible: Mapping[str, int] = field(default_factory=dict)
     ahead: Mapping[str, int] = field(default_factory=dict)
     sealed: ChunkCheck = field(default_factory=ChunkCheck)
+    rolled: RollupCheck = field(default_factory=RollupCheck)
 
     @property
     def good(self) -> bool:
         """Whether nothing is wrong."""
-        return not (self.damage or self.strangers or self.impossible or self.ahead or self.sealed.damaged)
+        unreadable = self.sealed.damaged or self.rolled.damaged
+        return not (self.damage or self.strangers or self.impossible or self.ahead or unreadable)
 
 
 def check(path: Path, now: int, work: LongWork | None = None) -> IntegrityReport:
@@ -62,9 +65,8 @@ def check(path: Path, now: int, work: LongWork | None = None) -> IntegrityReport
 def repair(path: Path, now: int, work: LongWork | None = None) -> tuple[Path, IntegrityReport]:
     """Drop what cannot be kept; returns the copy that was made before, and what is still wrong.
 
-    What mqvitals does not make, rows with wrong times and chunks that cannot be read go; alerts that lie ahead stay, dated
-    ``now``. A file that
-    SQLite finds damaged is left as it is. Raises StoreError: another process writes it, there is no space for the
+    What mqvitals does not make, rows with wrong times and hours that cannot be read go; alerts that lie ahead stay, dated
+    ``now``. A file that SQLite finds damaged is left as it is. Raises StoreError: another process writes it, there is no space for the
     copy, it is no store.
     """
     lock = WriterLock(path)
@@ -113,7 +115,7 @@ def _look(path: Path, connection: sqlite3.Connection, now: int, work: LongWork) 
         with work.on(connection):
             impossible = count_invalid_times(connection, tables, deep=True)
             late = count_invalid_times(connection, tables, latest=now + AHEAD_MS, deep=True)
-        sealed = check_chunks(connection, work)
+        sealed, rolled = check_chunks(connection, work), check_rollups(connection, work)
         ahead = Counter({table: count - impossible[table] for table, count in late.items()})
     except (sqlite3.Error, *UNDECODABLE) as error:
         if work.stopped:
@@ -122,7 +124,7 @@ def _look(path: Path, connection: sqlite3.Connection, now: int, work: LongWork) 
             return IntegrityReport({}, (" ".join(str(error).split()),))
         raise store_error(path, error, "reading") from error
     counted = {name: count for name, count in rows.items() if count}
-    return IntegrityReport(counted, damage, found, +impossible, +ahead, sealed)
+    return IntegrityReport(counted, damage, found, +impossible, +ahead, sealed, rolled)
 
 
 def _existing_tables(connection: sqlite3.Connection) -> list[KindTables]:
@@ -157,5 +159,6 @@ def _drop(connection: sqlite3.Connection, found: IntegrityReport, now: int) -> N
     with transaction(connection):
         date_alerts_ahead(connection, now, now + AHEAD_MS)
         drop_chunks(connection, found.sealed.damaged)
+        drop_rollups(connection, found.rolled.damaged)
         drop_invalid_times(connection, _existing_tables(connection), latest=min(now + AHEAD_MS, LAST_MOMENT))
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
