@@ -99,7 +99,8 @@ def encode_day(
     """
     covers: dict[Cover, int] = {}
     found: dict[str, bytes] = {}
-    for name, hours in metrics.items():
+    # In order of the names: what is rolled up again from other pieces has the same bytes.
+    for name, hours in sorted(metrics.items()):
         if not hours:
             continue
         rows = [hours[hour] for hour in sorted(hours)]

@@ -64,12 +64,12 @@ def test_what_is_encoded_comes_back(rows: Rows, others: list[int], on_axis: bool
 
 @given(ROWS, ROWS)
 def test_two_together(older: Rows, newer: Rows) -> None:
-    """As if each row of the newer were written over that of the older of its time, where it has a value."""
+    """As if each row of the newer were written over that of the older of its time, where it has a value; the longer interval holds."""
     expected: Rows = dict(older)
     for at, (interval, polled, values) in newer.items():
         old_interval, old_polled, old_values = expected.get(at, (None, 0, {}))
         expected[at] = (
-            old_interval if interval is None else interval,
+            max((each for each in (old_interval, interval) if each is not None), default=None),
             max(polled, old_polled),
             {**old_values, **values},
         )

@@ -30,7 +30,7 @@ def test_days_come_back(metrics: dict[str, dict[int, MetricHour]]) -> None:
     covers, rows = encode_day(metrics)
     known = decode_covers(covers)
     found = {name: decode_day(known, data).hours() for name, data in rows.items()}
-    assert repr(found) == repr({name: dict(sorted(hours.items())) for name, hours in metrics.items() if hours})
+    assert repr(found) == repr({name: dict(sorted(hours.items())) for name, hours in sorted(metrics.items()) if hours})
 
 
 @given(DAYS, st.data())
