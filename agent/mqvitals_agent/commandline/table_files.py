@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Protocol
 
 from mqvitals_agent.errors import Failure
 
@@ -55,59 +55,51 @@ def form_of(path: Path) -> TableForm | None:
     return endings.get(path.suffix.lower())
 
 
-class TableWriter:
+class TableWriter(Protocol):
     """Writes rows of a table to an open stream, until ``end``.
 
     Rows have a cell for each column; numbers that are not finite are written as absent. Raises OSError.
     """
 
-    def __init__(self, columns: Sequence[FileColumn]) -> None:
-        self._columns = tuple(columns)
-
     def write(self, rows: Iterator[Sequence[FileCell]]) -> int:
         """Write these rows; returns how many they were."""
-        raise NotImplementedError
 
     def end(self) -> None:
         """Write what is left."""
 
 
-class _Lines(TableWriter):
+@dataclass(frozen=True, slots=True)
+class _Lines:
     """One line of text for each row."""
 
-    def __init__(self, columns: Sequence[FileColumn], stream: IO[str]) -> None:
-        super().__init__(columns)
-        self._stream = stream
+    stream: IO[str]
+    line: Callable[[Sequence[FileCell]], str]
 
     def write(self, rows: Iterator[Sequence[FileCell]]) -> int:
         count = 0
         for row in rows:
-            self._stream.write(self._line(row))
+            self.stream.write(self.line(row) + "\n")
             count += 1
         return count
 
-    def _line(self, row: Sequence[FileCell]) -> str:
-        raise NotImplementedError
+    def end(self) -> None:
+        """Each line is written already."""
 
 
-class _Csv(_Lines):
-    def __init__(self, columns: Sequence[FileColumn], stream: IO[str]) -> None:
-        super().__init__(columns, stream)
-        self._texts = [_csv_text(each) for each in columns]
-        stream.write(",".join(each.name for each in columns) + "\n")
-
-    def _line(self, row: Sequence[FileCell]) -> str:
-        return ",".join(text(cell) for text, cell in zip(self._texts, row, strict=True)) + "\n"
+def _csv(columns: Sequence[FileColumn], stream: IO[str]) -> TableWriter:
+    """With a first line of the columns' names."""
+    texts = [_csv_text(each) for each in columns]
+    stream.write(",".join(each.name for each in columns) + "\n")
+    return _Lines(stream, lambda row: ",".join(text(cell) for text, cell in zip(texts, row, strict=True)))
 
 
-class _JsonLines(_Lines):
-    def __init__(self, columns: Sequence[FileColumn], stream: IO[str]) -> None:
-        super().__init__(columns, stream)
-        self._encode = json.JSONEncoder().encode
+def _json_lines(columns: Sequence[FileColumn], stream: IO[str]) -> TableWriter:
+    encode = json.JSONEncoder().encode
 
-    def _line(self, row: Sequence[FileCell]) -> str:
-        cells = zip(self._columns, row, strict=True)
-        return self._encode({each.name: _json_value(each, cell) for each, cell in cells}) + "\n"
+    def line(row: Sequence[FileCell]) -> str:
+        return encode({each.name: _json_value(each, cell) for each, cell in zip(columns, row, strict=True)})
+
+    return _Lines(stream, line)
 
 
 def _csv_text(column: FileColumn) -> Callable[[FileCell], str]:
@@ -134,11 +126,11 @@ def _json_value(column: FileColumn, cell: FileCell) -> FileCell:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-class _Parquet(TableWriter):
+class _Parquet:
     """Times are UTC with ms; numbers are 64-bit floating point, which whole numbers up to 2^53 are exactly."""
 
     def __init__(self, columns: Sequence[FileColumn], stream: IO[bytes]) -> None:
-        super().__init__(columns)
+        self._columns = tuple(columns)
         self._arrow, parquet = _pyarrow()
         types = {
             CellType.TIME: self._arrow.timestamp("ms", tz="UTC"),
@@ -244,8 +236,8 @@ def _opened(path: Path, form: TableForm) -> IO[Any]:
 
 def _writer(columns: Sequence[FileColumn], form: TableForm, stream: IO[Any]) -> TableWriter:
     made: dict[TableForm, Callable[[Sequence[FileColumn], IO[Any]], TableWriter]] = {
-        TableForm.CSV: _Csv,
-        TableForm.JSONL: _JsonLines,
+        TableForm.CSV: _csv,
+        TableForm.JSONL: _json_lines,
         TableForm.PARQUET: _Parquet,
     }
     return made[form](columns, stream)
