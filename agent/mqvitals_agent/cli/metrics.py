@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from mqvitals_agent.errors import Failure
+from mqvitals_agent.openmetrics.names import sample_names
 from mqvitals_rules.vocabulary.markdown import GLUE, metric_facts, metrics_page
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -27,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default="",
         metavar="PATTERN",
-        help="part of a name (channel.xbatch), a name with * and ?, or an MQSC keyword, PCF parameter or SMF field",
+        help="part of a name (channel.xbatch), a name with * and ?, or an MQSC keyword, PCF parameter, SMF field or name in"
+        " Prometheus",
     )
     parser.add_argument("--kind", metavar="KIND", help="only metrics of this kind of object")
     form = parser.add_mutually_exclusive_group()
@@ -45,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         rows = [row(kind, metric) for kind, metrics in found for metric in metrics]
         print(json.dumps(rows, indent=2))
     elif arguments.markdown:
-        sys.stdout.write(metrics_page(kind for kind, _ in found))
+        sys.stdout.write(metrics_page((kind for kind, _ in found), sample_names))
     elif len(found) == 1 and len(found[0][1]) == 1:
         print("\n".join(_detail(found[0][0], found[0][1][0])))
     else:
@@ -64,6 +66,7 @@ def row(kind: Kind, metric: Metric) -> dict[str, str]:
         "smf": metric.smf,
         "mqsc": metric.mqsc,
         "meaning": metric.meaning,
+        "prometheus": " ".join(sample_names(kind, metric)),
     }
 
 
@@ -92,7 +95,7 @@ def _matches(kind: Kind, metric: Metric, pattern: str) -> bool:
     sources = f"{metric.mqsc} {metric.pcf} {metric.smf}".lower()
     for sign in "[]()+/":
         sources = sources.replace(sign, " ")
-    return wanted in sources.split()
+    return wanted in sources.split() or wanted in sample_names(kind, metric)
 
 
 def _hint(pattern: str) -> str:
@@ -118,7 +121,10 @@ def _table(kind: Kind, metrics: Sequence[Metric]) -> Iterator[str]:
 def _detail(kind: Kind, metric: Metric) -> Iterator[str]:
     """Everything about one metric."""
     yield f"{kind.name}.{metric.name}"
-    for fact, value in metric_facts(metric).items():
+    facts = {**metric_facts(metric), "exported": ", ".join(sample_names(kind, metric))}
+    for fact, value in facts.items():
+        if not value:
+            continue
         lines = _wrap(value, _WIDTH - 12)
         yield f"  {fact:8}  {lines[0]}"
         yield from (" " * 12 + line for line in lines[1:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType
 
@@ -43,6 +43,8 @@ figure (`_us`, `_s`, `_pct`, `_bytes`). Further endings:
 | state | one of a list of names, kept as MQ's number for it |
 | text | the newest value only, without history |
 
+The last column of the tables has the name that Prometheus knows a metric by, in base units ([prometheus.md](prometheus.md)).
+
 ## Absent values
 
 A value is present, or it is absent with a reason. Absent is never zero and never good; a rule that needs an absent value
@@ -82,12 +84,16 @@ _REASONS: Mapping[Absence, str] = {
 }
 
 
-def metrics_page(kinds: Iterable[Kind]) -> str:
+Exported = Callable[[Kind, Metric], Sequence[str]]
+"""The names under which Prometheus has a metric; none where it has it not."""
+
+
+def metrics_page(kinds: Iterable[Kind], exported: Exported) -> str:
     """The whole page for ``kinds``, ending with a line's end."""
     lines = [_INTRODUCTION + "| Reason | |\n|---|---|"]
     lines += [f"| {reason.value} | {meaning} |" for reason, meaning in _REASONS.items()]
     for kind in kinds:
-        lines += ["", *_section(kind)]
+        lines += ["", *_section(kind, exported)]
     return "\n".join(lines) + "\n"
 
 
@@ -134,7 +140,7 @@ def source_text(metric: Metric) -> str:
     return "; ".join(parts)
 
 
-def _section(kind: Kind) -> Iterator[str]:
+def _section(kind: Kind, exported: Exported) -> Iterator[str]:
     yield f"## {kind.name}"
     yield ""
     yield f"{_sentence(kind.meaning)} {_polled(kind)}"
@@ -142,10 +148,11 @@ def _section(kind: Kind) -> Iterator[str]:
         yield ""
         yield f"`{member} in {name}` stands for {', '.join(f'`{value}`' for value in values)}."
     yield ""
-    yield "| Metric | Type, unit | Meaning | Source |"
-    yield "|---|---|---|---|"
+    yield "| Metric | Type, unit | Meaning | Source | Prometheus |"
+    yield "|---|---|---|---|---|"
     for metric in kind.metrics:
-        yield f"| `{metric.name}` | {_type(metric)} | {_meaning(metric, kind)} | {source_text(metric)} |"
+        in_prometheus = ", ".join(f"`{name}`" for name in exported(kind, metric))
+        yield f"| `{metric.name}` | {_type(metric)} | {_meaning(metric, kind)} | {source_text(metric)} | {in_prometheus} |"
     states = _states(kind)
     if states:
         yield ""

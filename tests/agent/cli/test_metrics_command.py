@@ -8,14 +8,15 @@ from fnmatch import fnmatchcase
 import pytest
 
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.openmetrics.names import sample_names
 from mqvitals_rules.vocabulary.markdown import metrics_page
 from mqvitals_rules.vocabulary.tables import KINDS
 
-KEYS = ["kind", "name", "unit", "type", "pcf", "smf", "mqsc", "meaning"]
+KEYS = ["kind", "name", "unit", "type", "pcf", "smf", "mqsc", "meaning", "prometheus"]
 
 
 def test_json_lists_every_metric_with_the_same_keys(capsys: pytest.CaptureFixture[str]) -> None:
-    """--json is a list of all metrics of all kinds, each with eight keys of texts."""
+    """--json is a list of all metrics of all kinds, each with nine keys of texts."""
     assert main(["metrics", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [(row["kind"], row["name"]) for row in rows] == [
@@ -29,6 +30,7 @@ def test_json_lists_every_metric_with_the_same_keys(capsys: pytest.CaptureFixtur
     assert depth["pcf"] == "MQIA_CURRENT_Q_DEPTH"
     assert depth["mqsc"] == "CURDEPTH"
     assert depth["smf"] == "QQSTDPTH"
+    assert depth["prometheus"] == "ibmmq_queue_depth"
 
 
 def test_text_fits_eighty_columns_and_names_every_metric(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +90,7 @@ def test_a_single_metric_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> 
 def test_markdown_is_the_reference_page(capsys: pytest.CaptureFixture[str]) -> None:
     """--markdown writes docs/metrics.md, byte for byte."""
     assert main(["metrics", "--markdown"]) == 0
-    assert capsys.readouterr().out == metrics_page(KINDS.values())
+    assert capsys.readouterr().out == metrics_page(KINDS.values(), sample_names)
 
 
 @pytest.mark.parametrize(
@@ -117,3 +119,12 @@ def test_json_and_markdown_together_are_refused(capsys: pytest.CaptureFixture[st
         main(["metrics", "--json", "--markdown"])
     assert caught.value.code == 2
     assert "not allowed with" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["ibmmq_channel_status_squash", "IBMMQ_CHANNEL_STATUS"])
+def test_a_metric_is_found_by_its_name_in_prometheus(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever sees a series in a dashboard finds what it is."""
+    assert main(["metrics", name]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("channel.status\n")
+    assert "exported  ibmmq_channel_status, ibmmq_channel_status_squash" in out
