@@ -140,15 +140,15 @@ COMMANDS = (
     Command("rules", "rules: check, test, list, explain", "mqvitals_agent.cli.rules"),
     Command("review", "a report on the configuration", "mqvitals_agent.cli.group.review"),
     Command("plan", "what if: the documents' formulas as calculators", "mqvitals_agent.cli.plan.command"),
-    Command("metrics", "every metric, its unit, meaning and source", "mqvitals_agent.cli.metrics"),
+    Command("metrics", "every metric, its unit, meaning and source", "mqvitals_agent.cli.reference.metrics"),
     Command("store", "the store's file: info, check, backup, compact, prune", "mqvitals_agent.cli.store"),
     Command("config", "settings: init, check, show, schema", "mqvitals_agent.cli.config"),
     Command("doctor", "check the connections, and the permissions at each queue manager", "mqvitals_agent.cli.doctor"),
     Command("pcf", "PCF messages: decode", "mqvitals_agent.cli.recordings.pcf"),
     Command("smf", "SMF 115 and 116: dump, import, report", "mqvitals_agent.cli.smf"),
     Command("import", "what other commands of z/OS printed into a store: xcf, netstat", "mqvitals_agent.cli.imports"),
-    Command("help", "the pages of the documentation", "mqvitals_agent.cli.help_topic"),
-    Command("completion", "completion for bash or zsh", "mqvitals_agent.cli.completion"),
+    Command("help", "the pages of the documentation", "mqvitals_agent.cli.reference.help_topic"),
+    Command("completion", "completion for bash or zsh", "mqvitals_agent.cli.reference.completion"),
 )
 
 

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def topics() -> dict[str, Path]:
     """The pages by their names: those of the installed package, or of the sources that it runs from."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     for folder in (package / "docs", package.parents[1] / "docs"):
         found = {path.stem: path for path in sorted(folder.glob("*.md"))}
         if found:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.config import settings_rows
+from mqvitals_agent.cli.config.show import settings_rows
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.commandline.settings import settings_in_force
 from mqvitals_agent.errors import Failure

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.cli.help_topic import as_text, topics
+from mqvitals_agent.cli.reference.help_topic import as_text, topics
 from mqvitals_agent.commandline.runner import COMMANDS, main
 from mqvitals_agent.text.terminal import cells
 
-SOURCES = Path(__file__).parents[3]
+SOURCES = Path(__file__).parents[4]
 PAGE = """\
 <!-- made by
 a program -->

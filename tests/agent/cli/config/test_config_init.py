@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.config import Ask, add_init_arguments, run_init
+from mqvitals_agent.cli.config.init import Ask, add_arguments, run
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.errors import Failure
 from mqvitals_config.load import load_settings
@@ -17,8 +17,8 @@ from mqvitals_config.receivers.http import WebhookSettings
 def init(*words: str, ask: Ask | None = None) -> int:
     """Run ``config init`` as from a script, or with ``ask`` as in a terminal."""
     parser = argparse.ArgumentParser()
-    add_init_arguments(parser)
-    return run_init(parser.parse_args(words), ask)
+    add_arguments(parser)
+    return run(parser.parse_args(words), ask)
 
 
 def test_flags_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

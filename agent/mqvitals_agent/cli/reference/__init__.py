@@ -1,0 +1,1 @@
+"""Commands that look things up: metrics, pages of the documentation, completion."""
