@@ -34,6 +34,20 @@ CONNECTION_FAILURES = frozenset(
 )
 """Reasons of MQI calls after which only a new connection helps."""
 
+REFUSED_REASONS = frozenset({2035, 2063, 2217})
+"""Not authorized, security error, connection not authorized: RACF revokes a user id after a few wrong passwords."""
+REFUSED_MS = 300_000
+LONGEST_REFUSED_MS = 3_600_000
+
+
+def refused_wait_ms(failures: int) -> int:
+    """The wait after so many connections in a row (1 or more) were refused: 5, 10, 20 ... 60 minutes.
+
+    Only a person can correct that.
+    """
+    return min(REFUSED_MS << min(failures - 1, 16), LONGEST_REFUSED_MS)
+
+
 _OF_REASON = {
     0: Outcome.OK,
     2033: Outcome.INCOMPLETE,

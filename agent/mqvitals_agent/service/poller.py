@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mqvitals_agent.clock import Clock, with_timeout
-from mqvitals_agent.connection.answer import CONNECTION_FAILURES
+from mqvitals_agent.connection.answer import CONNECTION_FAILURES, REFUSED_REASONS, refused_wait_ms
 from mqvitals_agent.connection.connection import (
     ConnectError,
     Connection,
@@ -33,11 +33,6 @@ STABLE_MS = 60_000
 Uniform = Callable[[float, float], float]
 """A random number between two limits, such as ``random.uniform``."""
 
-REFUSED_REASONS = frozenset({2035, 2063, 2217})
-"""Not authorized, security error, connection not authorized: RACF revokes a user id after a few wrong passwords."""
-REFUSED_MS = 300_000
-LONGEST_REFUSED_MS = 3_600_000
-
 
 def reconnect_wait_ms(failures: int, uniform: Uniform, reason: int = 0, interval_ms: int = LONGEST_MS) -> float:
     """The wait after this many failures in a row (1 or more), the last of them for ``reason``.
@@ -47,7 +42,7 @@ def reconnect_wait_ms(failures: int, uniform: Uniform, reason: int = 0, interval
     a refused connection it is 5, 10, 20 ... 60 minutes, because only a person can correct that.
     """
     if reason in REFUSED_REASONS:
-        return min(REFUSED_MS << min(failures - 1, 16), LONGEST_REFUSED_MS)
+        return refused_wait_ms(failures)
     longest = min(max(interval_ms, SHORTEST_MS), LONGEST_MS)
     return uniform(0, min(SHORTEST_MS << min(failures - 1, 16), longest))
 
