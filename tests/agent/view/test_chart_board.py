@@ -12,7 +12,6 @@ from mqvitals_agent.text.chart_lines import SERIES_TONES, ShadedSpan
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.figures.trend import Trend
-from mqvitals_agent.view.history.trend_chart import MOST_CHARTS, MOST_SERIES, board_of
 from mqvitals_agent.view.object.detail import ObjectDetail
 from mqvitals_agent.view.screens.object.chart_board import (
     board_lines,
@@ -21,6 +20,7 @@ from mqvitals_agent.view.screens.object.chart_board import (
     room_for,
 )
 from mqvitals_agent.view.screens.object.sections import PageState
+from mqvitals_agent.view.trend.chart import MOST_CHARTS, MOST_SERIES, board_of
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.thresholds import Threshold

@@ -9,7 +9,6 @@ import pytest
 
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.figures.trend import Trend
-from mqvitals_agent.view.history.trend_chart import chart_of
 from mqvitals_agent.view.screens.object.chart_board import (
     SPANS_MS,
     fitting_span_ms,
@@ -18,6 +17,7 @@ from mqvitals_agent.view.screens.object.chart_board import (
     span_words,
     unit_words,
 )
+from mqvitals_agent.view.trend.chart import chart_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 from mqvitals_tui.screens.detail_screen import DetailScreen

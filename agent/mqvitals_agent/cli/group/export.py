@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.commandline.table_files import TableForm
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.chart import TimeRange
-    from mqvitals_agent.view.history.export_rows import Slice
+    from mqvitals_agent.view.trend.export_rows import Slice
 
 _DESCRIPTION = """\
 Writes the history of objects of one kind as a table: a row for each object and sample, or with --every for each object
@@ -86,8 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.commandline.table_files import table_writer
     from mqvitals_agent.text.figure import counted, zone_name
-    from mqvitals_agent.view.history.export_rows import columns_of, export_rows
-    from mqvitals_agent.view.history.trend_report import from_to
+    from mqvitals_agent.view.trend.export_rows import columns_of, export_rows
+    from mqvitals_agent.view.trend.report import from_to
 
     target = None if arguments.out in {None, "-"} else Path(arguments.out)
     if arguments.datasette_metadata:
@@ -152,8 +152,8 @@ def _form(arguments: argparse.Namespace, target: Path | None) -> TableForm:
 def _slice(reader: StoreReader, arguments: argparse.Namespace, span: TimeRange) -> Slice:
     """What is asked for. Raises Failure where that is nothing, or of several kinds, and StoreError."""
     from mqvitals_agent.view.figures.buckets import refusal
-    from mqvitals_agent.view.history.export_rows import Slice
-    from mqvitals_agent.view.history.trend_selection import parts_of, refuse_figures, select
+    from mqvitals_agent.view.trend.export_rows import Slice
+    from mqvitals_agent.view.trend.selection import parts_of, refuse_figures, select
 
     parts = parts_of(span, arguments.every, arguments.agg)
     if parts is not None:

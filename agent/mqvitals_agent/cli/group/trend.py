@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from mqvitals_agent.text.chart import TimeRange
     from mqvitals_agent.text.svg import Drawing
     from mqvitals_agent.view.figures.buckets import Parts
-    from mqvitals_agent.view.history.trend_comparison import ComparedTrend
-    from mqvitals_agent.view.history.trend_forecast import FigureForecast
-    from mqvitals_agent.view.history.trend_selection import Selection
+    from mqvitals_agent.view.trend.comparison import ComparedTrend
+    from mqvitals_agent.view.trend.forecast import FigureForecast
+    from mqvitals_agent.view.trend.selection import Selection
 
 HOUR_MS = 3_600_000
 
@@ -146,8 +146,8 @@ def finite_number(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the series; returns the exit code."""
-    from mqvitals_agent.view.history.trend_selection import hourly_parts, parts_of, refuse_figures, select
     from mqvitals_agent.view.screens.header import as_of_words
+    from mqvitals_agent.view.trend.selection import hourly_parts, parts_of, refuse_figures, select
 
     _refuse_options(arguments)
     with open_store_as_of(arguments) as reader:
@@ -173,7 +173,7 @@ def run(arguments: argparse.Namespace) -> int:
             return ExitCode.DONE
         lines, at = _text(reader, chosen, span, parts, arguments), reader.meta().as_of
         if arguments.forecast:
-            from mqvitals_agent.view.history.trend_forecast import forecast_lines
+            from mqvitals_agent.view.trend.forecast import forecast_lines
 
             lines += ["", *forecast_lines(_forecasts(reader, chosen, span, arguments), _size(arguments)[0])]
     show(lines if at is None else [as_of_words(at, now_ms()), *lines])
@@ -209,9 +209,9 @@ def _print_top(reader: StoreReader, chosen: Selection, span: TimeRange, argument
     """Print the objects that stand out. Raises StoreError, and Failure for a figure that a metric does not have."""
     from mqvitals_agent.view.figures.buckets import refusal
     from mqvitals_agent.view.figures.trend import Aggregate
-    from mqvitals_agent.view.history.trend_selection import read_top_of_hours, read_trends
-    from mqvitals_agent.view.history.trend_top import top_csv, top_json, top_lists, top_text
     from mqvitals_agent.view.screens.header import as_of_words
+    from mqvitals_agent.view.trend.selection import read_top_of_hours, read_trends
+    from mqvitals_agent.view.trend.top import top_csv, top_json, top_lists, top_text
 
     by = Aggregate(arguments.by or Aggregate.MAX.value)
     for _, metric in chosen.metrics:
@@ -236,9 +236,9 @@ def _print_comparison(
 ) -> None:
     """Print the series beside those of an earlier day. Raises StoreError, and Failure for a day that cannot be read."""
     from mqvitals_agent.text.figure import shown_zone
-    from mqvitals_agent.view.history.several_trends import several_json
-    from mqvitals_agent.view.history.trend_chart import MOST_CHARTS
-    from mqvitals_agent.view.history.trend_comparison import (
+    from mqvitals_agent.view.screens.header import as_of_words
+    from mqvitals_agent.view.trend.chart import MOST_CHARTS
+    from mqvitals_agent.view.trend.comparison import (
         compared,
         comparison_csv,
         comparison_drawings,
@@ -246,8 +246,8 @@ def _print_comparison(
         comparison_text,
         earlier_day,
     )
-    from mqvitals_agent.view.history.trend_selection import read_trends
-    from mqvitals_agent.view.screens.header import as_of_words
+    from mqvitals_agent.view.trend.selection import read_trends
+    from mqvitals_agent.view.trend.several import several_json
 
     try:
         earlier = earlier_day(arguments.compare, span, shown_zone())
@@ -289,7 +289,7 @@ def _write_svg(charts: Sequence[Drawing], arguments: argparse.Namespace) -> None
     """Write the file of ``--svg``, and say so. Raises Failure."""
     from mqvitals_agent.commandline.table_files import refuse_existing
     from mqvitals_agent.text.figure import counted
-    from mqvitals_agent.view.history.several_trends import svg_text
+    from mqvitals_agent.view.trend.several import svg_text
 
     target = Path(arguments.svg)
     if not arguments.force:
@@ -310,7 +310,7 @@ def _forecasts(
 ) -> Iterator[FigureForecast]:
     """The forecasts as of the end of the time. Raises StoreError, and Failure for settings that cannot be read."""
     from mqvitals_agent.commandline.settings import rule_config_of, settings_of
-    from mqvitals_agent.view.history.trend_forecast import read_forecasts
+    from mqvitals_agent.view.trend.forecast import read_forecasts
 
     rules = rule_config_of(settings_of(arguments), defer=True).rules
     return read_forecasts(reader, chosen, rules, span.until, arguments.limit)
@@ -320,10 +320,10 @@ def _write(
     reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None, arguments: argparse.Namespace
 ) -> None:
     """Print JSON or CSV; of several series each is printed as it is read. Raises StoreError."""
-    from mqvitals_agent.view.history.several_trends import several_csv, several_json
-    from mqvitals_agent.view.history.trend_forecast import by_series, forecast_csv, forecast_json
-    from mqvitals_agent.view.history.trend_report import trend_csv, trend_json
-    from mqvitals_agent.view.history.trend_selection import read_told_trend, read_trends
+    from mqvitals_agent.view.trend.forecast import by_series, forecast_csv, forecast_json
+    from mqvitals_agent.view.trend.report import trend_csv, trend_json
+    from mqvitals_agent.view.trend.selection import read_told_trend, read_trends
+    from mqvitals_agent.view.trend.several import several_csv, several_json
     from mqvitals_rules.vocabulary.metric import MetricType
 
     forecasts = _forecasts(reader, chosen, span, arguments) if arguments.forecast else iter(())
@@ -357,9 +357,9 @@ def _text(
     reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None, arguments: argparse.Namespace
 ) -> list[str]:
     """The charts with their figures in words. Raises StoreError, and Failure for too many."""
-    from mqvitals_agent.view.history.several_trends import charts_of, charts_text, drawings
-    from mqvitals_agent.view.history.trend_report import trend_text
-    from mqvitals_agent.view.history.trend_selection import read_told_trend
+    from mqvitals_agent.view.trend.report import trend_text
+    from mqvitals_agent.view.trend.selection import read_told_trend
+    from mqvitals_agent.view.trend.several import charts_of, charts_text, drawings
 
     size = _size(arguments)
     charts = [[read_told_trend(reader, *each, span, parts) for each in chart] for chart in charts_of(chosen)]

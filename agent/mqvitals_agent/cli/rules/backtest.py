@@ -124,7 +124,7 @@ def _run(
 
 def _selects(reader: StoreReader, pattern: str | None, span: TimeRange) -> Selects:
     """Which objects are wanted. Raises Failure for a pattern that selects none of this time, and StoreError."""
-    from mqvitals_agent.view.history.trend_selection import refuse_pattern, was_there
+    from mqvitals_agent.view.trend.selection import refuse_pattern, was_there
     from mqvitals_rules.ruleset.pattern import ObjectPattern
 
     if pattern is None:

@@ -1,1 +1,1 @@
-"""What was: charts and reports of trends, the journal, what came before an alert, two moments compared."""
+"""What was: changes of definitions, the journal, what came before an alert, two moments compared."""

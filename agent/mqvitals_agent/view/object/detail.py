@@ -19,7 +19,6 @@ from mqvitals_agent.view.figures.trend import Trend, trend_of
 from mqvitals_agent.view.figures.values import MAIN_METRIC
 from mqvitals_agent.view.history.changes import ObjectChanges, read_changes_of
 from mqvitals_agent.view.history.console import ConsoleExcerpt, read_console
-from mqvitals_agent.view.history.trend_chart import alert_spans
 from mqvitals_agent.view.lists.items import health_by_object, health_of_item
 from mqvitals_agent.view.lists.related import RelatedObjects, read_related
 from mqvitals_agent.view.lists.tasks import TASKS, read_tasks, with_tasks
@@ -27,6 +26,7 @@ from mqvitals_agent.view.object.card import NEVER_HERE, CardFigure, read_card
 from mqvitals_agent.view.object.explanation import explain_object
 from mqvitals_agent.view.object.what_if import WhatIfInputs, read_what_if
 from mqvitals_agent.view.status import GroupStatus, silent_since
+from mqvitals_agent.view.trend.chart import alert_spans
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation
 from mqvitals_rules.lifecycle.alert import Alert

@@ -23,9 +23,9 @@ from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.frame import DETAIL, FrameRequest, read_frame
 from mqvitals_agent.view.history.changes import change_json, change_list_lines, object_change_lines, read_changes_of
-from mqvitals_agent.view.history.trend_chart import chart_of
 from mqvitals_agent.view.lists.related import RelatedObjects
 from mqvitals_agent.view.screens.object.page import detail_lines
+from mqvitals_agent.view.trend.chart import chart_of
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.config import load_rule_config

@@ -14,7 +14,7 @@ import pytest
 
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.view.history import export_rows
+from mqvitals_agent.view.trend import export_rows
 
 MakeStore = Callable[..., Path]
 POOL, CHANNEL = "QM01/buffer_pool/3", "QM01/channel/TO.QM02"

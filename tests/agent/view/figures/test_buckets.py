@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.figures.buckets import MOST_BUCKETS, Parts, bucket_edges, bucketed, figures_of, refusal
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, gap_spans, shown_unit
-from mqvitals_agent.view.history.trend_chart import chart_of
+from mqvitals_agent.view.trend.chart import chart_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 

@@ -13,8 +13,8 @@ from mqvitals_agent.text.figure import figure, object_words, zone_name
 from mqvitals_agent.text.styled import PANEL_GAP, Line, Panel, Span, Tone, beside_each_other, line
 from mqvitals_agent.text.terminal import cells, cut
 from mqvitals_agent.view.figures.trend import Points, Trend, not_kept
-from mqvitals_agent.view.history.trend_chart import board_of, chart_of
 from mqvitals_agent.view.screens.object.sections import FOLDED, OPEN, PageState
+from mqvitals_agent.view.trend.chart import board_of, chart_of
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -15,7 +15,7 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.figures.buckets import Parts
 from mqvitals_agent.view.figures.trend import Trend
-from mqvitals_agent.view.history.trend_comparison import (
+from mqvitals_agent.view.trend.comparison import (
     ComparedTrend,
     Earlier,
     compared,

@@ -29,7 +29,7 @@ from mqvitals_agent.view.figures.trend import (
     unit_of,
     value_words,
 )
-from mqvitals_agent.view.history.trend_chart import alert_spans, chart_of
+from mqvitals_agent.view.trend.chart import alert_spans, chart_of
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.history.trend_forecast import Limit, limit_of
+from mqvitals_agent.view.trend.forecast import Limit, limit_of
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.figures.trend import Aggregate, Trend
-from mqvitals_agent.view.history.trend_top import top_csv, top_json, top_lists, top_text
+from mqvitals_agent.view.trend.top import top_csv, top_json, top_lists, top_text
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 

@@ -14,8 +14,8 @@ from mqvitals_agent.text.figure import age, counted, stamp, state, zone_name
 from mqvitals_agent.text.terminal import csv_cell, safe, wrap
 from mqvitals_agent.view.figures.buckets import figures_of, value_of
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, is_known, shown_points, shown_unit, shown_words
-from mqvitals_agent.view.history.trend_hours import figure_of_hours
-from mqvitals_agent.view.history.trend_report import from_to, shown_value, when_words
+from mqvitals_agent.view.trend.hours import figure_of_hours
+from mqvitals_agent.view.trend.report import from_to, shown_value, when_words
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 

@@ -13,15 +13,15 @@ from mqvitals_agent.text.figure import counted, object_words, zone_name
 from mqvitals_agent.text.svg import Drawing, svg_file
 from mqvitals_agent.text.terminal import csv_cell, cut, safe, wrap
 from mqvitals_agent.view.figures.trend import Trend, is_known
-from mqvitals_agent.view.history.trend_chart import MOST_CHARTS, MOST_SERIES, alert_spans, board_of, chart_of
-from mqvitals_agent.view.history.trend_report import (
+from mqvitals_agent.view.trend.chart import MOST_CHARTS, MOST_SERIES, alert_spans, board_of, chart_of
+from mqvitals_agent.view.trend.report import (
     alert_lines,
     csv_rows,
     figures_words,
     from_to,
     when_words,
 )
-from mqvitals_agent.view.history.trend_selection import Selection
+from mqvitals_agent.view.trend.selection import Selection
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 

@@ -15,7 +15,7 @@ from mqvitals_agent.view.figures.course import HOUR_MS, LONGEST_MS, LimitForecas
 from mqvitals_agent.view.figures.forecast import FILLING
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, is_known, shown_points, shown_words
 from mqvitals_agent.view.figures.values import number_in
-from mqvitals_agent.view.history.trend_selection import Selection, read_trends
+from mqvitals_agent.view.trend.selection import Selection, read_trends
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.thresholds import thresholds_of

@@ -15,8 +15,8 @@ from mqvitals_agent.commandline.table_files import CellType, FileCell, FileColum
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.figures.buckets import Parts
 from mqvitals_agent.view.figures.trend import Trend, trend_of, unit_of
-from mqvitals_agent.view.history.trend_hours import seam_of, with_hours
-from mqvitals_agent.view.history.trend_report import shown_value
+from mqvitals_agent.view.trend.hours import seam_of, with_hours
+from mqvitals_agent.view.trend.report import shown_value
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 

@@ -16,8 +16,8 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.chart_lines import chart_lines
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.figures.trend import Trend, gap_spans, unit_of
-from mqvitals_agent.view.history.trend_chart import chart_of
-from mqvitals_agent.view.history.trend_report import shown_value, trend_csv, trend_json, trend_text
+from mqvitals_agent.view.trend.chart import chart_of
+from mqvitals_agent.view.trend.report import shown_value, trend_csv, trend_json, trend_text
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 

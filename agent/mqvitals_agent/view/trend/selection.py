@@ -13,8 +13,8 @@ from mqvitals_agent.text.figure import shown_zone
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.buckets import Parts, bucket_edges, refusal
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, trend_of
-from mqvitals_agent.view.history.trend_hours import HOUR_MS, figure_of_hours, seam_of, tells, with_hours
-from mqvitals_agent.view.history.trend_top import TopList, top_of_hours
+from mqvitals_agent.view.trend.hours import HOUR_MS, figure_of_hours, seam_of, tells, with_hours
+from mqvitals_agent.view.trend.top import TopList, top_of_hours
 from mqvitals_config.decoding.problem import suggestion
 from mqvitals_rules.lifecycle.alert import Alert, Severity
 from mqvitals_rules.snapshot import ObjectName

@@ -15,8 +15,8 @@ from mqvitals_agent.text.svg import Drawing
 from mqvitals_agent.text.terminal import csv_cell, safe, wrap
 from mqvitals_agent.view.figures.buckets import Figures, figures_of, value_of
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, is_known, shown_words
-from mqvitals_agent.view.history.trend_chart import alert_spans, chart_of
-from mqvitals_agent.view.history.trend_report import (
+from mqvitals_agent.view.trend.chart import alert_spans, chart_of
+from mqvitals_agent.view.trend.report import (
     alert_lines,
     figures_words,
     from_to,

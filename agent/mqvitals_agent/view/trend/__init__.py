@@ -1,0 +1,1 @@
+"""Metrics over time: which are meant, read from a store; as charts, text, JSON and CSV, beside an earlier day, as tables."""
