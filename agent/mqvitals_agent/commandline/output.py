@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from mqvitals_agent.text.document import Block
     from mqvitals_agent.text.styled import Line
@@ -91,21 +90,6 @@ def say(text: str) -> None:
     from mqvitals_agent.text.terminal import safe
 
     complain(f"mqvitals: {safe(text)}")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file; a reader never sees half of it. Raises Failure."""
-    from mqvitals_agent.errors import Failure
-
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise Failure(
-            f"{path} cannot be written: {error.strerror}", hint="name a file in a folder that exists"
-        ) from error
 
 
 def _fill_closed() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import IO, Any, Final, Protocol
 
+from mqvitals_agent.commandline.new_files import new_file
 from mqvitals_agent.errors import Failure
 
 FileCell = int | float | str | None
@@ -194,11 +194,9 @@ def _pyarrow() -> tuple[Any, Any]:
 def table_writer(
     columns: Sequence[FileColumn], form: TableForm, target: Path | None, *, replace: bool = False
 ) -> Iterator[TableWriter]:
-    """Writes a table into the file ``target``, which comes to be when the block ends and not before; None: to standard
-    output.
+    """Writes a table into the file ``target``, as ``new_file`` does; None: to standard output.
 
-    Whatever is raised within leaves no file. Raises Failure: pyarrow is missing, the file is there already and is not to
-    be ``replace``d, or cannot be written; OSError for standard output.
+    Raises Failure as ``new_file``, and where pyarrow is missing; OSError for standard output.
     """
     if form is TableForm.PARQUET:
         _pyarrow()
@@ -209,29 +207,10 @@ def table_writer(
         yield writer
         writer.end()
         return
-    if not replace:
-        refuse_existing(target)
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with _opened(beside, form) as stream:
-            writer = _writer(columns, form, stream)
-            yield writer
-            writer.end()
-        _name(beside, target, replace=replace)
-    except OSError as error:
-        raise Failure(
-            f"{target} cannot be written: {error.strerror}",
-            hint="name a file in a folder with space that you may write to",
-        ) from error
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-
-
-def _opened(path: Path, form: TableForm) -> IO[Any]:
-    if form is TableForm.PARQUET:
-        return path.open("xb")
-    return path.open("x", encoding="utf-8", newline="")
+    with new_file(target, replace=replace, binary=form is TableForm.PARQUET) as stream:
+        writer = _writer(columns, form, stream)
+        yield writer
+        writer.end()
 
 
 def _writer(columns: Sequence[FileColumn], form: TableForm, stream: IO[Any]) -> TableWriter:
@@ -241,24 +220,3 @@ def _writer(columns: Sequence[FileColumn], form: TableForm, stream: IO[Any]) -> 
         TableForm.PARQUET: _Parquet,
     }
     return made[form](columns, stream)
-
-
-def _name(beside: Path, target: Path, *, replace: bool) -> None:
-    """Give the file its name; without ``replace`` a file that has come there meanwhile stays."""
-    if replace:
-        beside.replace(target)
-        return
-    try:
-        target.hardlink_to(beside)
-    except FileExistsError:
-        refuse_existing(target)
-    except OSError:
-        # A file system without hard links.
-        refuse_existing(target)
-        beside.rename(target)
-
-
-def refuse_existing(target: Path) -> None:
-    """Raises Failure where there is a file of this name, of whatever type."""
-    if os.path.lexists(target):
-        raise Failure(f"{target} is there already", hint="name a new file, or replace it with --force")

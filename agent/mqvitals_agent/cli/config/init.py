@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from mqvitals_agent.commandline.new_files import refuse_existing, write_whole
 from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
@@ -87,8 +86,8 @@ def run(arguments: argparse.Namespace, ask: Ask | None = None) -> int:
         ask = _ask
     printed = arguments.file == "-"
     path = Path(arguments.file)
-    if not printed and path.exists() and not arguments.force:
-        raise Failure(f"{path} exists already", hint="name another file, or add --force to replace it")
+    if not printed and not arguments.force:
+        refuse_existing(path)
     try:
         answers = answers_of(arguments, ask)
     except EOFError as error:
@@ -98,7 +97,7 @@ def run(arguments: argparse.Namespace, ask: Ask | None = None) -> int:
     if printed:
         print(text, end="")
         return ExitCode.DONE
-    _write(path, text)
+    write_whole(path, text, replace=arguments.force)
     print(f"{path} is written. What to do next:", file=sys.stderr)
     if not any(each.address for each in answers.queue_managers):
         print(
@@ -207,17 +206,6 @@ def _check_text(text: str, path: str) -> None:
         problems = error.problems
     if problems:
         raise Failure("these settings cannot be used:\n" + "\n".join(map(str, problems)), hint="give other answers")
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(text, "utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
-        raise Failure(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _ask(question: str) -> str:

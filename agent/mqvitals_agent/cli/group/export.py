@@ -115,8 +115,8 @@ def _write_metadata(arguments: argparse.Namespace, target: Path | None) -> int:
     """Raises Failure and StoreError."""
     import json
 
-    from mqvitals_agent.commandline.output import say, write_whole
-    from mqvitals_agent.commandline.table_files import refuse_existing
+    from mqvitals_agent.commandline.new_files import write_whole
+    from mqvitals_agent.commandline.output import say
     from mqvitals_agent.store.sql.examples import datasette_metadata
 
     with open_store(arguments) as reader:
@@ -125,9 +125,7 @@ def _write_metadata(arguments: argparse.Namespace, target: Path | None) -> int:
     if target is None:
         print(text, end="")
         return ExitCode.DONE
-    if not arguments.force:
-        refuse_existing(target)
-    write_whole(target, text)
+    write_whole(target, text, replace=arguments.force)
     say(f"wrote Datasette's metadata to {target}; they are for a store of the name {name!r}")
     return ExitCode.DONE
 

@@ -61,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.alerting.configured import calendar_of, site_labels
     from mqvitals_agent.alerting.labels import Labeller
     from mqvitals_agent.commandline.arguments import check_owners, open_store, span_argument
-    from mqvitals_agent.commandline.output import only_ascii, write_whole
+    from mqvitals_agent.commandline.new_files import write_whole
+    from mqvitals_agent.commandline.output import only_ascii
     from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
     from mqvitals_agent.handover.reading import PARTS, HandoverRequest, read_handover
@@ -87,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         print(text, end="")
     else:
-        write_whole(Path(arguments.output), text)
+        write_whole(Path(arguments.output), text, replace=True)
     return ExitCode.DONE
 
 

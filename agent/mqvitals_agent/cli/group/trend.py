@@ -23,7 +23,7 @@ from mqvitals_agent.commandline.arguments import (
     reading_zone,
 )
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
-from mqvitals_agent.commandline.output import line_width, say, show, write_whole
+from mqvitals_agent.commandline.output import line_width, say, show
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_options(arguments: argparse.Namespace) -> None:
     """Raises Failure for options that do not go together, and for a file that is there and is not to be replaced."""
-    from mqvitals_agent.commandline.table_files import refuse_existing
+    from mqvitals_agent.commandline.new_files import refuse_existing
 
     if arguments.top is None and arguments.by is not None:
         raise Failure("--by is about the table of --top", hint=f"write --top 10 --by {arguments.by}")
@@ -287,15 +287,12 @@ def _print_comparison(
 
 def _write_svg(charts: Sequence[Drawing], arguments: argparse.Namespace) -> None:
     """Write the file of ``--svg``, and say so. Raises Failure."""
-    from mqvitals_agent.commandline.table_files import refuse_existing
+    from mqvitals_agent.commandline.new_files import write_whole
     from mqvitals_agent.text.figure import counted
     from mqvitals_agent.view.trend.several import svg_text
 
     target = Path(arguments.svg)
-    if not arguments.force:
-        # It may have come there while the store was read.
-        refuse_existing(target)
-    write_whole(target, svg_text(charts))
+    write_whole(target, svg_text(charts), replace=arguments.force)
     say(f"wrote {counted(len(charts), 'chart')} to {target}")
 
 

@@ -95,7 +95,7 @@ def test_nothing_is_overwritten_or_half_written(tmp_path: Path, ordinary_user: o
     """A file that is there stays; answers that are no settings, and a folder that is not there, leave nothing behind."""
     path = tmp_path / "x.yaml"
     path.write_text("name: MINE\n")
-    with pytest.raises(Failure, match="exists already"):
+    with pytest.raises(Failure, match="is there already"):
         init(str(path))
     assert init(str(path), "--name", "PRDQSG", "--force") == 0
     with pytest.raises(Failure, match=r"connection_names\[0\]: expected a host and its port"):
