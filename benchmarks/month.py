@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from mqvitals_agent.commandline.arguments import duration
+from mqvitals_agent.commandline.time_arguments import duration
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.store_info import read_info
 from mqvitals_agent.store.reader import StoreReader

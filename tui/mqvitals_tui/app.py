@@ -15,7 +15,7 @@ from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
 
-from mqvitals_agent.commandline.arguments import now_ms
+from mqvitals_agent.commandline.time_arguments import now_ms
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.text.figure import moment, zone_name

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from mqvitals_agent.commandline.arguments import now_ms
+from mqvitals_agent.commandline.time_arguments import now_ms
 from mqvitals_agent.errors import Failure
 
 PIPE_VARIABLE, FOLDER_VARIABLE = "MQVITALS_PARENT_PIPE", "MQVITALS_PARENT_FOLDER"

@@ -14,13 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_store_arguments, now_ms
+from mqvitals_agent.commandline.arguments import add_store_arguments
 from mqvitals_agent.commandline.settings import loaded_settings
 from mqvitals_agent.commandline.simulation_arguments import (
     add_scenario_arguments,
     refuse_simulation_options,
     speed_word,
 )
+from mqvitals_agent.commandline.time_arguments import now_ms
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.file.store_file import writer_of
 from mqvitals_tui.child_agent import PROGRAM, agent_clock, exit_message, log_tail, run_child_agent, wait_for_store

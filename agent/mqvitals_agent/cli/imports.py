@@ -9,8 +9,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from mqvitals_agent.commandline.arguments import add_zone_argument, duration_argument, moment_argument, reading_zone
 from mqvitals_agent.commandline.output import say
+from mqvitals_agent.commandline.time_arguments import (
+    add_zone_argument,
+    duration_argument,
+    moment_argument,
+    reading_zone,
+)
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

@@ -7,16 +7,10 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import (
-    add_store_arguments,
-    later_moment_argument,
-    now_ms,
-    open_store,
-    reading_zone,
-    zone_argument,
-)
+from mqvitals_agent.commandline.arguments import add_store_arguments, open_store
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.settings import loaded_settings, usable_settings
+from mqvitals_agent.commandline.time_arguments import later_moment_argument, now_ms, reading_zone, zone_argument
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

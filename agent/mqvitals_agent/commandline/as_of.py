@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Final
 
-from mqvitals_agent.commandline.arguments import moment_argument, now_ms, open_store, reading_zone
+from mqvitals_agent.commandline.arguments import open_store
+from mqvitals_agent.commandline.time_arguments import moment_argument, now_ms, reading_zone
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.figure import moment, zone_name
 from mqvitals_config.decoding.scalars import parse_duration

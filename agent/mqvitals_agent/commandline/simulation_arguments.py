@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import duration
+from mqvitals_agent.commandline.time_arguments import duration
 from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from mqsamples.printed import printed
 from mqvitals_agent.cli.recordings.record import Recorder
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
-from mqvitals_agent.commandline.arguments import duration
 from mqvitals_agent.commandline.simulation_arguments import speed, speed_word
+from mqvitals_agent.commandline.time_arguments import duration
 from mqvitals_agent.connection.recording import open_recording
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier

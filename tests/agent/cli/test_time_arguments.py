@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.commandline.arguments import later_moment_argument, parse_moment, reading_zone
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.commandline.time_arguments import later_moment_argument, parse_moment, reading_zone
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.figure import clock, day, moment, stamp, times_in, zone_name
 from mqvitals_rules.timestamps import iso

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
-from mqvitals_agent.commandline.arguments import now_ms
+from mqvitals_agent.commandline.time_arguments import now_ms
 from mqvitals_agent.text.figure import age, moment, times_in, zone_name
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import at_most, cells, safe, wrap

@@ -6,14 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import (
-    add_store_arguments,
-    add_zone_argument,
-    later_moment_argument,
-    now_ms,
-    open_store,
-    reading_zone,
-)
+from mqvitals_agent.commandline.arguments import add_store_arguments, open_store
+from mqvitals_agent.commandline.time_arguments import add_zone_argument, later_moment_argument, now_ms, reading_zone
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

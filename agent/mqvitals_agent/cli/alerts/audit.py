@@ -5,17 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from mqvitals_agent.commandline.arguments import (
-    add_limit_argument,
-    add_since_argument,
-    add_store_arguments,
-    add_zone_argument,
-    duration_argument,
-    limit_argument,
-    now_of,
-    open_store,
-)
+from mqvitals_agent.commandline.arguments import add_limit_argument, add_store_arguments, limit_argument, open_store
 from mqvitals_agent.commandline.output import line_width, show_lines
+from mqvitals_agent.commandline.time_arguments import add_since_argument, add_zone_argument, duration_argument, now_of
 from mqvitals_agent.errors import ExitCode
 
 _DESCRIPTION = """\

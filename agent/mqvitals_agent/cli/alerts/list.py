@@ -6,10 +6,11 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms
+from mqvitals_agent.commandline.arguments import add_store_arguments
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.settings import calendar_for, family_ranks, labeller_for, readable_rules_of
+from mqvitals_agent.commandline.time_arguments import add_zone_argument, now_ms
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

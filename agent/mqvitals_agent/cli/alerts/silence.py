@@ -7,18 +7,17 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import (
-    add_store_arguments,
+from mqvitals_agent.commandline.arguments import add_store_arguments, open_store
+from mqvitals_agent.commandline.output import line_width, say, show_lines
+from mqvitals_agent.commandline.settings import labeller_for
+from mqvitals_agent.commandline.time_arguments import (
     add_zone_argument,
     duration_argument,
     later_moment_argument,
     now_ms,
     now_of,
-    open_store,
     reading_zone,
 )
-from mqvitals_agent.commandline.output import line_width, say, show_lines
-from mqvitals_agent.commandline.settings import labeller_for
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

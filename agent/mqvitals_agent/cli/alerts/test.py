@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import now_ms, webhook_file
+from mqvitals_agent.commandline.arguments import webhook_file
+from mqvitals_agent.commandline.time_arguments import now_ms
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

@@ -96,7 +96,7 @@ def _report_notes(settings: Settings) -> Iterator[str]:
     """When each report is sent next, so that a person sees whether its times are as meant."""
     if not settings.reports:
         return
-    from mqvitals_agent.commandline.arguments import now_ms
+    from mqvitals_agent.commandline.time_arguments import now_ms
     from mqvitals_agent.notify.report_schedule import ReportTimes
     from mqvitals_agent.text.figure import moment, times_in, zone_name
 

@@ -11,11 +11,11 @@ from mqvitals_agent.commandline.arguments import (
     add_queue_managers_argument,
     add_store_arguments,
     limit_argument,
-    now_of,
     open_store,
     queue_managers_of,
 )
 from mqvitals_agent.commandline.output import line_width, show_lines
+from mqvitals_agent.commandline.time_arguments import now_of
 from mqvitals_agent.errors import ExitCode
 
 _DESCRIPTION = """\

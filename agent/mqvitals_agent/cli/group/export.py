@@ -6,15 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import (
-    add_quiet_argument,
-    add_span_arguments,
-    add_store_arguments,
-    add_zone_argument,
-    duration,
-    open_store,
-    span_argument,
-)
+from mqvitals_agent.commandline.arguments import add_quiet_argument, add_store_arguments, open_store
+from mqvitals_agent.commandline.time_arguments import add_span_arguments, add_zone_argument, duration, span_argument
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

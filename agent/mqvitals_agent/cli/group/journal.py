@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 
-from mqvitals_agent.commandline.arguments import (
-    add_limit_argument,
+from mqvitals_agent.commandline.arguments import add_limit_argument, add_store_arguments, limit_argument
+from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
+from mqvitals_agent.commandline.output import line_width, show_lines
+from mqvitals_agent.commandline.time_arguments import (
     add_span_arguments,
-    add_store_arguments,
     add_zone_argument,
-    limit_argument,
     now_ms,
     now_of,
     span_argument,
 )
-from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
-from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.errors import ExitCode
 
 _DESCRIPTION = """\

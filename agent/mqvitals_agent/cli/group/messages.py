@@ -7,16 +7,13 @@ import json
 
 from mqvitals_agent.commandline.arguments import (
     add_limit_argument,
-    add_since_argument,
     add_store_arguments,
-    add_zone_argument,
     check_owners,
-    duration_argument,
     limit_argument,
-    now_of,
     open_store,
 )
 from mqvitals_agent.commandline.output import line_width, show
+from mqvitals_agent.commandline.time_arguments import add_since_argument, add_zone_argument, duration_argument, now_of
 from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.text.terminal import wrap
 from mqvitals_rules.vocabulary.event import is_event

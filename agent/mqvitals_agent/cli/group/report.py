@@ -24,12 +24,8 @@ _TEXT, _MARKDOWN, _HTML, _JSON = "text", "markdown", "html", "json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``report``."""
-    from mqvitals_agent.commandline.arguments import (
-        add_quiet_argument,
-        add_span_arguments,
-        add_store_arguments,
-        add_zone_argument,
-    )
+    from mqvitals_agent.commandline.arguments import add_quiet_argument, add_store_arguments
+    from mqvitals_agent.commandline.time_arguments import add_span_arguments, add_zone_argument
 
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
@@ -60,11 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the report; returns the exit code, 0 also when much is open. Raises Failure and StoreError."""
     from mqvitals_agent.alerting.configured import calendar_of, site_labels
     from mqvitals_agent.alerting.labels import Labeller
-    from mqvitals_agent.commandline.arguments import check_owners, open_store, span_argument
+    from mqvitals_agent.commandline.arguments import check_owners, open_store
     from mqvitals_agent.commandline.new_files import write_whole
     from mqvitals_agent.commandline.output import only_ascii
     from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
+    from mqvitals_agent.commandline.time_arguments import span_argument
     from mqvitals_agent.handover.reading import PARTS, HandoverRequest, read_handover
     from mqvitals_rules.lifecycle.alert import Severity
 

@@ -26,7 +26,8 @@ permission would unlock most of them; exit code 1 when something would. An agent
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``review``."""
-    from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument
+    from mqvitals_agent.commandline.arguments import add_store_arguments
+    from mqvitals_agent.commandline.time_arguments import add_zone_argument
 
     parser.description = _DESCRIPTION
     add_store_arguments(parser)

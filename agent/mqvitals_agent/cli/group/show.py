@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, object_name
+from mqvitals_agent.commandline.arguments import add_store_arguments, object_name
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.settings import rule_config_of, settings_of
+from mqvitals_agent.commandline.time_arguments import add_zone_argument, now_ms
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

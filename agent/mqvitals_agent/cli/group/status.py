@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms
+from mqvitals_agent.commandline.arguments import add_store_arguments
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, screen_height, show_lines
 from mqvitals_agent.commandline.settings import (
@@ -18,6 +18,7 @@ from mqvitals_agent.commandline.settings import (
     loaded_settings,
     readable_rules_of,
 )
+from mqvitals_agent.commandline.time_arguments import add_zone_argument, now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -10,9 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import (
+from mqvitals_agent.commandline.arguments import add_store_arguments
+from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
+from mqvitals_agent.commandline.output import line_width, say, show
+from mqvitals_agent.commandline.time_arguments import (
     FORMS,
-    add_store_arguments,
     add_zone_argument,
     duration,
     duration_argument,
@@ -22,8 +24,6 @@ from mqvitals_agent.commandline.arguments import (
     now_of,
     reading_zone,
 )
-from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
-from mqvitals_agent.commandline.output import line_width, say, show
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

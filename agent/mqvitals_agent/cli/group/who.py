@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.commandline.arguments import (
     add_store_arguments,
     add_wait_argument,
-    now_ms,
     open_store,
     refuse_past,
     waiting_ms,
 )
 from mqvitals_agent.commandline.output import line_width, show_lines
+from mqvitals_agent.commandline.time_arguments import now_ms
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

@@ -145,7 +145,7 @@ def _options_of(formula: Formula, program: str) -> _Parser:
 def _today() -> str:
     from datetime import UTC, datetime
 
-    from mqvitals_agent.commandline.arguments import now_ms
+    from mqvitals_agent.commandline.time_arguments import now_ms
 
     return datetime.fromtimestamp(now_ms() / 1000, UTC).date().isoformat()
 

@@ -20,7 +20,7 @@ def store_inputs(
     formula: Formula, asked: argparse.Namespace, given: Mapping[str, Given]
 ) -> tuple[dict[str, Given], list[str]]:
     """The inputs that are not ``given`` and that the store has, and a sentence about each. Raises Failure."""
-    from mqvitals_agent.commandline.arguments import now_ms
+    from mqvitals_agent.commandline.time_arguments import now_ms
     from mqvitals_agent.plan_inputs.reading import ObjectValues, find_inputs
     from mqvitals_agent.store.reader import StoreReader
 

@@ -9,16 +9,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mqvitals_agent.commandline.arguments import (
-    add_limit_argument,
-    add_quiet_argument,
-    add_span_arguments,
-    add_zone_argument,
-    limit_argument,
-    open_store,
-    span_argument,
-)
+from mqvitals_agent.commandline.arguments import add_limit_argument, add_quiet_argument, limit_argument, open_store
 from mqvitals_agent.commandline.settings import explained, no_rule, rule_config_of, settings_of
+from mqvitals_agent.commandline.time_arguments import add_span_arguments, add_zone_argument, span_argument
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.rules.changed import tuning_of_rule
-from mqvitals_agent.commandline.arguments import add_zone_argument, object_name
+from mqvitals_agent.commandline.arguments import object_name
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.commandline.settings import no_rule, rule_config_of, rules_of, settings_of
+from mqvitals_agent.commandline.time_arguments import add_zone_argument
 from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.text.terminal import safe, wrap
 

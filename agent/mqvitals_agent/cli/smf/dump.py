@@ -11,8 +11,9 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mqvitals_agent.commandline.arguments import FORMS, add_quiet_argument, moment_argument, zone_argument
+from mqvitals_agent.commandline.arguments import add_quiet_argument
 from mqvitals_agent.commandline.output import cannot_write, complain, say
+from mqvitals_agent.commandline.time_arguments import FORMS, moment_argument, zone_argument
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.cli.store.words import table_words
-from mqvitals_agent.commandline.arguments import add_quiet_argument, now_ms
+from mqvitals_agent.commandline.arguments import add_quiet_argument
+from mqvitals_agent.commandline.time_arguments import now_ms
 from mqvitals_agent.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ _MOST_DAYS: Final = 14
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``store info``."""
-    from mqvitals_agent.commandline.arguments import zone_argument
+    from mqvitals_agent.commandline.time_arguments import zone_argument
 
     parser.description = _DESCRIPTION
     parser.add_argument("path", metavar="PATH", help="the store")

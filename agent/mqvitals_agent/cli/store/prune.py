@@ -17,7 +17,8 @@ The file does not shrink by it: 'mqvitals store compact' gives the space back.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``store prune``."""
-    from mqvitals_agent.commandline.arguments import FORMS, add_quiet_argument, add_zone_argument, duration
+    from mqvitals_agent.commandline.arguments import add_quiet_argument
+    from mqvitals_agent.commandline.time_arguments import FORMS, add_zone_argument, duration
 
     parser.description = _DESCRIPTION
     parser.add_argument("path", metavar="PATH", help="the store")
@@ -41,9 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     from functools import partial
     from pathlib import Path
 
-    from mqvitals_agent.commandline.arguments import moment_argument, now_of, reading_zone
     from mqvitals_agent.commandline.output import say
     from mqvitals_agent.commandline.progress import Progress
+    from mqvitals_agent.commandline.time_arguments import moment_argument, now_of, reading_zone
     from mqvitals_agent.store.file.store_file import writer_of
     from mqvitals_agent.store.prune import expired, prune, refuse_all
     from mqvitals_agent.store.reader import StoreReader

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mqvitals_agent.alerting.action import Silence
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_agent.alerting.maintenance import MaintenanceSpan
-from mqvitals_agent.commandline.arguments import later_moment_argument
+from mqvitals_agent.commandline.time_arguments import later_moment_argument
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.figure import age, moment, number, object_words, shown_zone, zone_name
 from mqvitals_agent.text.severity import health_of

@@ -26,7 +26,7 @@ class People:
         self._monkeypatch = monkeypatch
         self.now = NOW
         clock = SimpleNamespace(time_ns=lambda: self.now * 1_000_000)
-        monkeypatch.setattr("mqvitals_agent.commandline.arguments.time", clock)
+        monkeypatch.setattr("mqvitals_agent.commandline.time_arguments.time", clock)
         self.be("anna")
 
     def be(self, name: str, later_s: int = 0) -> None:

@@ -338,7 +338,9 @@ def test_the_next_time_of_a_report_is_noted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In its own zone, so that a person sees what the fields of cron mean."""
-    monkeypatch.setattr("mqvitals_agent.commandline.arguments.now_ms", lambda: 1_795_176_000_000)  # Friday, 12:00 UTC
+    monkeypatch.setattr(
+        "mqvitals_agent.commandline.time_arguments.now_ms", lambda: 1_795_176_000_000
+    )  # Friday, 12:00 UTC
     path = tmp_path / "mqvitals.yaml"
     path.write_text(
         "receivers: [{name: ops, url: https://ops.example.com/hook}]\n"

@@ -127,7 +127,7 @@ def test_live_store_shows_the_last_hour(
 ) -> None:
     """Without a span a live store shows the hour before now."""
     store = make_store(replay=False)
-    monkeypatch.setattr("mqvitals_agent.commandline.arguments.now_ms", lambda: LAST + 3_580_000)
+    monkeypatch.setattr("mqvitals_agent.commandline.time_arguments.now_ms", lambda: LAST + 3_580_000)
     assert values(trend(capsys, store, "free_pct", "QM01/buffer_pool/3")) == [None, 10, 4]
 
 
