@@ -34,6 +34,7 @@ from mqvitals_config.sections.facts import FactSettings
 from mqvitals_config.sections.maintenance import MaintenanceSettings, maintenance_contradictions
 from mqvitals_config.sections.reports import ReportSettings, report_contradictions
 from mqvitals_config.sections.rules import RuleSettings
+from mqvitals_config.sections.standby import StandbySettings, standby_contradictions
 from mqvitals_config.sections.store import StoreSettings
 from mqvitals_config.sections.time_intervals import TimeIntervalSettings, TimeZone, interval_contradictions
 
@@ -183,6 +184,13 @@ class Settings:
     )
     tui: Annotated[TuiSettings, Doc("The full-screen interface, `mqvitals top`.")] = field(default_factory=TuiSettings)
     store: Annotated[StoreSettings, Doc("Where samples and alerts are kept.")] = field(default_factory=StoreSettings)
+    standby: Annotated[
+        StandbySettings | None,
+        Doc(
+            "Two agents for this group, each with a store of its own, one of which waits; see `mqvitals help standby`. `{}` turns it on.",
+            default="this agent is the only one",
+        ),
+    ] = None
     smf: Annotated[SmfSettings, Doc("SMF records of z/OS, and how they come to the agent.")] = field(
         default_factory=SmfSettings
     )
@@ -223,6 +231,9 @@ def contradictions(settings: Settings, places: Mapping[str, Place] | None = None
         if statistics is not None and statistics in (way.reply_queue, way.command_queue):
             message = f"{statistics} is already the reply queue or the command queue"
             yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
+    yield from standby_contradictions(
+        settings.standby, [(each.name, settings.connection_of(each)) for each in settings.queue_managers]
+    )
     yield from console_contradictions(settings.console)
     yield from event_contradictions(settings.polling.events)
     yield from interval_contradictions(settings.time_intervals)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import webhook_address, webhook_file
 from mqvitals_agent.commandline.simulation_arguments import (
+    add_group_folder_argument,
     add_simulation_arguments,
     add_smf_arguments,
     refuse_simulation_options,
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
     parser.add_argument("--store", metavar="PATH", help="the store to write (else MQVITALS_STORE, else store.path)")
     add_simulation_arguments(parser, limited=False)
+    add_group_folder_argument(parser)
     add_smf_arguments(parser)
     parser.add_argument(
         "--webhook", metavar="URL", action="append", default=[], type=webhook_address, help="notify this receiver too"
@@ -108,5 +110,6 @@ def monitored_group(
         arguments.speed,
         arguments.for_ms,
         None if getattr(arguments, "smf", None) is None else arguments.smf_interval,
+        Path(folder) if (folder := getattr(arguments, "group_folder", None)) else None,
     )
     return simulated_group(options, settings, store, now)

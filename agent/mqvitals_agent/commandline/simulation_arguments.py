@@ -75,6 +75,16 @@ def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
 
 
+def add_group_folder_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the option of a simulated group that several agents monitor."""
+    parser.add_argument(
+        "--group-folder",
+        metavar="FOLDER",
+        help="every agent with this folder simulates the same group; in it one at a time has a reply queue open, for trying"
+        " two agents (standby)",
+    )
+
+
 def add_smf_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the folder of SMF records, and of those that a simulated group writes into it."""
     parser.add_argument(
@@ -94,7 +104,14 @@ def add_smf_arguments(parser: argparse.ArgumentParser) -> None:
 
 def refuse_simulation_options(arguments: argparse.Namespace) -> None:
     """Raises Failure for options that only a simulated group has."""
-    usual_of = {"seed": 1, "queues": 0, "channels": 0, "speed": 1.0, "smf_interval": SMF_INTERVAL_MS}
+    usual_of = {
+        "seed": 1,
+        "queues": 0,
+        "channels": 0,
+        "speed": 1.0,
+        "smf_interval": SMF_INTERVAL_MS,
+        "group_folder": None,
+    }
     for option, usual in usual_of.items():
         if getattr(arguments, option, usual) != usual:
             raise Failure(

@@ -151,7 +151,8 @@ class Conversation:
     def _open_replies(self, *, zos: bool) -> OpenQueue:
         route = self._route
         if route.reply_queue:
-            return self._calls.open_queue(route.reply_queue, mq.MQOO_INPUT_SHARED)
+            options = mq.MQOO_INPUT_EXCLUSIVE if route.alone else mq.MQOO_INPUT_SHARED
+            return self._calls.open_queue(route.reply_queue, options)
         model = route.reply_model if zos or route.reply_model != REPLY_MODEL else DISTRIBUTED_REPLY_MODEL
         return self._calls.open_queue(model, mq.MQOO_INPUT_EXCLUSIVE, route.dynamic_name)
 

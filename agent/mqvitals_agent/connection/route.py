@@ -37,7 +37,8 @@ class CommandRoute:
     ``queue_manager`` is the name that connects and that exchanges carry. Either ``channel`` and ``connection_name``
     (hosts and ports, tried in turn) are given, or ``ccdt_url`` names a table that has them. An empty
     ``command_queue`` is asked of the queue manager. An empty ``reply_queue`` means a dynamic one made from
-    ``reply_model``. Statistics messages are taken from ``statistics_queue``; empty: from nowhere.
+    ``reply_model``. Statistics messages are taken from ``statistics_queue``; empty: from nowhere. ``alone``: nobody else may
+    have the reply queue open, so that of two agents one works.
     """
 
     queue_manager: str
@@ -54,6 +55,7 @@ class CommandRoute:
     dynamic_name: str = DYNAMIC_NAME
     convert: bool = False
     statistics_queue: str = ""
+    alone: bool = False
 
 
 PASSWORD_VARIABLE = "MQVITALS_PASSWORD"  # noqa: S105 - where the password is, not what it is
@@ -63,7 +65,11 @@ def routes(settings: Settings, environ: Mapping[str, str]) -> tuple[CommandRoute
     """The way to each queue manager that has one, in the order of the settings."""
     ways = ((each, settings.connection_of(each)) for each in settings.queue_managers)
     return tuple(
-        replace(route_to(str(each.name), way, environ), statistics_queue=str(each.statistics_queue or ""))
+        replace(
+            route_to(str(each.name), way, environ),
+            statistics_queue=str(each.statistics_queue or ""),
+            alone=settings.standby is not None,
+        )
         for each, way in ways
         if way.is_reachable
     )

@@ -49,7 +49,7 @@ _OF_GET: Final = frozenset({2016, 2033, 2079, 2080, 2110, 2111, 2115, 2119, 2120
 _HINTS: Final[Mapping[int, str]] = {
     2009: "The connection broke. Look in the job log of the channel initiator (CHIN) for the end of the channel.",
     2016: "Getting from the reply queue is inhibited: set GET(ENABLED) for it.",
-    2042: "Another program has the reply queue open exclusively. Each agent needs its own reply queue.",
+    2042: "Another program has the reply queue open exclusively: the active one of two agents (standby), or one that needs a reply queue of its own.",
     2045: "The reply queue must be a local queue, no alias.",
     2051: "Putting to the command queue is inhibited: set PUT(ENABLED) for it.",
     2053: "The command queue is full: the command server does not read it. DISPLAY CMDSERV shows its state, START"

@@ -137,7 +137,8 @@ class SimulationOptions:
     """A simulated group: the ``scenario`` (name or file), and numbers of additional queues and channels.
 
     ``speed`` is a multiple of real time, None without waiting; ``for_ms`` the length of the run, None without an end.
-    ``smf_interval_ms`` is the statistics interval of the SMF records to write, None: none are written.
+    ``smf_interval_ms`` is the statistics interval of the SMF records to write, None: none are written. ``folder`` is that of
+    a group which several agents monitor.
     """
 
     scenario: str
@@ -147,6 +148,7 @@ class SimulationOptions:
     speed: float | None = 1.0
     for_ms: int | None = None
     smf_interval_ms: int | None = None
+    folder: Path | None = None
 
 
 def simulated_group(
@@ -158,6 +160,7 @@ def simulated_group(
     """
     from mqvitals_agent.clock import SystemClock, VirtualClock
     from mqvitals_agent.simulator.connector import connectors
+    from mqvitals_agent.simulator.group_folder import GroupBeginning, GroupFolder
     from mqvitals_agent.simulator.model import SimulatedGroup
     from mqvitals_agent.simulator.scenario import IncidentKind, ScenarioError, load_scenario
     from mqvitals_rules.vocabulary.event import EVENT_QUEUES
@@ -171,6 +174,12 @@ def simulated_group(
     now = time.time_ns() // 1_000_000 if now is None else now
     begin = begin_time(now, options.speed, options.for_ms, last, interval_ms)
     began = begin if created is None else min(created, begin)
+    folder = None if options.folder is None else GroupFolder(options.folder)
+    if folder is not None:
+        if options.speed is None:
+            raise Failure("agents that share a group keep its time: --group-folder needs another --speed than max")
+        shared = folder.beginning(GroupBeginning(began, now))
+        began, begin = shared.began, max(shared.now(now, options.speed), 0 if last is None else last + 1)
     machine = SystemClock()
     clock: Clock = machine if options.speed == 1 else VirtualClock(begin, pace=options.speed, latest=machine.now)
     simulated = SimulatedGroup(scenario, began, seed=options.seed, queues=options.queues, channels=options.channels)
@@ -180,7 +189,7 @@ def simulated_group(
         clock,
         began,
         simulated.group.site,
-        PollTargets(connectors(simulated, clock, seed=options.seed)),
+        PollTargets(connectors(simulated, clock, seed=options.seed, folder=folder)),
         f"scenario {options.scenario}, seed {options.seed}",
         random.Random(options.seed).uniform,  # noqa: S311 - reproducible on purpose
         usage_floor_ms=0,

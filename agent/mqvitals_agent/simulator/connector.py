@@ -45,6 +45,7 @@ from mqvitals_agent.simulator.answers.common import (
     filtered,
     wanted_attributes,
 )
+from mqvitals_agent.simulator.group_folder import GroupFolder, ReplyQueueLock
 from mqvitals_agent.simulator.state import GroupState, MemberState
 
 
@@ -172,6 +173,8 @@ _REFUSED: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_NOT_AUTHORIZED)
 _BROKEN: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_CONNECTION_BROKEN)
 _NO_CONNECTION: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_HCONN_ERROR)
 _NOT_AVAILABLE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_Q_MGR_NOT_AVAILABLE)
+_IN_USE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_OBJECT_IN_USE)
+_REPLY_QUEUE: Final = "MQVITALS.REPLY"
 
 
 class GroupSource(Protocol):
@@ -183,14 +186,25 @@ class GroupSource(Protocol):
 
 
 class SimulatedConnector:
-    """Connects to one queue manager of the group. ``seed`` decides on the times between request and answer."""
+    """Connects to one queue manager of the group. ``seed`` decides on the times between request and answer.
 
-    def __init__(self, simulation: GroupSource, queue_manager: str, clock: Clock, seed: int = 1) -> None:
+    With a ``folder`` each connection opens the reply queue there for itself alone.
+    """
+
+    def __init__(
+        self,
+        simulation: GroupSource,
+        queue_manager: str,
+        clock: Clock,
+        seed: int = 1,
+        folder: GroupFolder | None = None,
+    ) -> None:
         self._simulation = simulation
         self._queue_manager = queue_manager
         self._clock = clock
         self._random = Random(f"{seed} {queue_manager}")  # noqa: S311 - a believable time, not a secret
         self._server = CommandServer(queue_manager)
+        self._folder = folder
 
     @property
     def queue_manager(self) -> str:
@@ -203,24 +217,38 @@ class SimulatedConnector:
         return MqiCalls()
 
     async def connect(self) -> SimulatedConnection:
-        """A new connection. Raises ConnectError (2059) when the queue manager is down, or is none of the group."""
+        """A new connection. Raises ConnectError: the queue manager is down, or is none of the group (2059); its reply queue is
+        open elsewhere (2042).
+        """
         await self._clock.sleep(_CONNECTING_MS)
         group = self._simulation.advance(self._clock.now())
         if self._queue_manager not in group.members:
             raise ConnectError(_NOT_AVAILABLE, "the simulated group has no such queue manager")
         if not group.is_up(self._queue_manager):
             raise ConnectError(_NOT_AVAILABLE)
-        return SimulatedConnection(self._simulation, self._server, self._clock, self._random)
+        queue = None
+        if self._folder is not None and (queue := self._folder.open_reply_queue(self._queue_manager)) is None:
+            text = f"the reply queue {_REPLY_QUEUE} is open elsewhere"
+            raise ConnectError(_IN_USE, text, call="MQOPEN", queue=_REPLY_QUEUE)
+        return SimulatedConnection(self._simulation, self._server, self._clock, self._random, queue)
 
 
 class SimulatedConnection:
     """A connection to one simulated queue manager; ``SimulatedConnector.connect`` makes it."""
 
-    def __init__(self, simulation: GroupSource, server: CommandServer, clock: Clock, random: Random) -> None:
+    def __init__(
+        self,
+        simulation: GroupSource,
+        server: CommandServer,
+        clock: Clock,
+        random: Random,
+        queue: ReplyQueueLock | None = None,
+    ) -> None:
         self._simulation = simulation
         self._server = server
         self._clock = clock
         self._random = random
+        self._queue = queue
         self._open = True
 
     async def ask(self, query: Query, wait_ms: int) -> Exchange:
@@ -261,14 +289,19 @@ class SimulatedConnection:
 
     async def close(self) -> None:
         """End the connection. A second call does nothing."""
-        self._open = False
+        self._end()
 
     def _down(self, group: GroupState) -> bool:
         return not group.is_up(self._server.name)
 
     def _break(self, query: Query, began: int, waited: float) -> Exchange:
-        self._open = False
+        self._end()
         return self._exchange(query, began, waited, error=_BROKEN)
+
+    def _end(self) -> None:
+        self._open = False
+        if self._queue is not None:
+            self._queue.close()
 
     def _exchange(
         self,
@@ -294,10 +327,12 @@ def _dead_letters(group: GroupState, name: str) -> tuple[Reply, ...]:
     return tuple(Reply(ENCODING, CCSID, header) for header in headers[:MOST_DEAD_LETTERS])
 
 
-def connectors(simulation: GroupSource, clock: Clock, *, seed: int = 1) -> tuple[SimulatedConnector, ...]:
-    """A connector for each queue manager of the group, in the order of their names."""
+def connectors(
+    simulation: GroupSource, clock: Clock, *, seed: int = 1, folder: GroupFolder | None = None
+) -> tuple[SimulatedConnector, ...]:
+    """A connector for each queue manager of the group, in the order of their names; ``folder`` as of each of them."""
     group = simulation.advance(clock.now())
-    return tuple(SimulatedConnector(simulation, name, clock, seed) for name in sorted(group.members))
+    return tuple(SimulatedConnector(simulation, name, clock, seed, folder) for name in sorted(group.members))
 
 
 def _hundredths(moment: float) -> int:

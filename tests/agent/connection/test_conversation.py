@@ -191,6 +191,13 @@ def test_stale_replies_on_a_permanent_queue_are_drained_and_counted() -> None:
     assert [call[3] for call in link.calls if call[0] == "get"] == [0, 0, 0, 0]
 
 
+def test_a_reply_queue_of_two_agents_is_opened_for_one_alone() -> None:
+    """So the queue manager itself says which of them works."""
+    link = ScriptedLink()
+    conversation(link, CommandRoute("QM01", reply_queue="MQVITALS.REPLY", alone=True))
+    assert ("open", "MQVITALS.REPLY", 4 | 8192, "") in link.calls
+
+
 def test_waits_come_in_slices_and_end_with_2033() -> None:
     """No single wait is longer than a second, all together are the whole wait."""
     link = ScriptedLink()
