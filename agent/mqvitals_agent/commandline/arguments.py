@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.settings import loaded_settings
-from mqvitals_agent.commandline.time_arguments import duration_argument
 from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
@@ -58,6 +57,13 @@ def _report_skipped_rows(reader: StoreReader, path: str) -> None:
         )
 
 
+def refuse_empty(reader: StoreReader, *, watched: bool = False) -> None:
+    """Raises Failure for a store without a queue manager (with ``watched`` of those that the agent watches), and
+    StoreError."""
+    if not any(not (watched and owner.unwatched) for owner in reader.owners()):
+        raise Failure("the store holds nothing yet", hint="the first cycle of an agent fills it")
+
+
 def check_owners(reader: StoreReader, names: Sequence[str]) -> None:
     """Raises Failure for a name that is no queue manager or group of the store, and StoreError."""
     from mqvitals_config.decoding.problem import suggestion
@@ -89,6 +95,15 @@ def queue_managers_of(reader: StoreReader, wanted: Sequence[str]) -> tuple[Objec
     if not known:
         raise Failure(f"the store {reader.path} holds no queue manager", hint="is the agent running?")
     return tuple(ObjectName(name, "queue_manager") for name in dict.fromkeys(wanted or known))
+
+
+def add_pattern_argument(parser: argparse.ArgumentParser, such_as: str, pattern: str) -> None:
+    """Declare ``--object``: a name such as ``such_as``, or a pattern such as ``pattern``."""
+    parser.add_argument(
+        "--object",
+        metavar="PATTERN",
+        help=f"only of these objects: a name such as {such_as}, or with * and ? ({pattern})",
+    )
 
 
 def object_name(text: str) -> ObjectName:
@@ -123,28 +138,6 @@ def limit_argument(arguments: argparse.Namespace) -> int:
     if limit < 1:
         raise Failure("--limit must be 1 at least")
     return limit
-
-
-LONGEST_WAIT_MS: Final = 60_000
-"""The agent drops a request after this time."""
-
-
-def add_wait_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--wait`` for a command that has the agent ask queue managers."""
-    parser.add_argument(
-        "--wait",
-        metavar="DURATION",
-        default="20s",
-        help="wait so long for the answer, at most 60s (default: %(default)s)",
-    )
-
-
-def waiting_ms(text: str) -> int:
-    """The time of ``--wait``, ms. Raises Failure for one that is too long, or none."""
-    duration = duration_argument("--wait", text)
-    if duration > LONGEST_WAIT_MS:
-        raise Failure(f"--wait {text}: no answer comes after 60s", hint="write --wait 60s")
-    return duration
 
 
 def refuse_past(reader: StoreReader) -> None:

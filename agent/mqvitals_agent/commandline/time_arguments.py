@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from mqvitals_agent.commandline.arguments import refuse_empty
 from mqvitals_agent.commandline.settings import loaded_settings
 from mqvitals_agent.errors import Failure
 
@@ -107,24 +108,34 @@ def moment_argument(option: str, text: str, zone: Callable[[], tzinfo], now: int
 FORMS_AHEAD: Final = "2h, 06:00, tomorrow 06:00, 2026-11-20 12:00 or 2026-11-20T12:00:00Z"
 
 
-def add_span_arguments(parser: argparse.ArgumentParser, usual: str) -> None:
-    """Declare ``--last`` (``usual`` without it), ``--from`` and ``--to``."""
-    parser.add_argument("--last", metavar="DURATION", help=f"the time up to its end, such as 8h (default: {usual})")
+def add_span_arguments(parser: argparse.ArgumentParser, usual: str, *, since: bool = False) -> None:
+    """Declare ``--last`` (``usual`` without it), ``--from`` and ``--to``; with ``since`` also ``--since``, the same as
+    ``--last``."""
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument("--last", metavar="DURATION", help=f"the time up to its end, such as 8h (default: {usual})")
+    if since:
+        begin.add_argument("--since", metavar="DURATION", help="the same as --last")
     parser.add_argument("--from", dest="begin", metavar="TIME", help=f"from this moment: {FORMS}")
     parser.add_argument(
         "--to", dest="end", metavar="TIME", help="up to this moment (default: now; of a replay its end)"
     )
 
 
-def span_argument(reader: StoreReader, arguments: argparse.Namespace, usual: str) -> TimeRange:
-    """The time that ``--last``, ``--from`` and ``--to`` give. Raises Failure for one that cannot be read, or ends before
-    it begins."""
+def span_argument(
+    reader: StoreReader, arguments: argparse.Namespace, usual: str, *, whole_past: bool = False
+) -> TimeRange:
+    """The time that ``--last``, ``--from`` and ``--to`` give.
+
+    With ``whole_past`` it is all of a run that has ended, where nothing says when it begins. Raises Failure for a time
+    that cannot be read, or ends before it begins.
+    """
     from mqvitals_agent.text.chart import TimeRange
 
-    if arguments.last is not None and arguments.begin is not None:
-        raise Failure("--last and --from both say where to begin", hint="give one of them")
-    if not any(not owner.unwatched for owner in reader.owners()):
-        raise Failure("the store holds nothing yet", hint="the first cycle of an agent fills it")
+    option = "--last" if getattr(arguments, "since", None) is None else "--since"
+    length = arguments.last if option == "--last" else arguments.since
+    if length is not None and arguments.begin is not None:
+        raise Failure(f"{option} and --from both say where to begin", hint="give one of them")
+    refuse_empty(reader)
     now = now_of(reader)
     zone = partial(reading_zone, arguments)
     until = now if arguments.end is None else moment_argument("--to", arguments.end, zone, now)
@@ -132,8 +143,10 @@ def span_argument(reader: StoreReader, arguments: argparse.Namespace, usual: str
         raise Failure(f"--to {arguments.end!r} is in the future", hint="leave it out: the time then ends now")
     if arguments.begin is not None:
         since = moment_argument("--from", arguments.begin, zone, now)
+    elif length is None and whole_past and reader.meta().ended:
+        since = min(until - 1, *(owner.first_ts for owner in reader.owners()))
     else:
-        since = max(until - duration_argument("--last", arguments.last or usual), 0)
+        since = max(until - duration_argument(option, length or usual), 0)
     if since >= until:
         raise ends_too_early(since, until)
     return TimeRange(since, until)
@@ -236,3 +249,25 @@ def duration_argument(option: str, text: str) -> int:
         return parse_duration(text)
     except ValueError as error:
         raise Failure(f"{option} {text!r}: {error}") from error
+
+
+LONGEST_WAIT_MS: Final = 60_000
+"""The agent drops a request after this time."""
+
+
+def add_wait_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--wait`` for a command that has the agent ask queue managers."""
+    parser.add_argument(
+        "--wait",
+        metavar="DURATION",
+        default="20s",
+        help="wait so long for the answer, at most 60s (default: %(default)s)",
+    )
+
+
+def waiting_ms(text: str) -> int:
+    """The time of ``--wait``, ms. Raises Failure for one that is too long, or none."""
+    duration = duration_argument("--wait", text)
+    if duration > LONGEST_WAIT_MS:
+        raise Failure(f"--wait {text}: no answer comes after 60s", hint="write --wait 60s")
+    return duration

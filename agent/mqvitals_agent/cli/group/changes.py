@@ -7,7 +7,13 @@ import csv
 import json
 import sys
 
-from mqvitals_agent.commandline.arguments import add_limit_argument, add_store_arguments, limit_argument, open_store
+from mqvitals_agent.commandline.arguments import (
+    add_limit_argument,
+    add_pattern_argument,
+    add_store_arguments,
+    limit_argument,
+    open_store,
+)
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.time_arguments import add_since_argument, add_zone_argument, duration_argument, now_of
 from mqvitals_agent.errors import ExitCode
@@ -25,11 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
     add_since_argument(parser, "7d", "12h or 30d")
-    parser.add_argument(
-        "--object",
-        metavar="PATTERN",
-        help="only of these objects: a name such as QM01/queue/ORDERS, or with * and ? (QM01/queue/*)",
-    )
+    add_pattern_argument(parser, "QM01/queue/ORDERS", "QM01/queue/*")
     add_limit_argument(parser, _MOST, "the newest N of them")
     add_zone_argument(parser)
     form = parser.add_mutually_exclusive_group()

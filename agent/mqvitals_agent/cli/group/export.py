@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.cli.group.trend import add_parts_arguments
 from mqvitals_agent.commandline.arguments import add_quiet_argument, add_store_arguments, open_store
-from mqvitals_agent.commandline.time_arguments import add_span_arguments, add_zone_argument, duration, span_argument
+from mqvitals_agent.commandline.time_arguments import add_span_arguments, add_zone_argument, span_argument
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ _USUAL = "24h"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``export``."""
     from mqvitals_agent.commandline.table_files import TableForm
-    from mqvitals_agent.view.figures.trend import Aggregate
 
     parser.description = _DESCRIPTION
     parser.add_argument(
@@ -45,18 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_store_arguments(parser)
     add_zone_argument(parser)
     add_span_arguments(parser, _USUAL)
-    parser.add_argument(
-        "--every",
-        metavar="DURATION",
-        type=duration,
-        help="one row for each such part of the clock's time in the zone of --tz, such as 5m, 1h or 1d",
-    )
-    parser.add_argument(
-        "--agg",
-        choices=[each.value for each in Aggregate],
-        help="which value with --every, as 'trend' has it: of a counter a rate, or its increase with sum (default: avg,"
-        " of states last)",
-    )
+    add_parts_arguments(parser)
     parser.add_argument("--codes", action="store_true", help="states as MQ's numbers, not as words")
     parser.add_argument(
         "--format",

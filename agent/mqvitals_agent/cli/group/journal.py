@@ -5,7 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 
-from mqvitals_agent.commandline.arguments import add_limit_argument, add_store_arguments, limit_argument
+from mqvitals_agent.commandline.arguments import (
+    add_limit_argument,
+    add_pattern_argument,
+    add_store_arguments,
+    limit_argument,
+)
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.time_arguments import (
@@ -35,11 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_store_arguments(parser)
     add_span_arguments(parser, _USUAL)
     add_at_argument(parser)
-    parser.add_argument(
-        "--object",
-        metavar="PATTERN",
-        help="only of these objects: a name such as QM01/channel/TO.QM02, or with * and ? (QM01/channel/*)",
-    )
+    add_pattern_argument(parser, "QM01/channel/TO.QM02", "QM01/channel/*")
     parser.add_argument(
         "--kind",
         choices=[each.value for each in EntryKind],

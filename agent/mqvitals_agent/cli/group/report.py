@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the report; returns the exit code, 0 also when much is open. Raises Failure and StoreError."""
     from mqvitals_agent.alerting.configured import calendar_of, site_labels
     from mqvitals_agent.alerting.labels import Labeller
-    from mqvitals_agent.commandline.arguments import check_owners, open_store
+    from mqvitals_agent.commandline.arguments import check_owners, open_store, refuse_empty
     from mqvitals_agent.commandline.new_files import write_whole
     from mqvitals_agent.commandline.output import only_ascii
     from mqvitals_agent.commandline.progress import Progress
@@ -71,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = loaded_settings(arguments).settings
     config = rule_config_of(settings)
     with open_store(arguments) as reader:
+        refuse_empty(reader, watched=True)
         check_owners(reader, arguments.queue_manager)
         least = Severity[(arguments.severity or "info").upper()]
         request = HandoverRequest(

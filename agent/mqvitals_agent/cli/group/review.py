@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the review; returns the exit code. Raises Failure."""
-    from mqvitals_agent.commandline.arguments import open_store
+    from mqvitals_agent.commandline.arguments import check_owners, open_store, refuse_empty
     from mqvitals_agent.commandline.output import only_ascii, show_blocks
     from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
     from mqvitals_agent.review.store_report import review_blocks, review_json
@@ -63,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         only_ascii()
     config = rule_config_of(loaded_settings(arguments).settings)
     with open_store(arguments) as reader:
-        _check_names(reader, arguments.queue_manager)
+        refuse_empty(reader, watched=True)
+        check_owners(reader, arguments.queue_manager)
         if arguments.first_day:
             return _show_first_day(reader, config, arguments)
         examined = review_store(reader, config, arguments.queue_manager)
@@ -87,12 +88,3 @@ def _show_first_day(reader: StoreReader, config: RuleConfig, arguments: argparse
     else:
         show_blocks(first_day_blocks(found), markdown=arguments.markdown, ascii_only=arguments.ascii)
     return ExitCode.FOUND if found.remedies else ExitCode.DONE
-
-
-def _check_names(reader: StoreReader, names: list[str]) -> None:
-    """Raises Failure for a store that holds nothing, and for a name that it does not know."""
-    from mqvitals_agent.commandline.arguments import check_owners
-
-    if not any(not owner.unwatched for owner in reader.owners()):
-        raise Failure("the store holds nothing yet", hint="the first cycle of an agent fills it")
-    check_owners(reader, names)

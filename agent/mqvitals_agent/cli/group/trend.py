@@ -6,7 +6,6 @@ import argparse
 import json
 import math
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,15 +13,11 @@ from mqvitals_agent.commandline.arguments import add_store_arguments
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, say, show
 from mqvitals_agent.commandline.time_arguments import (
-    FORMS,
+    add_span_arguments,
     add_zone_argument,
     duration,
-    duration_argument,
-    ends_too_early,
-    moment_argument,
     now_ms,
-    now_of,
-    reading_zone,
+    span_argument,
 )
 from mqvitals_agent.errors import ExitCode, Failure
 
@@ -37,12 +32,11 @@ if TYPE_CHECKING:
     from mqvitals_agent.view.trend.forecast import FigureForecast
     from mqvitals_agent.view.trend.selection import Selection
 
-HOUR_MS = 3_600_000
-
 _DESCRIPTION = """\
 Shows metrics of objects over time, as a chart with the figures in words, as CSV or as JSON. Several metrics have commas
 between them; objects are names or patterns with * and ?. 'mqvitals help trend' has examples.
 """
+_USUAL = "1h"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,30 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     form.add_argument("--svg", metavar="FILE", help="write the charts to a new file too")
     parser.add_argument("--force", action="store_true", help="with --svg: replace FILE where it is there")
-    begin = parser.add_mutually_exclusive_group()
-    begin.add_argument(
-        "--last", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1h; of a replay everything)"
-    )
-    begin.add_argument("--since", metavar="DURATION", help="the same as --last")
-    parser.add_argument("--from", dest="begin", metavar="TIME", help=f"from this moment: {FORMS}")
-    parser.add_argument(
-        "--to",
-        dest="end",
-        metavar="TIME",
-        help="up to this moment (default: that of --at, or now; of a replay its end)",
-    )
-    parser.add_argument(
-        "--every",
-        metavar="DURATION",
-        type=duration,
-        help="one value for each such part of the clock's time in the zone of --tz, such as 5m, 1h or 1d",
-    )
-    parser.add_argument(
-        "--agg",
-        choices=[each.value for each in Aggregate],
-        help="which value with --every: by the time that polls and records cover; of a counter a rate, or its increase"
-        " with sum (default: avg, of states last)",
-    )
+    add_span_arguments(parser, f"{_USUAL}; of a replay everything", since=True)
+    add_parts_arguments(parser)
     parser.add_argument(
         "--top", metavar="N", type=int, help="a table of the N objects that stand out over the time, instead of charts"
     )
@@ -133,6 +105,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--height", type=int, default=12, metavar="LINES", help="of a chart (default: %(default)s)")
 
 
+def add_parts_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--every`` and ``--agg``, of which ``parts_of`` makes parts of a time."""
+    from mqvitals_agent.view.figures.trend import Aggregate
+
+    parser.add_argument(
+        "--every",
+        metavar="DURATION",
+        type=duration,
+        help="one value for each such part of the clock's time in the zone of --tz, such as 5m, 1h or 1d",
+    )
+    parser.add_argument(
+        "--agg",
+        choices=[each.value for each in Aggregate],
+        help="which value with --every: by the time that polls and records cover; of a counter a rate, or its increase"
+        " with sum (default: avg, of states last)",
+    )
+
+
 def finite_number(text: str) -> float:
     """A number on the command line. Raises ArgumentTypeError."""
     try:
@@ -151,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     _refuse_options(arguments)
     with open_store_as_of(arguments) as reader:
-        span = _span(reader, arguments)
+        span = span_argument(reader, arguments, _USUAL, whole_past=True)
         parts = parts_of(span, arguments.every, arguments.agg)
         if parts is not None:
             # The first part is whole.
@@ -363,26 +353,3 @@ def _text(
     if arguments.svg is not None:
         _write_svg(list(drawings(charts)), arguments)
     return list(charts_text(charts, *size)) if chosen.several else trend_text(charts[0][0], *size)
-
-
-def _span(reader: StoreReader, arguments: argparse.Namespace) -> TimeRange:
-    """The time that is asked for. Raises StoreError; Failure for a time that cannot be read."""
-    from mqvitals_agent.text.chart import TimeRange
-
-    back = "--since" if arguments.since else "--last"
-    length = arguments.since or arguments.last
-    if length and arguments.begin:
-        raise Failure(f"{back} and --from both say where to begin", hint="give one of them")
-    meta, now = reader.meta(), now_of(reader)
-    first = min((owner.first_ts for owner in reader.owners()), default=0)
-    zone = partial(reading_zone, arguments)
-    until = now if arguments.end is None else moment_argument("--to", arguments.end, zone, now)
-    if arguments.begin is not None:
-        since = moment_argument("--from", arguments.begin, zone, now)
-    elif length is not None:
-        since = until - duration_argument(back, length)
-    else:
-        since = min(first, until) if meta.ended else until - HOUR_MS
-    if since > until:
-        raise ends_too_early(since, until)
-    return TimeRange(since, until)

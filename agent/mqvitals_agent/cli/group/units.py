@@ -8,14 +8,12 @@ import json
 from mqvitals_agent.commandline.arguments import (
     add_queue_managers_argument,
     add_store_arguments,
-    add_wait_argument,
     open_store,
     queue_managers_of,
     refuse_past,
-    waiting_ms,
 )
 from mqvitals_agent.commandline.output import line_width, show_lines
-from mqvitals_agent.commandline.time_arguments import now_ms
+from mqvitals_agent.commandline.time_arguments import add_wait_argument, now_ms, waiting_ms
 from mqvitals_agent.errors import ExitCode
 
 

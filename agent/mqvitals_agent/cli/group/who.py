@@ -6,15 +6,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import (
-    add_store_arguments,
-    add_wait_argument,
-    open_store,
-    refuse_past,
-    waiting_ms,
-)
+from mqvitals_agent.commandline.arguments import add_store_arguments, open_store, refuse_past
 from mqvitals_agent.commandline.output import line_width, show_lines
-from mqvitals_agent.commandline.time_arguments import now_ms
+from mqvitals_agent.commandline.time_arguments import add_wait_argument, now_ms, waiting_ms
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:

@@ -9,7 +9,13 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mqvitals_agent.commandline.arguments import add_limit_argument, add_quiet_argument, limit_argument, open_store
+from mqvitals_agent.commandline.arguments import (
+    add_limit_argument,
+    add_pattern_argument,
+    add_quiet_argument,
+    limit_argument,
+    open_store,
+)
 from mqvitals_agent.commandline.settings import explained, no_rule, rule_config_of, settings_of
 from mqvitals_agent.commandline.time_arguments import add_span_arguments, add_zone_argument, span_argument
 from mqvitals_agent.errors import ExitCode, Failure
@@ -54,11 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--store", metavar="FILE", help="the store (default: that of the configuration)")
     add_span_arguments(parser, _USUAL)
-    parser.add_argument(
-        "--object",
-        metavar="PATTERN",
-        help="only these objects: a name such as QM01/queue/ORDERS, or with * and ? (*/queue/PAY.*)",
-    )
+    add_pattern_argument(parser, "QM01/queue/ORDERS", "*/queue/PAY.*")
     add_limit_argument(parser, _SHOWN, "show the newest N alerts")
     add_zone_argument(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object, with all alerts")

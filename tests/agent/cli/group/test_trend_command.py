@@ -160,6 +160,11 @@ def test_hostile_object(make_store: MakeStore, capsys: pytest.CaptureFixture[str
             "",
         ),
         (["free_pct", "QM01/buffer_pool/3", "--from", "2027-11-20T12:00:00Z"], "before it begins", "begin earlier"),
+        (
+            ["free_pct", "QM01/buffer_pool/3", "--to", "2999-01-01"],
+            "--to '2999-01-01' is in the future",
+            "leave it out",
+        ),
     ],
 )
 def test_mistakes(
