@@ -4,6 +4,7 @@ follows from them.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent import __version__
-from mqvitals_agent.store.error import StoreError, StoreErrorKind, store_error
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, store_error
 from mqvitals_agent.store.file.database import StoreDatabase, explained, roll_back, transaction
 from mqvitals_agent.store.file.integrity import count_invalid_times, drop_invalid_times
 from mqvitals_agent.store.file.schema import (
@@ -30,7 +31,9 @@ from mqvitals_agent.store.file.schema import (
 from mqvitals_agent.store.file.store_file import WatchedFile, WriterLock, set_aside
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
 from mqvitals_agent.store.rows.alerts.actions import NO_ACTIONS, ActionRepository, Actions
-from mqvitals_agent.store.rows.alerts.alert_rows import AlertRepository
+from mqvitals_agent.store.rows.alerts.alert_feed import FeedChange, FeedError
+from mqvitals_agent.store.rows.alerts.alert_rows import AlertRepository, read_alerts
+from mqvitals_agent.store.rows.alerts.followed_alerts import FollowedAlerts
 from mqvitals_agent.store.rows.alerts.notifications import NotificationRepository, UpdateOutbox
 from mqvitals_agent.store.rows.alerts.reports import ReportRepository
 from mqvitals_agent.store.rows.journal import JournalEntry, insert_entries
@@ -95,6 +98,7 @@ class Store:
         self.actions = ActionRepository(database)
         self.reports = ReportRepository(database)
         self._people = NO_ACTIONS
+        self._followed: FollowedAlerts | None = None
         self.smf = SmfRepository(database)
         self.messages = MessageRepository(database)
         self.snapshots = SnapshotWriter(connection, self.tables)
@@ -318,6 +322,31 @@ class Store:
         """Store that the clock is trusted up to ``ts``, ms UTC. Raises StoreError."""
         with self.database.writing():
             write_meta(self._connection, {TRUSTED: str(ts)})
+
+    def follow(self, changes: Sequence[FeedChange], now: int, *, whole: bool) -> None:
+        """Take over what has changed of another agent's alerts, or with ``whole`` all of them; ``now`` is ms UTC.
+
+        Nothing is taken over when it fails, and ``whole`` must come next. Raises StoreError, and FeedError: ``whole`` is missing,
+        or the rows are not those of an agent of this version.
+        """
+        followed, self._followed = self._followed, None
+        with self.database.writing() as connection:
+            try:
+                if whole:
+                    followed = FollowedAlerts(connection, changes, now)
+                elif followed is None:
+                    raise FeedError("what has changed is known, and of what is not")
+                else:
+                    followed.apply(connection, changes, now)
+                # A later version may have words for what happened that this one cannot read.
+                tuple(
+                    read_alerts(
+                        connection, "id IN (SELECT value FROM json_each(?))", (json.dumps([*followed.changed]),)
+                    )
+                )
+            except (sqlite3.IntegrityError, *UNDECODABLE) as error:
+                raise FeedError(f"its alerts do not fit into this store: {error}") from error
+        self._followed = followed
 
     def note_refused(self, text: str) -> None:
         """Store what is wrong with refused settings or rules, for readers; empty: nothing is."""

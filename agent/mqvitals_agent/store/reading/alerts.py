@@ -15,6 +15,7 @@ from mqvitals_agent.store.rows.alerts.actions import (
     read_actions,
     read_audit,
 )
+from mqvitals_agent.store.rows.alerts.alert_feed import NOTHING, FeedState, read_feed
 from mqvitals_agent.store.rows.alerts.alert_rows import (
     SeveritySpan,
     StoredAlert,
@@ -53,6 +54,11 @@ class AlertQueries(QueryBase):
                 # One that changed its state between the two queries is among both.
                 found = tuple(sorted({each.id: each for each in (*found, *others)}.values()))
         return tuple(each for each in found if review is None or (each.alert.kind_of_rule != OPERATIONAL) is review)
+
+    def feed(self, before: FeedState = NOTHING) -> FeedState:
+        """All that decides about alerts and their notifications, as of one moment; it follows ``before``."""
+        with self._query() as connection:
+            return read_feed(connection, before)
 
     def alerts_about(self, name: ObjectName) -> tuple[StoredAlert, ...]:
         """The alerts about an object, and those with it as their scope, in the order they arose; ended and pending ones
