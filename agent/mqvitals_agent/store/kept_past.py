@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final
@@ -20,11 +21,14 @@ from mqvitals_rules.snapshot import ObjectName, Source
 _MOST_KEPT: Final = 1_000_000
 """Values that are kept; the page of a queue needs some ten thousand."""
 
+Columns = Mapping[ObjectName, PollColumns]
 ReadSeries = Callable[[int, int], Series]
 ReadColumns = Callable[[int, int], PollColumns]
-"""Both read from one moment to another, ms UTC, both included."""
+ReadAll = Callable[[int, int], Columns]
+"""They read from one moment to another, ms UTC, both included."""
 
 _Key = tuple[ObjectName, tuple[str, ...]]
+_KeyOfAll = tuple[str, str, tuple[str, ...]]
 _ts = itemgetter(0)
 
 
@@ -40,7 +44,20 @@ class _Kept:
     before: int = 0
 
     def touches(self, first: int, last: int) -> bool:
-        return first <= last and first <= self.last + 1 and last >= self.first - 1
+        return _touch(self.first, self.last, first, last)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptOfAll:
+    """Of objects that were read together: from when to when, and the columns of each; ``before`` as of ``_Kept``."""
+
+    first: int
+    last: int
+    before: int
+    columns: Columns
+
+    def of(self, name: ObjectName) -> _Kept:
+        return _Kept(self.first, self.last, 0, columns=self.columns[name], before=self.before)
 
 
 class KeptPast:
@@ -49,6 +66,7 @@ class KeptPast:
     def __init__(self) -> None:
         self._series: dict[_Key, _Kept] = {}
         self._columns: dict[_Key, _Kept] = {}
+        self._of_all: dict[_KeyOfAll, _KeptOfAll] = {}
         self._values = 0
 
     def series(self, name: ObjectName, metric: str, first: int, last: int, read: ReadSeries) -> Series:
@@ -78,6 +96,56 @@ class KeptPast:
         if first <= last:
             values = (2 + len(metrics)) * len(found.ts)
             self._keep(self._columns, key, _Kept(first, last, values, columns=found, before=before))
+        return found
+
+    def columns_of_all(
+        self,
+        owner: str,
+        kind: str,
+        metrics: Sequence[str],
+        first: int,
+        last: int,
+        before: int,
+        *,
+        most: int,
+        read: ReadAll,
+    ) -> Columns:
+        """The polls of the objects of a kind of an owner as ``StoreReader.poll_columns_of_all`` gives them for ``before`` and
+        ``most``; ``read`` reads, for the same two, what is not kept of them.
+
+        An object of which one of the parts is not known is left out.
+        """
+        key = owner, kind, tuple(metrics)
+        kept = self._of_all.get(key)
+        found: Columns = {}
+        if kept is not None and _touch(kept.first, kept.last, first, last):
+            found = self._longer_of_all(kept, metrics, first, last, before, read)
+        polls = sum(len(each.ts) for each in found.values())
+        if polls > most or kept is None or len(found) * 2 <= len(kept.columns):
+            # Nothing is kept, or of most objects a part was missing, which would be read for each alone.
+            found = read(first, last)
+            polls = sum(len(each.ts) for each in found.values())
+        self._of_all.pop(key, None)
+        if first <= last and (2 + len(metrics)) * polls <= _MOST_KEPT:
+            self._of_all[key] = _KeptOfAll(first, last, before, found)
+        return found
+
+    def _longer_of_all(
+        self, kept: _KeptOfAll, metrics: Sequence[str], first: int, last: int, before: int, read: ReadAll
+    ) -> Columns:
+        parts: dict[tuple[int, int], Columns] = {}
+        found = {}
+        for name in kept.columns:
+
+            def part(begin: int, end: int, name: ObjectName = name) -> PollColumns:
+                if (begin, end) not in parts:
+                    parts[begin, end] = read(begin, end)
+                return parts[begin, end][name]
+
+            with suppress(KeyError):
+                longer = self._longer_columns(kept.of(name), metrics, first, last, before, part)
+                if longer is not None and longer.before is not None:
+                    found[name] = longer
         return found
 
     @staticmethod
@@ -128,6 +196,11 @@ class KeptPast:
             self._columns.clear()
             self._values = kept.values
         where[key] = kept
+
+
+def _touch(kept_first: int, kept_last: int, first: int, last: int) -> bool:
+    """Whether nothing lies between a span that is kept and another one."""
+    return first <= last and first <= kept_last + 1 and last >= kept_first - 1
 
 
 def _cut(columns: PollColumns, begin: int, end: int) -> PollColumns:

@@ -184,10 +184,18 @@ class MomentReader(StoreReader):
         until: int = LAST,
         before: int = FIRST,
         most: int,
-    ) -> dict[ObjectName, PollColumns]:
+    ) -> Mapping[ObjectName, PollColumns]:
         """The polls of objects until the moment at the latest, in one go."""
-        return super().poll_columns_of_all(
-            owner, kind, metrics, first=first, until=self._until(until), before=before, most=most
+        read = super().poll_columns_of_all
+        return self._kept.past.columns_of_all(
+            owner,
+            kind,
+            metrics,
+            first,
+            self._until(until),
+            before,
+            most=most,
+            read=lambda begin, end: read(owner, kind, metrics, first=begin, until=end, before=before, most=most),
         )
 
     def hour_means(

@@ -22,6 +22,7 @@ from mqvitals_agent.store.file.schema import open_writer
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.samples import moment_history, moment_rows
+from mqvitals_agent.store.rows.samples.history import HistoryQuery
 from mqvitals_agent.store.rows.samples.moment_links import link_then
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer, SealStep
 from mqvitals_agent.store.rows.tables import tables_of
@@ -251,6 +252,64 @@ def test_the_past_of_an_object_is_read_on(
                 assert repr(then.poll_columns(name, metrics, **columns)) == repr(
                     anew.poll_columns(name, metrics, **columns)
                 )
+
+
+@COSTLY
+@given(seed=st.integers(0, 1 << 32), kept_values=st.sampled_from([20, 1_000_000]))
+def test_the_past_of_many_objects_is_read_on(
+    seed: int, kept_values: int, make: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Of any spans, one after another, what is told of an object is what a fresh reader tells of it alone; and nothing is told
+    where the polls are too many.
+    """
+    draw = random.Random(seed)
+    path = tmp_path_factory.mktemp("kept") / "store.db"
+    cycles = cycles_of(draw, 6, 14)
+    with Store.open(path, kinds=make.kinds) as store:
+        for number, kinds in enumerate(cycles, start=1):
+            write(store, make, number, kinds)
+    metrics, at = ("depth", "usage"), make.ts(len(cycles))
+    with pytest.MonkeyPatch.context() as patch, StoreReader.open(path, kinds=make.kinds) as reader:
+        patch.setattr(kept_past, "_MOST_KEPT", kept_values)
+        for _ in range(12):
+            at = min(
+                max(at + draw.choice((-10_000, -10_000, -10_000, 10_000, -35_000)), make.ts(1)), make.ts(len(cycles))
+            )
+            first = at - draw.choice((15_000, 15_000, 40_000))
+            before, most = first - draw.choice((15_000, 60_000)), draw.choice((1_000, 1_000, 1_000, 3))
+            with StoreReader.open(path, kinds=make.kinds) as fresh:
+                then, anew = reader.as_of(at), fresh.as_of(at)
+                found = then.poll_columns_of_all("QM02", "queue", metrics, first=first, before=before, most=most)
+                assert sum(len(each.ts) for each in found.values()) <= most
+                for name, columns in found.items():
+                    assert repr(columns) == repr(anew.poll_columns(name, metrics, first=first, before=before))
+
+
+def test_a_step_reads_what_it_adds_to_the_past_of_many_objects(make: Any, tmp_path: Path) -> None:
+    """Of objects that all were polled in each cycle, the polls of one cycle at one end; all of them are told."""
+    with Store.open(tmp_path / "store.db", kinds=make.kinds) as store:
+        for number in range(1, 15):
+            write(store, make, number, ["status"] * QUEUES)
+    spans: list[tuple[int, int]] = []
+    read = HistoryQuery.columns_of_all
+
+    def noted(*of_one: Any, first: int, last: int, **others: Any) -> Any:
+        spans.append((first, last))
+        return read(*of_one, first=first, last=last, **others)
+
+    with pytest.MonkeyPatch.context() as patch, StoreReader.open(tmp_path / "store.db", kinds=make.kinds) as reader:
+        patch.setattr(HistoryQuery, "columns_of_all", noted)
+        for cycle in (10, 9, 8, 9, 10, 11):
+            first, at = make.ts(cycle - 4), make.ts(cycle)
+            found = reader.as_of(at).poll_columns_of_all(
+                "QM02", "queue", ("depth",), first=first, before=make.ts(0), most=1_000
+            )
+            assert len(found) == QUEUES
+            assert all(
+                list(each.ts) == [make.ts(number) for number in range(cycle - 4, cycle + 1)] for each in found.values()
+            )
+    assert [make.ts(6), make.ts(10)] == list(spans[0])
+    assert all(last - first < 10_000 for first, last in spans[1:])
 
 
 HOUR_MS = 3_600_000

@@ -233,7 +233,7 @@ class HistoryQueries(QueryBase):
         until: int = LAST,
         before: int = FIRST,
         most: int,
-    ) -> dict[ObjectName, PollColumns]:
+    ) -> Mapping[ObjectName, PollColumns]:
         """``poll_columns`` of the objects of a kind of an owner, as far as it has them, in one go; empty where these are more
         than ``most`` polls. One by one hundreds of objects take twice as long.
 
