@@ -76,11 +76,23 @@ def make_receiver(
     return RECEIVERS[settings.type](settings, now, message_writer(settings.template, link))
 
 
+class Sharing(Protocol):
+    """What another agent is told of, which goes on where this one ends."""
+
+    async def shared(self) -> None:
+        """Return when it knows what the outbox holds now, or cannot be told."""
+        ...
+
+    def note(self) -> None:
+        """What the outbox holds has changed."""
+        ...
+
+
 class ReceiverQueue:
     """Delivers the notifications of one receiver in their order, each at least once.
 
     A notification is tried until it is accepted, or until it was refused for a day. ``chance`` returns random numbers
-    from 0 to 1.
+    from 0 to 1. ``sharing`` is as for ``Notifier``.
     """
 
     def __init__(
@@ -90,12 +102,14 @@ class ReceiverQueue:
         outbox: Outbox,
         clock: Clock,
         chance: Callable[[], float],
+        sharing: Sharing | None = None,
     ) -> None:
         self._name = name
         self._receiver = receiver
         self._outbox = outbox
         self._clock = clock
         self._chance = chance
+        self._sharing = sharing
         self._retry = RetryPolicy(clock, chance, name)
         self._news = asyncio.Event()
         self._settled = asyncio.Event()
@@ -145,6 +159,8 @@ class ReceiverQueue:
     async def _settled_as(self, function: Callable[[NotificationRepository], None]) -> None:
         """Keep the outcome of an attempt, as ``function`` does."""
         await self._retry.call(lambda: self._outbox.on_thread(lambda: self._outbox.settle(self._name, function)))
+        if self._sharing is not None:
+            self._sharing.note()
 
     async def _deliver(self, stored: StoredNotification) -> None:
         """Make one attempt and store its outcome; when the receiver failed, also pause."""
@@ -154,6 +170,8 @@ class ReceiverQueue:
             outcome = DeliveryOutcome(DeliveryStatus.REFUSED, str(error))
         else:
             with self._clock.hold():
+                if self._sharing is not None:
+                    await self._sharing.shared()
                 outcome = await self._receiver.send(notification)
         if outcome.status is DeliveryStatus.AGAIN:
             await self._on_failure(stored, outcome)
@@ -243,6 +261,7 @@ class Notifier:
 
     ``chance_of`` returns, for a receiver's name, a function that returns random numbers from 0 to 1, so the pauses of
     one receiver do not depend on the others. ``late`` returns why cycles do not go on, for heartbeats; empty while they do.
+    ``sharing`` tells another agent what is about to be sent and what was, which it would else send again.
     """
 
     def __init__(
@@ -252,7 +271,9 @@ class Notifier:
         chance_of: Callable[[str], Callable[[], float]] = lambda _: random.random,
         make: MakeReceiver = make_receiver,
         late: Callable[[], str] = lambda: "",
+        sharing: Sharing | None = None,
     ) -> None:
+        self._sharing = sharing
         self._receivers = outbox.receivers
         self._outbox = outbox
         self._clock = clock
@@ -318,7 +339,7 @@ class Notifier:
         if settings.resends:
             resending = cast("ResendingReceiver", receiver)
             return ResendQueue(name, resending, self._outbox, self._clock, self._chance_of(name))
-        return ReceiverQueue(name, receiver, self._outbox, self._clock, self._chance_of(name))
+        return ReceiverQueue(name, receiver, self._outbox, self._clock, self._chance_of(name), self._sharing)
 
     async def _evaluate(self) -> None:
         """Make notifications when they are due, until cancelled."""

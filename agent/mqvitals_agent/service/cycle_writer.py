@@ -400,6 +400,14 @@ class CycleWriter:
                 there.append(row.name)
             elif row.name.kind == RECEIVER_KIND.name:
                 self._receivers.remember(row.name)
+        # What an agent before this one knew, and has alerts about, may never have been in this store.
+        known = set(there)
+        there += [
+            name
+            for alert in self.resilient_store.alerts.all_open()
+            for name in dict.fromkeys((alert.key.object, alert.scope))
+            if name not in known and name.owner not in owners and name.kind not in _OURS
+        ]
         self._collector.builder.remember(there)
 
     def _unwatch(self, ingest: Ingest, batch: CycleExchanges, errors: list[StoreError]) -> list[str]:

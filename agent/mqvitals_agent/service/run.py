@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mqvitals_agent.clock import SystemClock, VirtualClock
 from mqvitals_agent.connection.connection import Exchange
@@ -23,7 +23,7 @@ from mqvitals_agent.notify.delivery import Notifier, make_receiver
 from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.service.agent_config import AgentConfig
 from mqvitals_agent.service.cycle_writer import StoredCycle
-from mqvitals_agent.service.monitored_group import MonitoredGroup, write_smf
+from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, write_smf
 from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.reload import REREAD_S, FileWatch, Refused, Rereading
 from mqvitals_agent.service.run_log import (
@@ -47,6 +47,10 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker, WorkerEndedError, run_in_loop
 from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.settings import Settings
+
+if TYPE_CHECKING:
+    from mqvitals_agent.standby.feed import AlertFeed
+    from mqvitals_agent.store.result import AgentStanding
 
 _LOG = logging.getLogger(__name__)
 
@@ -95,7 +99,11 @@ def run_agent(options: RunOptions) -> int:
 
 
 async def _run(options: RunOptions, handler: LineHandler) -> int:
-    return await AgentRun(options, handler).run()
+    if options.config.settings.standby is None:
+        return await AgentRun(options, handler).run()
+    from mqvitals_agent.service.standby_run import run_in_turn
+
+    return await run_in_turn(options, handler)
 
 
 def claim_store(path: Path, settings: Settings, group: MonitoredGroup) -> None:
@@ -124,8 +132,22 @@ def claim_store(path: Path, settings: Settings, group: MonitoredGroup) -> None:
 class AgentRun:
     """One run, from the first line of the log to the last. Created within a running event loop."""
 
-    def __init__(self, options: RunOptions, handler: LineHandler) -> None:
-        """``handler`` writes the log; a reload changes its form and level."""
+    def __init__(
+        self,
+        options: RunOptions,
+        handler: LineHandler,
+        *,
+        feed: AlertFeed | None = None,
+        standing: AgentStanding | None = None,
+    ) -> None:
+        """``handler`` writes the log; a reload changes its form and level.
+
+        Of two agents ``feed`` is what this one, which is active, offers to the other; ``standing`` is kept in the store.
+        """
+        self._feed = feed
+        self._standing = standing
+        self.gave_way = False
+        """Whether the run ended because another agent is active."""
         self._options = options
         self._group = options.group
         self._config = options.config.for_group(self._group)
@@ -155,6 +177,16 @@ class AgentRun:
             self._group.clock.now,
             self._group.machine.now,
         )
+
+    @property
+    def config(self) -> AgentConfig:
+        """The configuration in force."""
+        return self._config
+
+    @property
+    def targets(self) -> PollTargets:
+        """The queue managers that are polled."""
+        return self._group.targets
 
     async def run(self) -> int:
         """Run until a signal comes or the time is over; returns the exit code. Logs its own failures."""
@@ -239,7 +271,24 @@ class AgentRun:
         self._manager.stopping(reason)
         if at_once:
             self._drain_until = time.monotonic() + _DRAIN_AFTER_SIGNAL_S
+        if self._feed is not None and self._feed.followers:
+            self._leave_to_follower()
         self._service.stop()
+
+    def give_way(self, reason: str) -> None:
+        """End in order because another agent is active: it tells whatever is still to be told."""
+        if not self._reason:
+            self.gave_way = True
+            self._reason, self._code = reason, int(ExitCode.DONE)
+            self._leave_to_follower()
+            self._service.stop()
+
+    def _leave_to_follower(self) -> None:
+        """Send nothing more: who takes over knows what waits."""
+        self._drain_until = time.monotonic()
+        self._reports.close()
+        if self._notifier is not None:
+            self._notifier.close()
 
     async def _watch_files(self, files: Sequence[str]) -> None:
         await self._files.watch(files)
@@ -302,12 +351,15 @@ class AgentRun:
 
     def _stored(self, stored: StoredCycle) -> None:
         """A cycle is stored: the store is open, and there may be notifications."""
+        if self._feed is not None:
+            self._feed.note()
         self._cycle_at = self._group.clock.steady_s()
         self._done = self._done.with_cycle(stored)
         if self._done.cycles == 1:
             # All objects exist now and there is little garbage: this collection is short.
             freeze_long_lived(MANY_THRESHOLDS)
             self._start(self._store_refused())
+            self._start(self._store_standing())
         asked = len(self._group.targets.connectors) + len(self._group.targets.others)
         self._manager.cycle(state_words(stored, asked))
         if self._notifier is None:
@@ -317,6 +369,8 @@ class AgentRun:
 
     def _acted(self, _: Actions) -> None:
         """People did something about alerts."""
+        if self._feed is not None:
+            self._feed.note()
         if self._notifier is not None:
             self._notifier.wake()
 
@@ -336,7 +390,7 @@ class AgentRun:
 
     def _begin_delivery(self) -> None:
         make = partial(make_receiver, link=self._config.settings.link)
-        self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of, make, self._late)
+        self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of, make, self._late, self._feed)
         for work in (self._notifier.run(), self._reports.run(self._config)):
             delivery = self._start(work)
             self._deliveries.add(delivery)
@@ -378,6 +432,12 @@ class AgentRun:
         refused = self._refused
         with suppress(StoreError, WorkerEndedError):
             await self._worker.run(lambda: self._service.resilient_store.note_refused(refused))
+
+    async def _store_standing(self) -> None:
+        """Store which of two agents this is, for readers of the store."""
+        standing = self._standing
+        with suppress(StoreError, WorkerEndedError):
+            await self._worker.run(lambda: self._service.store.note_standing(standing))
 
     async def _apply_config(self) -> tuple[str, tuple[str, ...]]:
         """Read the configuration and apply it. Returns what is wrong with it and the files with problems."""

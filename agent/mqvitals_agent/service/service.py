@@ -293,6 +293,7 @@ class Service:
             ("store", before.store, replace(settings.store, keep=before.store.keep, limit=before.store.limit)),
             ("smf", before.smf, settings.smf),
             ("console", before.console, settings.console),
+            ("standby", before.standby, settings.standby),
         )
         changed = [key for key, old, new in pairs if old != new]
         if changed:
@@ -301,7 +302,14 @@ class Service:
                 extra=as_event("settings.later"),
             )
         store = replace(before.store, keep=settings.store.keep, limit=settings.store.limit)
-        return replace(settings, name=before.name, store=store, smf=before.smf, console=before.console)
+        return replace(
+            settings,
+            name=before.name,
+            store=store,
+            smf=before.smf,
+            console=before.console,
+            standby=before.standby,
+        )
 
     async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:
         """Give the cycle's exchanges to the worker, after it has stored those of the cycle before."""

@@ -51,7 +51,7 @@ class Candidate:
         self.standing = Standing()
         self.changed: Callable[[], None] = lambda: None
         self._clock = clock
-        self._peer_heard = peer_heard
+        self.peer_heard = peer_heard
         self._connectors = tuple(connectors)
         self._held: dict[str, Connection] = {}
         self._answers: dict[str, Answer] = {}
@@ -84,14 +84,15 @@ class Candidate:
             await asyncio.wait(self._closing)
 
     def guarded(self, connectors: Iterable[Connector]) -> tuple[Connector, ...]:
-        """Connectors for those who poll, which tell this candidate what comes of each connection."""
+        """Connectors for those who poll, which tell this candidate what comes of each connection. Any thread may call it."""
         found = tuple(GuardedConnector(each, self) for each in connectors)
-        names = {each.queue_manager for each in found}
         self._connectors = tuple(each.inner for each in found)
-        self._answers = {name: answer for name, answer in self._answers.items() if name in names}
-        for name in self._held.keys() - names:
-            self._close(self._held.pop(name))
         return found
+
+    def use(self, connectors: Sequence[Connector], interval_ms: int) -> None:
+        """Try these connectors from now on, by another polling interval. For an agent that waits."""
+        self._connectors = tuple(connectors)
+        self.limits = Limits(interval_ms)
 
     def take(self, queue_manager: str) -> Connection | None:
         """The connection that is held to a queue manager, once."""
@@ -115,7 +116,7 @@ class Candidate:
         return (each for each in self._connectors if each.queue_manager in self._answers)
 
     def _decide(self, answers: dict[str, Answer]) -> None:
-        self.standing = decide(self.standing, answers, self._now(), self.limits, peer_heard=self._peer_heard())
+        self.standing = decide(self.standing, answers, self._now(), self.limits, peer_heard=self.peer_heard())
 
     def _now(self) -> int:
         return round(self._clock.steady_s() * 1000)

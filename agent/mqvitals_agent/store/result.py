@@ -22,6 +22,25 @@ HOLDS = {REPLAY: "a replay", LIVE: "the agent's samples", RECORDS: RECORDS_ALONE
 
 
 @dataclass(frozen=True, slots=True)
+class AgentStanding:
+    """Which of two agents for one group fills a store: ``role`` is ``active`` or ``standby``, for ``reason``, ``since`` (ms UTC).
+
+    ``peer`` names the other agent as far as it is known, ``follows``: a standby agent has the other one's alerts.
+    """
+
+    role: str
+    since: int
+    reason: str = ""
+    peer: str = ""
+    follows: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """True while the other agent is active: nothing is polled for this store, and that is no fault."""
+        return self.role == "standby"
+
+
+@dataclass(frozen=True, slots=True)
 class StoreMeta:
     """A store's own facts.
 
@@ -42,6 +61,8 @@ class StoreMeta:
     kept_from: int | None = None
     alerts_kept_from: int | None = None
     hours_kept_from: int | None = None
+    standing: AgentStanding | None = None
+    """Which of two agents fills it; None: there is but one."""
     as_of: int | None = None
     """The past moment as of which it is read, ms UTC; None: as it is now."""
 

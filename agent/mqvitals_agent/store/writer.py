@@ -9,6 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ from mqvitals_agent.store.file.integrity import count_invalid_times, drop_invali
 from mqvitals_agent.store.file.schema import (
     PAGE_SIZE,
     REFUSED,
+    STANDING,
     TRUSTED,
     columns_of,
     give_to_group,
@@ -29,7 +31,7 @@ from mqvitals_agent.store.file.schema import (
     write_meta,
 )
 from mqvitals_agent.store.file.store_file import WatchedFile, WriterLock, set_aside
-from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
+from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY, AgentStanding
 from mqvitals_agent.store.rows.alerts.actions import NO_ACTIONS, ActionRepository, Actions
 from mqvitals_agent.store.rows.alerts.alert_feed import FeedChange, FeedError
 from mqvitals_agent.store.rows.alerts.alert_rows import AlertRepository, read_alerts
@@ -347,6 +349,14 @@ class Store:
             except (sqlite3.IntegrityError, *UNDECODABLE) as error:
                 raise FeedError(f"its alerts do not fit into this store: {error}") from error
         self._followed = followed
+
+    def note_standing(self, standing: AgentStanding | None) -> None:
+        """Store which of two agents fills it; None: there is but one. Raises StoreError."""
+        with self.database.writing():
+            if standing is None:
+                self._connection.execute("DELETE FROM meta WHERE key = ?", (STANDING,))
+            else:
+                write_meta(self._connection, {STANDING: json.dumps(asdict(standing))})
 
     def note_refused(self, text: str) -> None:
         """Store what is wrong with refused settings or rules, for readers; empty: nothing is."""

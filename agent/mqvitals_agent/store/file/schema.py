@@ -356,6 +356,9 @@ def _connect(
 REFUSED = "refused"
 """The store's own fact of what is wrong with settings that the agent did not take over."""
 
+STANDING = "standing"
+"""The store's own fact of which of two agents fills it, as JSON."""
+
 TRUSTED = "clock_trusted"
 """The store's own fact of how far its writer has believed the clock (ms UTC): what a clock further ahead makes old is
 not deleted.
