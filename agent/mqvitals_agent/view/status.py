@@ -10,9 +10,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.alerting.labels import Labeller
-from mqvitals_agent.store.file.store_file import trouble_of
-from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
-from mqvitals_agent.text.figure import age, number, number_of
+from mqvitals_agent.store.file.store_file import trouble_of, writer_of
+from mqvitals_agent.store.result import RECORDS_ALONE, AgentStanding, CurrentValue, UnknownRow
+from mqvitals_agent.text.figure import age, moment, number, number_of, zone_name
 from mqvitals_agent.text.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.alerts.actions import handling_json
@@ -89,6 +89,8 @@ class StatusData:
     handled: Handlings = field(default_factory=Handlings)
     as_of: int | None = None
     """The past moment as of which a store was read, ms UTC; then ``now`` is that. None: as it is now."""
+    standing: AgentStanding | None = None
+    """Which of two agents fills the store; None: there is but one, or it is the past."""
 
 
 def _no_site(groups: Collection[str]) -> AlertSite:
@@ -146,7 +148,25 @@ def read_status_data(
         unstored="" if meta.past else trouble_of(reader.path),
         handled=Handlings(actions, machine, meta.past),
         as_of=meta.as_of,
+        # Where no agent runs, none waits either.
+        standing=None if meta.past or writer_of(reader.path) is None else meta.standing,
     )
+
+
+def role_words(data: StatusData) -> str:
+    """Which of two agents fills the store, for the first line: ``active`` or ``standby``; empty where there is but one."""
+    return "" if data.standing is None else safe(data.standing.role)
+
+
+def standby_words(data: StatusData) -> str:
+    """The sentence for the store of an agent that waits while another one polls; empty for any other."""
+    standing = data.standing
+    if standing is None or not standing.waits:
+        return ""
+    of = f" of {safe(standing.peer)}" if standing.peer else ""
+    since = f"since {moment(standing.since)} {zone_name(standing.since)}, for {age(max(data.now - standing.since, 0))}"
+    follows = "its alerts are followed" if standing.follows else "its alerts are not followed"
+    return f"standby{of} {since}: {safe(standing.reason)}; {follows}. Nothing is polled here, and the values are those from before"
 
 
 def refused_words(data: StatusData) -> str:
@@ -328,7 +348,8 @@ def new_counts(view: GroupStatus) -> Mapping[Severity, int]:
 def status_json(view: GroupStatus, labeller: Labeller) -> dict[str, Any]:
     """The object of ``mqvitals status --json``.
 
-    An alert has its number, who acknowledged it, its silence and its notes. ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store.
+    An alert has its number, who acknowledged it, its silence and its notes. ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store. Of
+    two agents for the group ``role`` is that of the one that fills the store, and ``standing`` since when and why.
     """
     data = view.data
     return {
@@ -356,6 +377,21 @@ def status_json(view: GroupStatus, labeller: Labeller) -> dict[str, Any]:
         ],
         **({"refused": data.refused} if data.refused else {}),
         **({"unstored": data.unstored} if data.unstored else {}),
+        **_standing_json(data.standing),
+    }
+
+
+def _standing_json(standing: AgentStanding | None) -> dict[str, Any]:
+    if standing is None:
+        return {}
+    return {
+        "role": standing.role,
+        "standing": {
+            "since": iso(standing.since),
+            "reason": standing.reason,
+            "peer": standing.peer or None,
+            **({"follows": standing.follows} if standing.waits else {}),
+        },
     }
 
 

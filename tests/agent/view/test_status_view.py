@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.labels import Labeller
-from mqvitals_agent.store.result import CurrentValue, UnknownRow
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.result import AgentStanding, CurrentValue, UnknownRow
+from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
+from mqvitals_agent.view.screens.header import status_header
 from mqvitals_agent.view.status import (
     DEFAULT_INTERVAL_MS,
     GroupStatus,
     OwnerData,
     StatusData,
     aged_status,
+    read_status_data,
     snapshot_interval_ms,
     status_json,
     status_of,
@@ -195,3 +200,40 @@ def test_a_situation_that_grows_older_is_evaluated_as_a_new_one(
     members = (replace(first, last_ts=first.last_ts + reported), *others)
     after = replace(before, now=before.now + later, members=members)
     assert aged_status(status_of(before, ranks), after) == status_of(after, ranks)
+
+
+def test_which_of_two_agents_fills_the_store(healthy: StatusData) -> None:
+    """Its role stands in the first line and in JSON; a store that waits says for whom and since when, and asks for no agent."""
+    active = replace(healthy, standing=AgentStanding("active", healthy.now, "it holds", "mon2"))
+    assert "  active  " in status_header(status_of(active), 120)[0].text
+    assert status_json(status_of(active), Labeller())["role"] == "active"
+    waiting = AgentStanding(
+        "standby", healthy.now - 3_600_000, "another agent holds the reply queue", "mon2", follows=True
+    )
+    old = replace(healthy, now=healthy.now + 3_600_000, standing=waiting)
+    view = status_of(old)
+    header = " ".join(line.text.strip() for line in status_header(view, 120))
+    assert "  standby  " in header
+    assert "Standby of mon2 since " in header
+    assert ", for 2 h" in header
+    assert "its alerts are followed" in header
+    assert "Is the agent running" not in header
+    found = status_json(view, Labeller())
+    assert found["role"] == "standby"
+    assert found["standing"]["peer"] == "mon2"
+    assert found["standing"]["follows"] is True
+    assert "role" not in status_json(status_of(healthy), Labeller())
+
+
+def test_a_store_says_who_fills_it_while_somebody_does(tmp_path: Path) -> None:
+    """When its agent has ended, nobody waits."""
+    standing = AgentStanding("standby", 1_000, "it waits", "mon2")
+    with Store.open(tmp_path / "s.db") as store, StoreReader.open(tmp_path / "s.db") as reader:
+        store.note_standing(standing)
+        assert read_status_data(reader, 2_000).standing == standing
+        store.note_standing(None)
+        assert read_status_data(reader, 2_000).standing is None
+        store.note_standing(standing)
+    with StoreReader.open(tmp_path / "s.db") as reader:
+        assert reader.meta().standing == standing
+        assert read_status_data(reader, 2_000).standing is None

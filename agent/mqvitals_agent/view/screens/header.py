@@ -17,6 +17,8 @@ from mqvitals_agent.view.status import (
     interval_words,
     new_counts,
     refused_words,
+    role_words,
+    standby_words,
     troubling,
     unstored_words,
     without_answer,
@@ -57,7 +59,7 @@ def header_lines(frame: Frame, width: int, *, asking: bool = True) -> tuple[Line
 def _lefts(view: GroupStatus) -> list[str]:
     """Group, interval and time: the longest first."""
     data = view.data
-    who = ["mqvitals", *([safe(data.group)] if data.group else [])]
+    who = ["mqvitals", *([safe(data.group)] if data.group else []), *([role] if (role := role_words(data)) else [])]
     many = number_of(len(view.queue_managers), "queue manager")
     newest = max((member.last_ts for member in data.members), default=None)
     if newest is None:
@@ -131,6 +133,8 @@ def _joined(signs: list[_Sign], *, short: bool) -> list[Span]:
 def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
     """What limits the rest: the past, stale or missing data."""
     data = view.data
+    if waits := standby_words(data):
+        return wrapped(waits, width, Tone.STALE, rest=_INDENT)
     if not data.members:
         text = (
             "No data stored yet. Is the agent running, and can it reach a queue manager? "
@@ -168,6 +172,7 @@ def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> lis
     parts = [
         "mqvitals",
         *([safe(data.group)] if data.group else []),
+        *([role] if (role := role_words(data)) else []),
         number_of(len(view.queue_managers), "queue manager"),
     ]
     if newest is None:
@@ -234,6 +239,8 @@ def _header_notes(view: GroupStatus, width: int) -> list[Line]:
     unstored = unstored_words(view.data)
     if unstored:
         return wrapped(unstored, width, rest=_INDENT)
+    if waits := standby_words(view.data):
+        return wrapped(f"{waits[:1].upper()}{waits[1:]}", width, rest=_INDENT)
     members = view.owners
     stale = [member for member in members if member.stale]
     if not stale:
