@@ -15,6 +15,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar, overload
 
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.timestamps import HOUR_MS, WEEK_MS
 from mqvitals_rules.vocabulary.event import CONSOLE, EVENT_CATEGORIES, are_followed, is_event
 from mqvitals_rules.vocabulary.metric import Absence, Value
 
@@ -92,9 +93,6 @@ class MetricHistory(Protocol):
         """
         ...
 
-
-HOUR_MS = 3_600_000
-WEEK_MS = 7 * 24 * HOUR_MS
 
 WEEKS = 8
 """Weeks that a baseline looks back."""

@@ -11,9 +11,9 @@ from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.functions import EVER
 from mqvitals_rules.expression.node import AnyMember, Latest, MemberTally, Node, Not, Open, Seen, Times, children
 from mqvitals_rules.history import ObjectMessage
+from mqvitals_rules.timestamps import DAY_MS
 
 _LONGEST_INSERT = 100
-_DAY_MS = 86_400_000
 
 
 class MessageUse(NamedTuple):
@@ -76,7 +76,7 @@ class CameMessages:
 
     def _clock(self, ts: int) -> str:
         """The time of day; of another day (UTC) with its date."""
-        form = "%H:%M:%S" if ts // _DAY_MS == self._now // _DAY_MS else "%Y-%m-%d %H:%M"
+        form = "%H:%M:%S" if ts // DAY_MS == self._now // DAY_MS else "%Y-%m-%d %H:%M"
         return datetime.fromtimestamp(ts // 1000, UTC).strftime(form)
 
 
@@ -84,7 +84,7 @@ def end_words(ts: int | None, now: int) -> str:
     """When a record ended that was read before ``now`` (both ms UTC): ``12:00 UTC``; empty for none."""
     if ts is None:
         return ""
-    form = "%H:%M" if now - ts < _DAY_MS else "%Y-%m-%d %H:%M"
+    form = "%H:%M" if now - ts < DAY_MS else "%Y-%m-%d %H:%M"
     return f"{datetime.fromtimestamp(ts // 1000, UTC):{form}} UTC"
 
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Final
+
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
+WEEK_MS: Final = 7 * DAY_MS
 
 
 def iso(moment: int) -> str:

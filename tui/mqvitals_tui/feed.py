@@ -18,6 +18,7 @@ from mqvitals_agent.view.frame import DETAIL, Frame, FrameRequest, StorePosition
 from mqvitals_agent.view.status import aged_status
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.timestamps import DAY_MS
 from mqvitals_tui.time_machine import Travelled, Way
 
 RELEASED_AT_ONCE = 100
@@ -56,8 +57,7 @@ COSTLY_S = 0.03
 _MOST_WAITS = 3
 """The most checks for which a costly frame is put off while more comes."""
 
-_DAY_MS = 86_400_000
-EARLIER_DAYS = (("yesterday", _DAY_MS), ("a week before", 7 * _DAY_MS))
+EARLIER_DAYS = (("yesterday", DAY_MS), ("a week before", 7 * DAY_MS))
 """The same time of other days, for the chart of a detail: name and how long before, ms."""
 
 Points = tuple[tuple[int, float | None], ...]

@@ -21,9 +21,7 @@ from mqvitals_config.sections.time_intervals import (
     parse_weekdays,
     parse_years,
 )
-
-MINUTE_MS: Final = 60_000
-DAY_MS: Final = 86_400_000
+from mqvitals_rules.timestamps import DAY_MS, MINUTE_MS
 
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
 _STEP_MS: Final = 6 * 3_600_000

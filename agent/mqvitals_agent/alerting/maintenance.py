@@ -10,20 +10,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
 
-from mqvitals_agent.alerting.calendar import (
-    DAY_MS,
-    TimeInterval,
-    TimeSpan,
-    merged,
-    next_change,
-    wall_clock_spans,
-    within,
-)
+from mqvitals_agent.alerting.calendar import TimeInterval, TimeSpan, merged, next_change, wall_clock_spans, within
 from mqvitals_agent.alerting.labels import Labels
 from mqvitals_config.sections.matcher import Matcher, match, matchers_text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import DAY_MS
 from mqvitals_rules.vocabulary.tables import KINDS
 
 ValueOf = Callable[[ObjectName, str], object]
@@ -35,7 +28,7 @@ LOOK_AHEAD_MS: Final = DAY_MS
 _AHEAD_MS: Final = 14 * DAY_MS
 """Changes of time intervals are named this far ahead."""
 _USAGE: Final = KINDS["queue"].metric("usage")
-_WEEK_MS: Final = 8 * DAY_MS
+_LONGEST_WEEKLY_MS: Final = 8 * DAY_MS
 """No window by weekdays lasts longer, change of daylight saving included."""
 _LONGEST_CHAIN_MS: Final = 100 * DAY_MS
 """Windows of one cron expression that touch each other are followed back this far."""
@@ -68,7 +61,7 @@ class MaintenanceWindow:
         elif self.cron:
             found = self._cron_spans(start, end)
         else:
-            since, until = start - _WEEK_MS, end + _WEEK_MS
+            since, until = start - _LONGEST_WEEKLY_MS, end + _LONGEST_WEEKLY_MS
             found = [span for each in self.weekly for span in wall_clock_spans(each.zone, since, until, each.on)]
         return [each for each in merged(found) if each.start < end and each.end > start]
 

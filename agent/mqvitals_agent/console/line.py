@@ -14,8 +14,8 @@ from typing import Final
 
 from mqvitals_agent.poll.local_time import QueueManagerClock
 from mqvitals_config.sections.collection import Carrier
+from mqvitals_rules.timestamps import DAY_MS
 
-DAY_MS: Final = 86_400_000
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _AHEAD_MS: Final = 300_000
 """A time of day further ahead than this is yesterday's: clocks differ by less."""

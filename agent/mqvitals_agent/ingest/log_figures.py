@@ -17,18 +17,18 @@ from mqvitals_agent.ingest.messages import NewestMessage
 from mqvitals_agent.poll.kinds.log import position
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
-from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS
+from mqvitals_rules.history import WEEKS
 from mqvitals_rules.plan.log_range import days_left, used_pct, width_of
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS, WEEK_MS
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 LOG: Final = "log"
 GROWTH: Final = "written_bytes"
 """The metric whose hourly means the rates are made of."""
 _MB: Final = 2**20
-_DAY_MS: Final = 86_400_000
-_LEAST_MS: Final = _DAY_MS
+_LEAST_MS: Final = DAY_MS
 """A rate of less time than that is none: a night is no day."""
 _SETTLED_MS: Final = 600_000
 """The means of an hour are in the store this long after its end."""
@@ -189,7 +189,7 @@ def _weekly(hours: Iterable[HourMean], end: int) -> tuple[Reported, Reported]:
             grown[week] += each.mean * each.weight / 1000
             covered[week] += each.weight
     rates = [
-        grown[week] / covered[week] * _DAY_MS / _MB if covered[week] >= _LEAST_MS else None for week in range(WEEKS)
+        grown[week] / covered[week] * DAY_MS / _MB if covered[week] >= _LEAST_MS else None for week in range(WEEKS)
     ]
     known = [rate for rate in rates if rate is not None]
     return Absence.WINDOW if rates[0] is None else rates[0], max(known) if known else Absence.WINDOW

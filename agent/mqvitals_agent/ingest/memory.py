@@ -9,8 +9,9 @@ from math import nan
 
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
-from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS, Point, ZoneOf, hours, middle, no_zone
+from mqvitals_rules.history import WEEKS, Point, ZoneOf, hours, middle, no_zone
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import HOUR_MS, WEEK_MS
 
 BEGINNING = -(1 << 62)
 

@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Final
 
 from mqvitals_agent.store.older import PastReader
-from mqvitals_rules.history import HOUR_MS, ZoneOf
+from mqvitals_rules.history import ZoneOf
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 POOL: Final = "buffer_pool"

@@ -15,6 +15,7 @@ from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_agent.store.rows.tables import text
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.agent import RECEIVER_KIND, STORE_KIND
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -23,11 +24,10 @@ MEASURE_MS: Final = 60_000
 _STORE_PROBE: Final = STORE_KIND.poll
 _RECEIVER_PROBE: Final = RECEIVER_KIND.poll
 
-_HOUR_MS: Final = 3_600_000
-_WINDOW_MS: Final = 24 * _HOUR_MS
+_WINDOW_MS: Final = 24 * HOUR_MS
 _APART_MS: Final = 300_000
 """Growth is calculated from measurements this far apart, as each new one reads a day of them."""
-_LEAST_MS: Final = 2 * _HOUR_MS
+_LEAST_MS: Final = 2 * HOUR_MS
 _LEAST_POINTS: Final = 10
 """Growth is not calculated from less than this, as one large transaction would be taken for the rule."""
 
@@ -253,7 +253,7 @@ def _of_state(state: StoreState, now: int) -> dict[str, Reported]:
         "unwritable": _NO if state.trouble is None else _YES,
         "trouble": Absence.NOTHING_TO_TELL if state.trouble is None else state.trouble.message,
         "dropped_snapshots": state.dropped,
-        "begun_anew": int(anew is not None and now - anew.ts < 24 * _HOUR_MS),
+        "begun_anew": int(anew is not None and now - anew.ts < 24 * HOUR_MS),
         "incident": Absence.NOTHING_TO_TELL if anew is None else anew.text,
     }
 
@@ -266,7 +266,7 @@ def slope(points: Iterable[tuple[int, int]]) -> Reported:
     known = list(points)
     if len(known) < _LEAST_POINTS or known[-1][0] - known[0][0] < _LEAST_MS:
         return Absence.WINDOW
-    times = [(ts - known[0][0]) / _HOUR_MS for ts, _ in known]
+    times = [(ts - known[0][0]) / HOUR_MS for ts, _ in known]
     figures = [figure - known[0][1] for _, figure in known]
     middle, level = sum(times) / len(times), sum(figures) / len(figures)
     spread = sum((time - middle) ** 2 for time in times)

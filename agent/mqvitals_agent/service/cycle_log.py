@@ -17,10 +17,9 @@ from mqvitals_agent.store.sealing import SealingStep
 from mqvitals_agent.view.alerts.words import began_ts, duration_words, summary_with_owner
 from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.sections.store import StoreSettings, format_keep, format_size
-from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Snapshot
-from mqvitals_rules.timestamps import iso
+from mqvitals_rules.timestamps import HOUR_MS, iso
 
 _LOG = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from mqvitals_agent.clock import Clock, SystemClock
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.log import as_event
+from mqvitals_rules.timestamps import DAY_MS
 
 if TYPE_CHECKING:
     from mqvitals_agent.connection.connection import Connector
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 
-DAY_MS = 86_400_000
 """A run that is faster than real time and has no end begins this long ago."""
 
 

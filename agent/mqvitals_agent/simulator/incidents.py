@@ -12,6 +12,7 @@ from typing import Final
 from mqvitals_agent.simulator.scenario import FOR_WEEKS_MS, IncidentKind, Scenario, ScenarioIncident
 from mqvitals_agent.simulator.state import ChannelInstance, DeadLetter, Fault, GroupState, HeldUnit
 from mqvitals_agent.simulator.traffic import ChannelSender, QueueFlow
+from mqvitals_rules.timestamps import HOUR_MS
 
 _NETWORK_WIDTH: Final = 1.07 - 0.93
 _FLOOD_MS: Final = 120_000
@@ -19,7 +20,6 @@ _FLOOD_MS: Final = 120_000
 _ADDRESSES: Final = 12
 _GREEDY_PART: Final = 8 / 15
 """The part of a flood that comes from one address, as one pool that is far too large."""
-_HOUR_MS: Final = 3_600_000
 _FIRST_PORT: Final = 50_000
 
 
@@ -209,7 +209,7 @@ def _set_fault(fault: Fault, incident: ScenarioIncident) -> None:
 def flood(began: int, lasted: int, incident: ScenarioIncident) -> tuple[ChannelInstance, ...]:
     """The instances that an incident has led to ``lasted`` ms after it ``began`` (ms since 1970 UTC)."""
     if incident.what is IncidentKind.CLIENT_LEAK:
-        return _leaked(began, int(incident.value), int(incident.value * lasted / _HOUR_MS))
+        return _leaked(began, int(incident.value), int(incident.value * lasted / HOUR_MS))
     count = int(incident.value)
     return _flooded(began, count, min(count, count * lasted // _FLOOD_MS))
 
@@ -238,7 +238,7 @@ def _turns(greedy: int, count: int) -> Iterator[int]:
 @lru_cache(maxsize=16)
 def _leaked(began: int, an_hour: int, connected: int) -> tuple[ChannelInstance, ...]:
     return tuple(
-        _client(began + place * _HOUR_MS // an_hour, "10.60.1.7", place, "reports") for place in range(connected)
+        _client(began + place * HOUR_MS // an_hour, "10.60.1.7", place, "reports") for place in range(connected)
     )
 
 

@@ -22,7 +22,6 @@ from mqvitals_agent.smf.restart import Restart, RestartDetector
 from mqvitals_agent.smf.rmf import TYPES as RMF_TYPES
 from mqvitals_agent.smf.sampler import Sampler, UnnamedObjects, is_queue_manager
 from mqvitals_agent.smf.snapshots import (
-    DAY_MS,
     REST,
     TOP_APPLICATIONS,
     SampleKey,
@@ -37,6 +36,7 @@ from mqvitals_agent.store.rows.samples.smf_records import REST as WITHIN_REST
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.timestamps import DAY_MS
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 

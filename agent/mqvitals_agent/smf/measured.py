@@ -19,10 +19,10 @@ from mqvitals_agent.smf.record import Record, SmfError, utc_text
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import MINUTE_MS
 
 _PREFIX: Final = 4
 """The characters of a group's name in MQ, with which z/OS's names of its structures begin; shorter ones end in @."""
-_MINUTE_MS: Final = 60_000
 _GENERAL: Final = 0
 """SMF70TYP of a processor that runs all work, not only what a zIIP may run."""
 _VARIED, _ONLINE = 0x02, 0x01
@@ -368,7 +368,7 @@ def _sample(
     local = utc_text(end_us + ahead) or ""
     values = dict(fields) | {AHEAD: ahead, MEASURED_AT: f"{local[:10]} {local[11:16].replace(':', '.')}"}
     # The members' intervals end at the same time, to the second.
-    ts = (end_us // 1000 + _MINUTE_MS // 2) // _MINUTE_MS * _MINUTE_MS if joint else end_us // 1000
+    ts = (end_us // 1000 + MINUTE_MS // 2) // MINUTE_MS * MINUTE_MS if joint else end_us // 1000
     return PartialSample(
         object=name,
         group=joint,

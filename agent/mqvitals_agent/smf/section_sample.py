@@ -28,9 +28,9 @@ from mqvitals_agent.smf.partial_sample import PartialSample, Recency
 from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.section import Section
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import MINUTE_MS
 from mqvitals_rules.vocabulary.application import CONNECTION_TYPES, GENERATED_PREFIXES, QUEUE_TYPES
 
-_MINUTE_MS: Final = 60_000
 _SLOTS: Final = 64
 _SLOT: Final = 64
 _RANK: Final = {status: rank for rank, status in enumerate(WORST_STATUS)}
@@ -175,7 +175,7 @@ def _of_model(name: str) -> str:
 
 def nearest_minute(ts: int) -> int:
     """The full minute nearest to a moment, ms UTC."""
-    return (ts + _MINUTE_MS // 2) // _MINUTE_MS * _MINUTE_MS
+    return (ts + MINUTE_MS // 2) // MINUTE_MS * MINUTE_MS
 
 
 def group_sample(sample: PartialSample) -> PartialSample:

@@ -19,7 +19,6 @@ from mqvitals_agent.smf.restart import guarded
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source, with_derived
 from mqvitals_rules.vocabulary.metric import within_range
 
-DAY_MS: Final = 86_400_000
 TOP_APPLICATIONS: Final = 200
 """The number of applications of a queue manager and day that stand by themselves."""
 REST: Final = "*/*"

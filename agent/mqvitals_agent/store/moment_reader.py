@@ -31,8 +31,8 @@ from mqvitals_agent.store.rows.samples.moment_sealed import OpenHours
 from mqvitals_agent.store.rows.samples.objects import ObjectTimes, read_owners_as_of, read_times
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour
 from mqvitals_agent.store.rows.tables import integer
-from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.snapshot import Instance, ObjectName, Snapshot, Source
+from mqvitals_rules.timestamps import HOUR_MS
 
 _FEW_OF: Final = 10
 """Of a part of the objects of a kind as small as this only their own rows are read."""

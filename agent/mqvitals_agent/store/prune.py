@@ -14,14 +14,12 @@ from mqvitals_agent.store.file.schema import open_reader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import RECORDS, REPLAY
 from mqvitals_agent.store.retention import Retention, RetentionPolicy
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, hour_of_ts
 from mqvitals_agent.store.rows.sealed.roller import Roller
 from mqvitals_agent.store.rows.sealed.sealer import SHORTEST_HOT_MS, Sealer
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.sections.store import KeepSettings, RawKeep
-
-DAY_MS: Final = 24 * HOUR_MS
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 
 _STEPS: Final = 500
 """Steps of sealing and rolling up in one transaction: a second or so."""

@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.store.deletion.deleting import LIMITED, Deleting
 from mqvitals_agent.store.deletion.events import EventDeletion
-from mqvitals_agent.store.deletion.samples import DAY_MS, SampleDeletion
+from mqvitals_agent.store.deletion.samples import SampleDeletion
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.schema import KEPT_FROM
 from mqvitals_agent.store.forgotten_objects import forget_objects
@@ -33,7 +33,7 @@ from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS
 from mqvitals_agent.store.rows.tables import moment
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.sections.store import SHORTEST_KEEP_MS, KeepSettings, RawKeep
-from mqvitals_rules.history import HOUR_MS
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 
 STEP_S: Final = 0.025
 """So long a step deletes before it commits: half of what it may take, as the commit may have to write the log back."""

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.retention import STEP_S, never
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, hour_of_ts
 from mqvitals_agent.store.rows.sealed.roller import Roller
 from mqvitals_agent.store.rows.sealed.sealer import SHORTEST_HOT_MS, Sealer, SealStep, last_due
@@ -21,6 +20,7 @@ from mqvitals_agent.store.rows.tables import integer, text
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.sections.store import format_size
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import HOUR_MS
 
 HOT_MS: Final = 26 * HOUR_MS
 """An hour stays as rows until so long after its begin."""

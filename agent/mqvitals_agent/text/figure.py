@@ -12,7 +12,7 @@ from datetime import UTC, datetime, time, tzinfo
 from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.ruleset.quantity import unit_of_one
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.timestamps import iso
+from mqvitals_rules.timestamps import DAY_MS, iso
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 
 _THOUSANDS = ("", " k", " M", " G", " T", " P")
@@ -210,7 +210,6 @@ def told_moment(value: str, metric: Metric) -> int | None:
     return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()) * 1000
 
 
-_DAY_MS = 86_400_000
 _FACE = r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)?"
 _TOLD = re.compile(
     rf"(?<![\d:-])(?P<first>{_FACE})(?:(?P<between>, last )(?P<last>{_FACE}))? UTC\b"
@@ -249,8 +248,8 @@ def _told_at(face: str, told: int) -> int:
     if " " in face:
         return int(datetime.fromisoformat(face).replace(tzinfo=UTC).timestamp()) * 1000
     of_day = time.fromisoformat(face)
-    at = told // _DAY_MS * _DAY_MS + (of_day.hour * 3600 + of_day.minute * 60 + of_day.second) * 1000
-    return at if at <= told else at - _DAY_MS
+    at = told // DAY_MS * DAY_MS + (of_day.hour * 3600 + of_day.minute * 60 + of_day.second) * 1000
+    return at if at <= told else at - DAY_MS
 
 
 def _face_like(face: str, at: int) -> str:

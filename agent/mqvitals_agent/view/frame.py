@@ -34,6 +34,7 @@ from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_st
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, overshadowed
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.journal import EntryKind
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ COMPARISON, UNKNOWN = "comparison", "unknown"
 JOURNAL, BEFORE = "journal", "before"
 """The screens."""
 
-HOUR_MS = 3_600_000
 
 MOST_ENDED = 500
 """Ended alerts that the alerts screen lists, the newest."""

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.history import UNKNOWN_MS, Point, Polls, covered_values
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import MetricType
 
 LEAST_POINTS = 5
 """Fewer values make no trend."""
 
 
-_HOUR_MS = 3_600_000
 LEAST_INTERVAL_MS = 60_000
 """Increases over less time than this say nothing about an hour."""
 
@@ -226,7 +226,7 @@ class WindowFunction:
 
 def _rate(context: Context, kind: str, metric: str, window_ms: int) -> float | None:
     points = context.points(kind, metric, context.now - window_ms)
-    return rate(points, LEAST_INTERVAL_MS if window_ms >= _HOUR_MS else 1)
+    return rate(points, LEAST_INTERVAL_MS if window_ms >= HOUR_MS else 1)
 
 
 def _delta(context: Context, kind: str, metric: str, window_ms: int) -> float | None:

@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.alerting.calendar import (
-    DAY_MS,
-    MINUTE_MS,
     TimeInterval,
     TimeSpan,
     days_of_week,
@@ -24,6 +22,7 @@ from mqvitals_agent.alerting.calendar import (
 )
 from mqvitals_agent.alerting.maintenance import MaintenanceWindow
 from mqvitals_config.sections.time_intervals import ClockRange, Range, parse_days_of_month, parse_weekdays
+from mqvitals_rules.timestamps import DAY_MS, MINUTE_MS
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "UTC")
 CHANGES = {

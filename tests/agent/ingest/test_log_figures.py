@@ -15,13 +15,13 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.writer import Store
-from mqvitals_rules.history import HOUR_MS, WEEK_MS
 from mqvitals_rules.plan.log_range import MOST_DAYS, USABLE, days_left, used_pct, width_of
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Fact, Facts
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.timestamps import HOUR_MS, WEEK_MS
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -15,8 +15,9 @@ from mqvitals_agent.ingest.pool_figures import PoolFigures, compared_days, fall_
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
-from mqvitals_rules.history import HOUR_MS, no_zone
+from mqvitals_rules.history import no_zone
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 POOL = ObjectName("QM01", "buffer_pool", "3")

@@ -22,7 +22,6 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, Owner
 from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
 from mqvitals_agent.store.rows.samples.steps import TimeStep
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
 from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_agent.store.writer import Store
@@ -32,6 +31,7 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import AlertState
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -22,8 +22,8 @@ from mqvitals_agent.store.rows.sealed.sealer import Sealer
 from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
-from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.timestamps import HOUR_MS
 
 BEGIN = 20_000 * 24 * HOUR_MS
 NOTHING = Evaluation((), ())

@@ -22,12 +22,13 @@ from mqvitals_agent.store.rows.samples.hour_means import drop_old_means
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.object.explanation import explain_object
 from mqvitals_rules.engine import Evaluation
-from mqvitals_rules.history import HOUR_MS, WEEK_MS, MemoryHistory, hours, no_zone
+from mqvitals_rules.history import MemoryHistory, hours, no_zone
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.pack import decode_packs
 from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.timestamps import HOUR_MS, WEEK_MS
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 

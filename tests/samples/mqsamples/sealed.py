@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.timestamps import HOUR_MS
 
 HOUR = HOUR_MS
 DAY = 24 * HOUR

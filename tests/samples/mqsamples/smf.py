@@ -9,16 +9,9 @@ from mqvitals_agent.smf.kinds import APPLICATION
 from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
 from mqvitals_agent.smf.record import Record, identity_of
 from mqvitals_agent.smf.sampler import Sampler
-from mqvitals_agent.smf.snapshots import (
-    DAY_MS,
-    TOP_APPLICATIONS,
-    SampleKey,
-    as_rest,
-    merge_into,
-    processor_time,
-    snapshots,
-)
+from mqvitals_agent.smf.snapshots import TOP_APPLICATIONS, SampleKey, as_rest, merge_into, processor_time, snapshots
 from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.timestamps import DAY_MS
 
 
 def readings(

@@ -9,17 +9,16 @@ from textual.binding import Binding, BindingType
 
 from mqvitals_agent.store.rows.tables import LAST_MOMENT
 from mqvitals_agent.text.figure import object_words
-from mqvitals_agent.view.frame import COMPARISON, HOUR_MS, FrameRequest
+from mqvitals_agent.view.frame import COMPARISON, FrameRequest
 from mqvitals_agent.view.screens.comparison import comparison_lines
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import COMPARISON as COMPARISON_KEYS
 from mqvitals_tui.keys import MOVES, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import ScreenContext, trail_line
 from mqvitals_tui.screens.lines_screen import LinesScreen
 from mqvitals_tui.widgets.painting import Banner, StatusBar
-
-_DAY_MS = 24 * HOUR_MS
 
 
 class Other(NamedTuple):
@@ -38,10 +37,10 @@ def others(at: int | None, now: int, mark: int | None) -> tuple[Other, ...]:
     here = now if at is None else at
     found = [] if mark is None or mark == here else [Other("the mark", mark)]
     found += [
-        Other("the same time yesterday", here - _DAY_MS),
+        Other("the same time yesterday", here - DAY_MS),
         *([] if at is None else [Other("now", LAST_MOMENT)]),
         Other("an hour before", here - HOUR_MS),
-        Other("the same time last week", here - 7 * _DAY_MS),
+        Other("the same time last week", here - 7 * DAY_MS),
     ]
     return tuple(found)
 

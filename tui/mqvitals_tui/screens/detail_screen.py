@@ -13,7 +13,7 @@ from mqvitals_agent.text.figure import figure, object_words, zone_name
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.values import MAIN_METRIC
-from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
+from mqvitals_agent.view.frame import DETAIL, FrameRequest
 from mqvitals_agent.view.object.detail import ChartedMetric, ObjectDetail
 from mqvitals_agent.view.screens.object.chart_board import (
     Earlier,
@@ -29,6 +29,7 @@ from mqvitals_agent.view.screens.object.page import detail_lines
 from mqvitals_agent.view.screens.object.sections import PageState
 from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 from mqvitals_tui.feed import LoadedFrame
@@ -40,8 +41,6 @@ from mqvitals_tui.screens.frame_screen import ScreenContext, trail_line
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
-
-DAY_MS = 24 * HOUR_MS
 
 _AROUND = 2
 """Lines around header and page: the trail and the keys."""

@@ -19,6 +19,7 @@ from mqvitals_agent.commandline.arguments import (
 from mqvitals_agent.commandline.settings import explained, no_rule, rule_config_of, settings_of
 from mqvitals_agent.commandline.time_arguments import add_span_arguments, add_zone_argument, span_argument
 from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_rules.timestamps import MINUTE_MS
 
 if TYPE_CHECKING:
     from mqvitals_agent.backtest.run import BacktestResult, Selects
@@ -40,7 +41,6 @@ Exit code 0 when it ran, 2 when it could not.
 
 _USUAL: Final = "24h"
 _SHOWN: Final = 100
-_MINUTE_MS: Final = 60_000
 _YEARS_S: Final = 1e9
 """No query of a command that shows how far it is ends for its length."""
 
@@ -107,13 +107,13 @@ def _run(
     from mqvitals_agent.text.figure import moment
 
     def on_time(ts: int) -> None:
-        progress.at(max(ts - span.since, 0) // _MINUTE_MS, moment(ts))
+        progress.at(max(ts - span.since, 0) // MINUTE_MS, moment(ts))
 
     with (
         StoreReader.open(reader.path, limit_s=_YEARS_S) as patient,
         Progress(quiet=arguments.quiet) as progress,
     ):
-        progress.begin("evaluating", -(-(span.until - span.since) // _MINUTE_MS), " min")
+        progress.begin("evaluating", -(-(span.until - span.since) // MINUTE_MS), " min")
         return backtest(patient, variants, span, selects, on_time)
 
 

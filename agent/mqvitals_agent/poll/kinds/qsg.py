@@ -26,11 +26,11 @@ from mqvitals_agent.poll.probe import (
     wanted_parameters,
 )
 from mqvitals_rules.snapshot import is_owner_name
+from mqvitals_rules.timestamps import DAY_MS
 from mqvitals_rules.vocabulary.metric import CF_STATUS, Absence, Reported
 from mqvitals_rules.vocabulary.qsg import CF_STRUCTURE_KIND, QSG_KIND, SMDS_CONNECTION_KIND, SMDS_KIND
 from mqvitals_rules.vocabulary.qsg import QSG_KIND as QSG
 
-DAY_MS = 86_400_000
 _BEHIND_MS = 12 * 3_600_000
 """No time zone is further behind UTC: what is older than a day and this is so everywhere."""
 CHANGES = probe_part(QSG_KIND, "INQUIRE_Q")

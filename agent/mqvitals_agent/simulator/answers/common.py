@@ -14,6 +14,7 @@ from typing import Any, Final
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.message import FilterValue, Parameter, Value
+from mqvitals_rules.timestamps import DAY_MS
 
 ReplyItem = Sequence[Parameter]
 """The parameters of one object, in the order of z/OS."""
@@ -187,7 +188,6 @@ def reported_averages(pair: tuple[int, int] | None, *, monitored: bool) -> tuple
 
 
 _EPOCH = date(1970, 1, 1)
-_DAY_MS = 86_400_000
 
 
 @lru_cache(maxsize=1024)
@@ -204,5 +204,5 @@ def local_time(moment: int | None, zone_ms: int) -> tuple[str, str]:
     """Date and time of ``moment`` (ms since 1970 UTC) in the zone ``zone_ms`` ahead of UTC; both empty for None."""
     if moment is None:
         return "", ""
-    days, rest = divmod(moment + zone_ms, _DAY_MS)
+    days, rest = divmod(moment + zone_ms, DAY_MS)
     return _day(days), _time_of_day(rest // 1000)

@@ -8,16 +8,13 @@ when on all samples are there: one for what is deleted of all kinds together, on
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from typing import Final
 
 from mqvitals_agent.store.deletion.deleting import Deleting
 from mqvitals_agent.store.file.schema import HOURS_FROM, KEPT_FROM, kept_from_key
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, hour_of_ts
 from mqvitals_agent.store.rows.tables import KindTables, integer, text
 from mqvitals_rules.snapshot import Source
-
-DAY_MS: Final = 24 * HOUR_MS
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 
 
 class SampleDeletion:

@@ -9,11 +9,12 @@ from itertools import pairwise
 from typing import Final
 
 from mqvitals_agent.store.file.long_work import LongWork
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader
 from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError
 from mqvitals_agent.store.rows.tables import integer, text
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import HOUR_MS
 
 _AT_ONCE: Final = 500
 """Chunks that are read in one transaction: a tenth of a second, so that the log of a writer does not wait for it."""

@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_agent.store.rows.tables import integer, text
-
-DAY_MS: Final = 24 * HOUR_MS
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 
 _HOURS: Final = 40
 """So many hours, spread over all, are looked at where not all are."""

@@ -14,10 +14,9 @@ from mqvitals_agent.store.file.database import explained
 from mqvitals_agent.store.file.page_counts import EXACT_UP_TO, table_sizes
 from mqvitals_agent.store.file.schema import open_as_it_is
 from mqvitals_agent.store.file.sealed_info import Sealed, read_sealed
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.tables import LAST_MOMENT
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 
-DAY_MS: Final = 86_400_000
 _LEAST_MS: Final = 7_200_000
 """Of less than two hours no growth a day is told."""
 _OTHERS: Final = {

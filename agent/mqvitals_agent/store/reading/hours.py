@@ -12,13 +12,14 @@ from mqvitals_agent.store.result import HourSeries
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HistoryQuery, Sample
 from mqvitals_agent.store.rows.samples.hour_means import HourMean, read_hours
 from mqvitals_agent.store.rows.samples.objects import count_snapshots, number_of, objects_with_records
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.roller import definitions
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour, figured_hour, hour_of, together
 from mqvitals_agent.store.rows.sealed.rollup_rows import DAY_HOURS, RollupReader
 from mqvitals_agent.store.rows.tables import integer, numbered, text
 from mqvitals_rules.history import AS_WELL
 from mqvitals_rules.snapshot import ObjectName, Source
+from mqvitals_rules.timestamps import HOUR_MS
 
 Figures = dict[int, MetricHour]
 """By hour, counted from 1970 UTC."""

@@ -20,11 +20,12 @@ from mqvitals_agent.store.file.database import explained
 from mqvitals_agent.store.file.schema import columns_of
 from mqvitals_agent.store.reading.hours import HourQueries, mean_of
 from mqvitals_agent.store.rows.samples.kind_samples import KindSamples
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_agent.store.rows.sealed.overlay import column
 from mqvitals_agent.store.rows.tables import tables_of, text
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 from mqvitals_rules.vocabulary.metric import MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -34,7 +35,6 @@ TIMES, CELL, HOURS = "mqvitals_times", "mqvitals_cell", "mqvitals_hours"
 INTERVAL, POLLED = "interval_ms", "polled"
 """Columns of a chunk that are no metrics."""
 
-DAY_MS: Final = 24 * HOUR_MS
 _MOST_HOURS: Final = 64
 """Chunks that are remembered: a statement that joins views reads some of them by turns."""
 

@@ -7,7 +7,6 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mqvitals_agent.alerting.calendar import DAY_MS
 from mqvitals_agent.alerting.decision import causes_of
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.alerting.maintenance import MaintenanceSpan, MaintenanceWindow, Muting, SiteCalendar, spans_of
@@ -17,7 +16,7 @@ from mqvitals_agent.text.styled import Line, Tone, line, wrapped
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.alerts.dispositions import value_in
 from mqvitals_rules.lifecycle.alert import AlertState
-from mqvitals_rules.timestamps import iso
+from mqvitals_rules.timestamps import DAY_MS, iso
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader

@@ -18,10 +18,10 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.text.chart import TimeRange, longest_distance
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, is_known, lengths_of
+from mqvitals_rules.timestamps import DAY_MS
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 MOST_BUCKETS: Final = 100_000
-_DAY_MS: Final = 86_400_000
 _LEAST_MS: Final = 1_000
 _HIGH_SHARE: Final = 0.95
 """The share of the time that the 95th percentile is not exceeded in."""
@@ -65,7 +65,7 @@ def bucket_edges(span: TimeRange, every_ms: int, zone: tzinfo) -> list[int]:
     Where clocks go back, a part that is not longer than the hour that comes twice is there twice. Raises ValueError with
     the reason for steps that do not divide a day, and for too many.
     """
-    if every_ms < _LEAST_MS or (_DAY_MS % every_ms and every_ms % _DAY_MS):
+    if every_ms < _LEAST_MS or (DAY_MS % every_ms and every_ms % DAY_MS):
         raise ValueError(
             "parts begin with the clock: write one that divides a day, such as 5m, 1h or 6h, or whole days"
         )
@@ -81,12 +81,12 @@ def bucket_edges(span: TimeRange, every_ms: int, zone: tzinfo) -> list[int]:
 
 def _edges(span: TimeRange, every_ms: int, zone: tzinfo) -> Iterator[int]:
     day = datetime.fromtimestamp(span.since / 1000, zone).date()
-    days = max(every_ms // _DAY_MS, 1)
+    days = max(every_ms // DAY_MS, 1)
     day = date.fromordinal((day.toordinal() - 1) // days * days + 1)
     edge = span.since - 1
     while edge <= span.until:
         begin = datetime.combine(day, time.min)
-        steps = (begin + timedelta(milliseconds=ms) for ms in range(0, _DAY_MS, min(every_ms, _DAY_MS)))
+        steps = (begin + timedelta(milliseconds=ms) for ms in range(0, DAY_MS, min(every_ms, DAY_MS)))
         for edge in sorted({at for step in steps for at in _moments(step, zone, every_ms)}):
             yield edge
         day += timedelta(days=days)

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.text.figure import age
 from mqvitals_agent.view.figures.forecast import BASIS_MS, LineForecast, line_forecast
+from mqvitals_rules.timestamps import HOUR_MS
 
-HOUR_MS: Final = 3_600_000
 DAY_HOURS, WEEK_HOURS = 24, 168
 LONGEST_MS: Final = 28 * DAY_HOURS * HOUR_MS
 """The past that a forecast looks at."""

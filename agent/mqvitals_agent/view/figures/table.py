@@ -15,6 +15,7 @@ from mqvitals_agent.text.terminal import cells, cut_middle, fit, safe
 from mqvitals_agent.view.figures.values import MAIN_METRIC, PER_SECOND, RATE, natural_order, number_in, plain_number
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import MINUTE_MS
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
@@ -322,13 +323,11 @@ def rate_column(kind: str, title: str, width: int, unit: str) -> Column:
 REPLY_CPU_US: Final = 50
 """What a reply is assumed to cost the queue manager, in microseconds of processor time of its address space (MSTR)."""
 
-_MINUTE_MS: Final = 60_000
-
 
 def a_minute(item: Item, metric: str) -> float | None:
     """A figure of each sending of a command, for each minute at the interval in force; None where one is unknown."""
     each, every = number_in(item.values.get(metric)), number_in(item.values.get("every_ms"))
-    return None if each is None or not every else each * _MINUTE_MS / every
+    return None if each is None or not every else each * MINUTE_MS / every
 
 
 def cpu_column(title: str, width: int) -> Column:

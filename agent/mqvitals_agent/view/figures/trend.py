@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeGuard
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.text.chart import TimeRange, pauses
 from mqvitals_agent.text.figure import moment, quantity, zone_name
-from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName, Source
+from mqvitals_rules.timestamps import HOUR_MS, MINUTE_MS
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ Points = Sequence[tuple[int, int | float | None]]
 
 _JOINT_MS = 2_000
 """Consecutive intervals may differ by this, ms."""
-_MINUTE_MS = 60_000
 _SHARED_RECORD_KINDS = ("application", "cf_structure", "queue")
 """Kinds of objects whose samples may combine several records."""
 
@@ -248,7 +247,7 @@ def _uncovered(view: Trend, present: Sequence[tuple[int, int]]) -> Iterator[Time
     covered: int | None = None
     for ts, length in present:
         # A sample that combines several records is dated at the nearest full minute.
-        rounded = view.object.kind in _SHARED_RECORD_KINDS and ts % _MINUTE_MS == 0
+        rounded = view.object.kind in _SHARED_RECORD_KINDS and ts % MINUTE_MS == 0
         spare = max(_JOINT_MS, length // 2 if rounded else 0)
         if covered is not None and ts - length - covered > spare:
             yield TimeRange(covered, ts - length)

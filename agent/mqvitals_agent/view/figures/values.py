@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import clock, day, figure, number, rough_age, short_age
 from mqvitals_rules.snapshot import ObjectName, Source
+from mqvitals_rules.timestamps import DAY_MS
 from mqvitals_rules.vocabulary.metric import NO_LIMIT, Absence
 from mqvitals_rules.vocabulary.tables import metric
 
@@ -82,7 +83,6 @@ def interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, Va
 
 _SOURCES = {Source.SMF: "SMF", Source.STATISTICS: "statistics", Source.IMPORT: "imported"}
 
-_DAY_MS = 86_400_000
 
 _TRACES = {
     "channel_initiator": "STAT) CLASS(4)",
@@ -107,7 +107,7 @@ def record_words(latest: CurrentValue, now: int, *, long: bool = False) -> str:
     if latest.source not in _SOURCES:
         return old
     at = clock(latest.ts)[:5]
-    parts = [f"{_SOURCES[latest.source]} {at if now - latest.ts < _DAY_MS else f'{day(latest.ts)} {at}'}"]
+    parts = [f"{_SOURCES[latest.source]} {at if now - latest.ts < DAY_MS else f'{day(latest.ts)} {at}'}"]
     if long and latest.interval_ms:
         parts.append(f"{rough_age(latest.interval_ms)} long")
     if latest.unanswered is not None:

@@ -22,9 +22,9 @@ from mqvitals_agent.view.history.changes import explaining
 from mqvitals_agent.view.history.journal import entry_words, opens, sign_of_entry, tone_of_entry
 from mqvitals_agent.view.lists.related import read_related
 from mqvitals_agent.view.status import GroupStatus
-from mqvitals_rules.history import HOUR_MS
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 from mqvitals_rules.vocabulary.journal import EntryKind
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -46,7 +46,6 @@ _WITH_TIMES: Final = 60
 """The width from which lines say when; narrower ones say only how long before."""
 MOST_OBJECTS: Final = 40
 _MOST_ENTRIES: Final = 400
-_DAY_MS: Final = 24 * HOUR_MS
 _POINTS: Final = 60
 """Polls of a time that are looked at, evenly spread."""
 _LEAST_POINTS: Final = 5
@@ -202,7 +201,7 @@ def read_before(reader: StoreReader, status: GroupStatus, number_of_alert: int) 
     since = began - BEFORE_MS
     until = max(began, min(alert.started or began, began + BEFORE_MS))
     near = _objects(reader, status, alert)
-    entries = reader.journal(since - _DAY_MS, began + LATER_MS, objects=near, limit=_MOST_ENTRIES)
+    entries = reader.journal(since - DAY_MS, began + LATER_MS, objects=near, limit=_MOST_ENTRIES)
     usual = [each for each in entries if each.ts < since]
     lines = [
         BeforeLine(
@@ -287,7 +286,7 @@ def _moments(reader: StoreReader, owner: str, since: int, until: int) -> tuple[l
         before, within = within[:half], within[half:]
     days: list[int] = []
     for back in range(1, DAYS + 1):
-        middle = until - back * _DAY_MS
+        middle = until - back * DAY_MS
         days += spread_over(reader.snapshot_span(owner, middle - HOUR_MS // 2, middle + HOUR_MS // 2), _POINTS // 5)
     return within, before, days
 

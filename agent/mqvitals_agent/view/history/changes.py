@@ -14,7 +14,7 @@ from mqvitals_agent.text.styled import Line, Tone, heading, line, wrapped
 from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.timestamps import iso
+from mqvitals_rules.timestamps import DAY_MS, iso
 from mqvitals_rules.vocabulary.changes import ALTERED, is_security
 from mqvitals_rules.vocabulary.event import CHANGE_IDS, CONSOLE
 from mqvitals_rules.vocabulary.metric import Metric, Value
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.view.lists.related import RelatedObjects
 
-_DAY_MS: Final = 86_400_000
-BEFORE_ALERT_MS: Final = _DAY_MS
+BEFORE_ALERT_MS: Final = DAY_MS
 """Changes within this time before an alert began are shown with it."""
 
 _MOST: Final = 10
-_SHOWN_MS: Final = 30 * _DAY_MS
+_SHOWN_MS: Final = 30 * DAY_MS
 """So far back the screen of an object shows its changes."""
 
 _EXPLAINING: Final = frozenset({"channel", "queue", "page_set", "buffer_pool", "cf_structure", "smds", "log"})
@@ -146,7 +145,7 @@ def change_words(change: Change) -> str:
 def when_words(change: Change, now: int, began: int | None = None) -> str:
     """When it was seen; between which two moments it happened after a pause of more than a day, or where it was seen
     only after an alert began (``began``, ms UTC)."""
-    if change.ts - change.before > _DAY_MS or (began is not None and change.ts > began):
+    if change.ts - change.before > DAY_MS or (began is not None and change.ts > began):
         return f"between {_at(change.before, now)} and {_at(change.ts, now)}"
     return _at(change.ts, now)
 

@@ -12,7 +12,7 @@ from mqvitals_agent.text.styled import Line, Tone, heading, line
 from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.timestamps import iso
+from mqvitals_rules.timestamps import DAY_MS, iso
 from mqvitals_rules.vocabulary.event import CONSOLE, EVENT, is_event
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 NEEDED: Final = "needs console messages: see mqvitals help console"
 
 _INDENT = "  "
-_DAY_MS = 86_400_000
 _NEAR_MS = 120_000
 """Messages within this time before and after the start of an alert are shown with it."""
 _MOST = 10
@@ -91,7 +90,7 @@ def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert],
     followed = any(CONSOLE in each for owner, each in sources.items() if of_group or owner == name.owner)
     owners = None if of_group else (name.owner,)
     found: dict[tuple[Any, ...], StoredMessage] = {}
-    begin = now - _DAY_MS
+    begin = now - DAY_MS
     if name.kind in _NAMED:
         newest = reader.messages(owners=owners, since=begin, about=(name.kind, name.name), limit=_MOST)
         found.update((each, each) for each in newest)

@@ -12,6 +12,7 @@ from mqvitals_agent.view.figures.trend import Points, charted_points
 from mqvitals_agent.view.figures.values import MAIN_METRIC, RATE, Values
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.thresholds import Threshold, low_end_is_bad
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
@@ -178,8 +179,6 @@ NEVER_HERE: Final = frozenset(
 )
 """Reasons of what was never known of an object: such a metric has no past either."""
 
-_HOUR_MS: Final = 3_600_000
-_DAY_MS: Final = 86_400_000
 _NEAR_MS: Final = 900_000
 """Yesterday's value is at most so much older than the same moment; of records four times as much."""
 
@@ -219,8 +218,8 @@ def read_card(
     """The card of an object as of ``now`` (ms UTC). Raises StoreError."""
     metrics = card_metrics(name.kind, values)
     recorded = any(values[metric].source is not Source.POLL for metric in metrics)
-    past = reader.trends(name, metrics, now - (_DAY_MS if recorded else _HOUR_MS), now)
-    ago = now - _DAY_MS
+    past = reader.trends(name, metrics, now - (DAY_MS if recorded else HOUR_MS), now)
+    ago = now - DAY_MS
     before = reader.trends(name, metrics, ago - _NEAR_MS * (4 if recorded else 1), ago)
     return tuple(
         _figure_of(name.kind, metric, values[metric], past[metric], before[metric], thresholds) for metric in metrics
@@ -295,7 +294,7 @@ def read_pasts(reader: StoreReader, items: Sequence[Item], now: int) -> Pasts:
         kind = item.name.kind
         counter = RATE.get(kind, "")
         wanted = [each for each in (MAIN_METRIC[kind], counter) if each in item.values]
-        series = reader.trends(item.name, wanted, now - _HOUR_MS, now)
+        series = reader.trends(item.name, wanted, now - HOUR_MS, now)
         pasts[item.name] = {
             name: _rates(each, metric_of(kind, name)) if name == counter else each.points
             for name, each in series.items()

@@ -17,9 +17,8 @@ from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.text.terminal import cells, cut, fit
 from mqvitals_agent.view.object.card import CardFigure, at_work, crossed, shown_threshold
 from mqvitals_rules.thresholds import Threshold
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import Absence, MetricType
-
-_HOUR_MS: Final = 3_600_000
 
 SPANS: Final = ((300_000, "last 5m"), (900_000, "last 15m"), (3_600_000, "last 1h"), (86_400_000, "last 24h"))
 """The past that a card shows, ms and in words: the shortest that holds all that is known of the last hour.
@@ -90,7 +89,7 @@ def _past_of(card: Sequence[CardFigure], now: int) -> tuple[TimeRange, str]:
     """The past of the card, until its newest value, and its length in words: it moves with the values, not with the
     clock."""
     until = max((each.points[-1][0] for each in card if each.points), default=now)
-    oldest = min((each.points[0][0] for each in card if each.points), default=until - _HOUR_MS)
+    oldest = min((each.points[0][0] for each in card if each.points), default=until - HOUR_MS)
     ms, words = next((span for span in SPANS if until - oldest <= span[0]), SPANS[-1])
     return TimeRange(until - ms, until), words
 

@@ -15,6 +15,7 @@ from mqvitals_agent.ingest.messages import MessageWindow
 from mqvitals_rules.expression.functions import WindowUse
 from mqvitals_rules.history import ObjectMessage, Point, Polls, ZoneOf, covered_values, covering, hours, middle, no_zone
 from mqvitals_rules.snapshot import ObjectName, Source
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.rows.samples.history import PollColumns
 
-_HOUR_MS: Final = 3_600_000
 _SHORT_MS: Final = 600_000
 """Windows up to this long are read together: of hundreds of members each read costs more than its rows."""
 _MANY: Final = 64
@@ -141,7 +141,7 @@ class StoredPast:
             each for each, window in longest.items() if window == wanted and _is_polled(metric_of(name.kind, each))
         ]
         since = min(since, self._now - wanted)
-        before = since - max(self._now - since, _HOUR_MS)
+        before = since - max(self._now - since, HOUR_MS)
         metrics = together or [metric]
         alike = name.owner, name.kind, since, tuple(metrics)
         self._alike[alike] += 1

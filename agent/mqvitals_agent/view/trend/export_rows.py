@@ -18,13 +18,13 @@ from mqvitals_agent.view.figures.trend import Trend, trend_of, unit_of
 from mqvitals_agent.view.trend.hours import seam_of, with_hours
 from mqvitals_agent.view.trend.report import shown_value
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import DAY_MS
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.result import Series
 
-DAY_MS: Final = 86_400_000
 _NEAR_MS: Final = 10_800_000
 """So long before and after the parts of a day polls are read too: a value goes on for a while, an increase began before."""
 

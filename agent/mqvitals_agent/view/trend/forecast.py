@@ -11,7 +11,7 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.figure import figure, moment, shown_zone, stamp, zone_name
 from mqvitals_agent.text.terminal import csv_cell, safe, wrap
 from mqvitals_agent.view.figures.buckets import Parts, bucket_edges
-from mqvitals_agent.view.figures.course import HOUR_MS, LONGEST_MS, LimitForecast, forecast
+from mqvitals_agent.view.figures.course import LONGEST_MS, LimitForecast, forecast
 from mqvitals_agent.view.figures.forecast import FILLING
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, is_known, shown_points, shown_words
 from mqvitals_agent.view.figures.values import number_in
@@ -19,6 +19,7 @@ from mqvitals_agent.view.trend.selection import Selection, read_trends
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.thresholds import thresholds_of
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 if TYPE_CHECKING:

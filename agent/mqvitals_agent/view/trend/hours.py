@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour, together
 from mqvitals_agent.view.figures.buckets import Parts
 from mqvitals_agent.view.figures.trend import Aggregate, Trend
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
 
-HOUR_MS: Final = 3_600_000
 
 Hours = Sequence[tuple[int, MetricHour]]
 """Hours by their begin (ms UTC), oldest first."""

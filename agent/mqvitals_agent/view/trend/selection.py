@@ -13,11 +13,12 @@ from mqvitals_agent.text.figure import shown_zone
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.buckets import Parts, bucket_edges, refusal
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, trend_of
-from mqvitals_agent.view.trend.hours import HOUR_MS, figure_of_hours, seam_of, tells, with_hours
+from mqvitals_agent.view.trend.hours import figure_of_hours, seam_of, tells, with_hours
 from mqvitals_agent.view.trend.top import TopList, top_of_hours
 from mqvitals_config.decoding.problem import suggestion
 from mqvitals_rules.lifecycle.alert import Alert, Severity
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.journal import EntryKind
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.view.figures.course import HOUR_MS, LimitForecast, forecast
+from mqvitals_agent.view.figures.course import LimitForecast, forecast
+from mqvitals_rules.timestamps import HOUR_MS
 
 NOW = 1795176000000  # 2026-11-20 12:00 UTC
 MINUTE, DAY = 60_000, 86_400_000

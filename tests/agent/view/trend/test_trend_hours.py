@@ -22,9 +22,10 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.figures.buckets import Parts
 from mqvitals_agent.view.figures.trend import Aggregate, Trend
-from mqvitals_agent.view.trend.hours import HOUR_MS, figure_of_hours, tells, with_hours
+from mqvitals_agent.view.trend.hours import figure_of_hours, tells, with_hours
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.tables import KINDS, metric
 
 DAY_MS = 24 * HOUR_MS

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.rows.samples.kind_samples import KindSamples
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.overlay import NOTHING, Holding, between, column
 from mqvitals_agent.store.rows.tables import (
     LAST_MOMENT,
@@ -29,6 +29,7 @@ from mqvitals_agent.store.rows.tables import (
     types_of,
 )
 from mqvitals_rules.snapshot import ObjectName, Source
+from mqvitals_rules.timestamps import HOUR_MS
 
 Number = int | float
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mqvitals_agent.store.rows.tables import OBJECT_ID, integer, moment, numbered, text
-from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS
+from mqvitals_rules.history import WEEKS
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import HOUR_MS, WEEK_MS
 
 # One seek a metric: without its metric an object is found only among all objects of the hour.
 _ONE = """WITH RECURSIVE found(metric) AS (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2

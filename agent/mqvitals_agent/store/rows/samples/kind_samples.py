@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader, hour_of_ts
 from mqvitals_agent.store.rows.sealed.overlay import (
     EVERY,
@@ -30,6 +30,7 @@ from mqvitals_agent.store.rows.sealed.overlay import (
     rows_overlaid,
 )
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, POLL, KindTables, integer, moment_or_none, text
+from mqvitals_rules.timestamps import HOUR_MS
 
 _MOMENTS: Final = 200
 """Moments asked for in one statement."""

@@ -16,9 +16,10 @@ from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.rows.samples.moment_rows import MomentRows
 from mqvitals_agent.store.rows.samples.moment_sealed import MomentSample, OpenFor, OpenHours, SampleCondition
 from mqvitals_agent.store.rows.samples.moment_values import HistoryRow
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, OpenSamples
+from mqvitals_agent.store.rows.sealed.chunk import OpenSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import hour_of_ts
 from mqvitals_agent.store.rows.tables import POLL, KindTables, moment
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import Kind, Value
 
 LOOKBACK_MS: Final = 6 * HOUR_MS

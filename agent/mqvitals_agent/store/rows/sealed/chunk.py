@@ -21,8 +21,6 @@ from mqvitals_agent.store.rows.sealed.codec import (
     open_columns,
 )
 
-HOUR_MS: Final = 3_600_000
-
 Axis = Sequence[int]
 """Times of snapshots, ms UTC, rising."""
 Row = tuple[Any, ...]

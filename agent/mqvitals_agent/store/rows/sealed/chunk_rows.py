@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Final, NamedTuple, cast
 
 from mqvitals_agent.store.rows.sealed.chunk import (
-    HOUR_MS,
     Axis,
     HourSamples,
     OpenSamples,
@@ -18,6 +17,7 @@ from mqvitals_agent.store.rows.sealed.chunk import (
 )
 from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError, decode, encode
 from mqvitals_agent.store.rows.tables import integer, text
+from mqvitals_rules.timestamps import HOUR_MS
 
 _OBJECT_BITS: Final = 24
 _SOURCE_BITS: Final = 2

@@ -11,9 +11,10 @@ from itertools import chain, compress, repeat
 from operator import itemgetter
 from typing import Any
 
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples, laid_over, merged
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples, laid_over, merged
 from mqvitals_agent.store.rows.sealed.chunk_rows import hour_of_ts
 from mqvitals_agent.store.rows.sealed.codec import Cells
+from mqvitals_rules.timestamps import HOUR_MS
 
 Row = tuple[Any, ...]
 """A sample of one of several objects: time (ms UTC), the object's number, interval, whether polled, values of metrics."""

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping
 
 from mqvitals_agent.store.rows.changes import TEMPORARY_DYNAMIC
 from mqvitals_agent.store.rows.samples.hour_means import drop_old_means
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples, merged
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples, merged
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader, hour_of_ts
 from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour, figures
 from mqvitals_agent.store.rows.sealed.rollup_rows import DAY_HOURS, RollupReader, RollupWriter
 from mqvitals_agent.store.rows.sealed.sealer import SHORTEST_HOT_MS, last_due
 from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment, text
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.changes import RECORDED
 from mqvitals_rules.vocabulary.journal import DEFINING
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND

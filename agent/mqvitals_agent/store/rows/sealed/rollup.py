@@ -12,8 +12,9 @@ from operator import mul
 from statistics import median_low
 from typing import Final, cast
 
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.codec import Cells, Number, SparseCells
+from mqvitals_rules.timestamps import HOUR_MS
 
 LONGEST_HOLD: Final = 2.5
 """A value holds for at most so many usual distances of polls: beyond is a gap, of which nothing is known."""

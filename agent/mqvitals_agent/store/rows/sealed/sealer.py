@@ -15,12 +15,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, Axis, HourSamples, merged
+from mqvitals_agent.store.rows.sealed.chunk import Axis, HourSamples, merged
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader, ChunkWriter, hour_of_ts
 from mqvitals_agent.store.rows.sealed.codec import Cells, DamagedChunkError, SparseCells
 from mqvitals_agent.store.rows.sealed.written_hours import EVERY_HOUR, HourColumns
 from mqvitals_agent.store.rows.tables import KindTables, integer, moment, text
 from mqvitals_rules.snapshot import Source
+from mqvitals_rules.timestamps import HOUR_MS
 
 SEAL_AFTER_MS: Final = 2 * HOUR_MS
 """An hour is sealed so long after its end at the earliest: its records of SMF are there by then, most often."""

@@ -12,12 +12,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkReader, hour_of_ts
 from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError
 from mqvitals_agent.store.rows.tables import LAST_MOMENT, NULL, POLL, KindTables, integer, text
-
-DAY_MS: Final = 24 * HOUR_MS
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 
 _NUMBER: Final = "(id >> 2 & 0xFFFFFF)"
 _SOURCE: Final = "(id & 3)"

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HistoryQuery
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_agent.store.rows.sealed.sealer import Sealer
 from mqvitals_agent.store.rows.sealed.unseal import unseal
 from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_rules.snapshot import ObjectName, Source
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.tables import KINDS
 
 TABLES = {kind: tables_of(KINDS)[kind] for kind in ("queue", "channel")}

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.rows.samples.moment_sealed import MomentSample, OpenFor, OpenHours, SampleCondition
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS, HourSamples, encode_samples, open_samples
+from mqvitals_agent.store.rows.sealed.chunk import HourSamples, encode_samples, open_samples
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, ChunkWriter
+from mqvitals_rules.timestamps import HOUR_MS
 
 METRICS = "depth", "puts", "gets"
 HOUR = 490_000

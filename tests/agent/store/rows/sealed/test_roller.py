@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.store.file.migration import make_tables
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_agent.store.rows.sealed.roller import Roller
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour
@@ -20,6 +19,7 @@ from mqvitals_agent.store.rows.sealed.sealer import SHORTEST_HOT_MS, Sealer
 from mqvitals_agent.store.rows.sealed.unseal import unseal_records
 from mqvitals_agent.store.rows.sealed.written_hours import WrittenHours
 from mqvitals_agent.store.rows.tables import tables_of
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.tables import KINDS
 
 TABLES = {"queue": tables_of(KINDS)["queue"]}

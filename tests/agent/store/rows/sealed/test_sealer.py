@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.store.file.migration import make_tables
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
 from mqvitals_agent.store.rows.sealed.written_hours import HourColumns
 from mqvitals_agent.store.rows.tables import tables_of
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.tables import KINDS
 
 TABLES = {"queue": tables_of(KINDS)["queue"]}

@@ -9,9 +9,9 @@ from contextlib import closing
 import pytest
 
 from mqvitals_agent.store.file.migration import make_tables
-from mqvitals_agent.store.rows.sealed.chunk import HOUR_MS
 from mqvitals_agent.store.rows.sealed.written_hours import EVERY_HOUR, WrittenHours
 from mqvitals_agent.store.rows.tables import tables_of
+from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.tables import KINDS
 
 TABLES = {"queue": tables_of(KINDS)["queue"]}
