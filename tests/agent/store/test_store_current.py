@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from mqsamples.examples import COSTLY
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.store.rows.samples.current_writer import runs
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import Instance, Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -173,3 +175,42 @@ def test_current_state_is_what_a_plain_model_says(
     ties = len({cycle for cycle, _ in newest.values()}) < len(newest)
     assert found.keys() == expected.keys()
     assert ties or found == expected
+
+
+@given(numbers=st.lists(st.integers(1, 60)))
+def test_runs_hold_the_numbers_and_no_others(numbers: list[int]) -> None:
+    """Whatever the numbers and their order: the runs hold exactly these, each once, and no two of them touch."""
+    found = list(runs(numbers))
+    assert [number for first, last in found for number in range(first, last + 1)] == sorted(set(numbers))
+    assert all(after - last > 1 for (_, last), (after, _) in pairwise(found))
+
+
+QUEUES = [f"APPL.{place}" for place in range(6)]
+CYCLES = st.lists(st.dictionaries(st.sampled_from(QUEUES), st.sampled_from(["new", "same", "none"])), max_size=6)
+
+
+@COSTLY
+@given(cycles=CYCLES)
+def test_each_object_has_the_time_of_its_own_last_answer(
+    cycles: list[dict[str, str]], make: Any, tmp_path_factory: Any
+) -> None:
+    """Of objects that are written together some answer, some do not, and some are not asked: none has the time of
+    another."""
+    path = tmp_path_factory.mktemp("times") / "store.db"
+    answered: dict[str, tuple[Reported, int]] = {}
+    asked: dict[str, tuple[int, Absence | None]] = {}
+    with Store.open(path, kinds=make.kinds) as store:
+        for cycle, queues in enumerate(cycles, 1):
+            readings = []
+            for name, how in queues.items():
+                if how == "none":
+                    readings.append(make.silence(cycle, name))
+                    asked[name] = make.ts(cycle), Absence.NO_ANSWER
+                else:
+                    depth = cycle if how == "new" or name not in answered else answered[name][0]
+                    readings.append(make.status(cycle, name, depth=depth))
+                    answered[name] = depth, make.ts(cycle)
+                    asked[name] = make.ts(cycle), None
+            store.write(make.snapshot(cycle, *readings), make.verdict())
+    for name, (depth, ts) in answered.items():
+        assert current(path, make, name)["depth"] == CurrentValue(depth, ts, "STATUS", *asked[name])

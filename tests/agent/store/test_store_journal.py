@@ -23,10 +23,10 @@ from mqvitals_agent.store.rows.journal import (
     STARTED,
     JournalEntry,
     followed_change,
+    kept_entries,
     matters,
 )
 from mqvitals_agent.store.rows.messages import ConsoleRow, message
-from mqvitals_agent.store.rows.samples.current_writer import together
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
@@ -215,7 +215,7 @@ def test_a_queue_manager_that_is_gone_is_one_entry(path: Path) -> None:
 def test_very_many_objects_are_counted() -> None:
     many = [JournalEntry(1, EntryKind.OBJECT, ObjectName("QM01", "queue", f"Q{number}"), GONE) for number in range(500)]
     state = JournalEntry(1, EntryKind.STATE, CHANNEL, "status", 3, 5)
-    assert list(together([*many, state])) == [
+    assert list(kept_entries([*many, state])) == [
         JournalEntry(1, EntryKind.OBJECT, ObjectName("QM01", "queue"), GONE, new=500),
         state,
     ]

@@ -7,6 +7,7 @@ Changes of definitions, transitions of alerts, actions of people and messages ar
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from mqvitals_rules.vocabulary.event import CHANGE_IDS
 from mqvitals_rules.vocabulary.journal import EXPANDING, FOLLOWED, EntryKind
 from mqvitals_rules.vocabulary.log import LOG_KIND
 from mqvitals_rules.vocabulary.metric import Absence, Reported, Value
+from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 MOST_ENTRIES: Final = 200_000
@@ -57,6 +59,9 @@ _OPERATIONAL: Final = "operational"
 _COLUMNS: Final = "ts, before_ts, entry, owner, kind, name, metric, old, new"
 _PARTS: Final = 200
 """Objects asked for in one statement."""
+
+_MOST_OBJECTS: Final = 100
+"""Of more objects of a kind that come or go at once there is one entry, with their number."""
 
 
 class JournalEntry(NamedTuple):
@@ -113,6 +118,28 @@ def _is_another_start(old: str, new: str) -> bool:
     except ValueError:
         return True
     return not moved_by_zone(round((now - was).total_seconds() * 1000))
+
+
+def kept_entries(entries: Sequence[JournalEntry]) -> Iterator[JournalEntry]:
+    """The entries of a snapshot as they are kept.
+
+    Where a queue manager is gone, nothing else is told as gone. Of very many objects of a kind that come or go only the
+    number is kept.
+    """
+    left = any(each.metric == GONE and each.name.kind == QUEUE_MANAGER_KIND.name for each in entries)
+    counts = Counter((each.name.kind, each.metric) for each in entries if each.kind is EntryKind.OBJECT)
+    told: set[tuple[str, str]] = set()
+    for each in entries:
+        key = each.name.kind, each.metric
+        if each.kind is not EntryKind.OBJECT:
+            yield each
+        elif left and each.metric == GONE and each.name.kind != QUEUE_MANAGER_KIND.name:
+            continue
+        elif counts[key] <= _MOST_OBJECTS:
+            yield each
+        elif key not in told:
+            told.add(key)
+            yield each._replace(name=each.name._replace(name=""), new=counts[key])
 
 
 def insert_entries(connection: sqlite3.Connection, entries: Iterable[JournalEntry]) -> None:

@@ -318,12 +318,8 @@ class Shapes:
         return found
 
 
-class ReadingCells(NamedTuple):
-    """A reading, its metrics, and their cells in the same order."""
-
-    reading: Reading
-    shape: Shape
-    cells: Cells
+ReadingCells = tuple[Reading, Shape, Cells]
+"""A reading, its metrics, and their cells in the same order. A plain tuple: a cycle makes thousands of them."""
 
 
 class ColumnOrder:

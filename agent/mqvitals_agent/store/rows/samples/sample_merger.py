@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from mqvitals_agent.store.rows.tables import (
     NULL,
@@ -23,18 +23,10 @@ _INSERTS = 256
 """A kind has a handful of sets of shapes; whatever feeds us more must not fill the memory."""
 
 
-class SampleRow(NamedTuple):
-    """What one snapshot or record reports of an object, before it is a row.
-
-    ``interval_ms`` and ``cells`` as they are bound.
-    """
-
-    ts: int
-    object_id: int
-    interval_ms: float
-    polled: bool
-    shape: Shape
-    cells: Cells
+SampleRow = tuple[int, int, float, bool, Shape, Cells]
+"""What one snapshot or record reports of an object, before it is a row: time, number of the object, interval, whether it
+was polled, the metrics and their cells. Interval and cells as they are bound. A plain tuple, as ``ReadingCells``.
+"""
 
 
 _shape_of = itemgetter(4)
@@ -71,17 +63,18 @@ class SampleMerger:
         if not polled and not answered:
             return None
         if shape is not self._arranged and self._arrangement.of(shape) is None:
-            found = merged([each.reading for each in readings])
+            found = merged([each for each, _, _ in readings])
             shape = self._shapes.of(tuple(found))
             values = shape.cells(tuple(found.values()))
         self._arranged = shape
-        return SampleRow(ts, object_id, NULL if interval is None else interval, polled, shape, values)
+        return ts, object_id, NULL if interval is None else interval, polled, shape, values
 
     def row(self, sample: SampleRow) -> tuple[Any, ...]:
         """The parameters of ``KindTables.insert_history`` with every column."""
-        columns = self._arrangement.of(sample.shape)
+        ts, object_id, interval, polled, shape, cells = sample
+        columns = self._arrangement.of(shape)
         assert columns is not None, "a sample has each metric once"
-        return (*sample[:4], *columns((*sample.cells, NULL)))
+        return (ts, object_id, interval, polled, *columns((*cells, NULL)))
 
     def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]], tuple[str, ...]]:
         """The statement that inserts these samples, in their order, its parameters, and the metrics that it names.

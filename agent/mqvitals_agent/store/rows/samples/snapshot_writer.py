@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
@@ -147,8 +147,13 @@ class SnapshotWriter:
             if owner != snapshot.owner:
                 raise _misplaced(name, snapshot)
             number = objects.get(name) or self._number(name, ts)
-            readings = several.get(name) or (reading,)
-            sample = rows.sample(ts, number, [take(number, each) for each in readings])
+            readings: Sequence[Reading] = several.get(name, ()) if several else ()
+            if readings:
+                sample = rows.sample(ts, number, [take(number, each) for each in readings])
+            else:
+                # The usual case, for thousands of objects.
+                sample = rows.sample(ts, number, (take(number, reading),))
+                readings = (reading,)
             if sample is not None:
                 history[kind].append(sample)
             for each in readings:
@@ -178,7 +183,7 @@ class SnapshotWriter:
                 continue
             history.setdefault(name.kind, []).append((source, *rows.row(sample)))
             written.append((number, source, ts))
-            self.written.wrote(name.kind, ts, sample.shape.metrics)
+            self.written.wrote(name.kind, ts, sample[4].metrics)
             if number in self.gone and ts - (record.interval_ms or 0) >= self.gone[number]:
                 # Only a record that began after the object was found gone shows that it exists again.
                 self._note_gone(number, record)
