@@ -21,7 +21,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.changes import MOST_CHANGES
 from mqvitals_agent.store.rows.journal import GONE
-from mqvitals_agent.store.rows.samples.history import Number, Poll
+from mqvitals_agent.store.rows.samples.sample import Number, Poll
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.journal import DEFINING, EntryKind
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported, Value

@@ -12,8 +12,8 @@ from mqvitals_agent.ingest.memory import BEGINNING as _BEGINNING
 from mqvitals_agent.ingest.memory import UNKNOWN_INTERVAL, HourlyBaselines, RecordTrack, Track
 from mqvitals_agent.ingest.messages import MessageWindow
 from mqvitals_agent.store.older import PastReader
-from mqvitals_agent.store.rows.samples.history import Poll, Sample
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
+from mqvitals_agent.store.rows.samples.sample import Poll, Sample
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.history import (
     LEAST_COVERAGE,

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Final
 
 from mqvitals_agent.store.result import Series
-from mqvitals_agent.store.rows.samples.history import PollColumns
+from mqvitals_agent.store.rows.samples.sample import PollColumns
 from mqvitals_rules.snapshot import ObjectName, Source
 
 _MOST_KEPT: Final = 1_000_000

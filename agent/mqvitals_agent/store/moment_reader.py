@@ -22,13 +22,14 @@ from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
-from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, PollColumns, Sample
+from mqvitals_agent.store.rows.samples.history import FIRST, LAST
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.moment import CurrentRows, MomentQuery
 from mqvitals_agent.store.rows.samples.moment_history import Looked
 from mqvitals_agent.store.rows.samples.moment_links import LinksThen, ObjectLink, link_then
 from mqvitals_agent.store.rows.samples.moment_sealed import OpenHours
 from mqvitals_agent.store.rows.samples.objects import ObjectTimes, read_owners_as_of, read_times
+from mqvitals_agent.store.rows.samples.sample import Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour
 from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.snapshot import Instance, ObjectName, Snapshot, Source

@@ -10,8 +10,9 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.reading.hours import Figures
 from mqvitals_agent.store.result import Owner
 from mqvitals_agent.store.rows.messages import NewMessages, StoredMessage
-from mqvitals_agent.store.rows.samples.history import FIRST, LAST, Poll, Sample
+from mqvitals_agent.store.rows.samples.history import FIRST, LAST
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
+from mqvitals_agent.store.rows.samples.sample import Poll, Sample
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 
 _T = TypeVar("_T")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.reading.hours import best, mean_of, of_samples
-from mqvitals_agent.store.rows.samples.history import Sample
+from mqvitals_agent.store.rows.samples.sample import Sample, SampleColumns
 from mqvitals_agent.store.rows.sealed.roller import Roller
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour, together
 from mqvitals_agent.store.rows.sealed.sealer import Sealer
@@ -117,7 +117,7 @@ SAMPLES = st.lists(
 @given(SAMPLES, st.booleans(), st.booleans())
 def test_hours_of_samples(samples: list[Sample], counter: bool, records: bool) -> None:
     """Each sample is of one hour: numbers and increases of the hours are those of the samples."""
-    found = of_samples(samples, counter=counter, records=records)
+    found = of_samples(SampleColumns(*zip(*samples, strict=True)), counter=counter, records=records)
     assert sum(each.count for each in found.values()) == len(samples)
     if counter:
         assert sum(each.total for each in found.values()) == sum(each.value or 0 for each in samples)

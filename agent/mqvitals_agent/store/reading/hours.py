@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.result import HourSeries
-from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HistoryQuery, Sample
+from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HistoryQuery
 from mqvitals_agent.store.rows.samples.hour_means import HourMean, read_hours
 from mqvitals_agent.store.rows.samples.objects import count_snapshots, number_of, objects_with_records
+from mqvitals_agent.store.rows.samples.sample import SampleColumns
 from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.roller import definitions
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour, figured_hour, hour_of, together
@@ -208,17 +210,20 @@ def best(by_source: Mapping[Source, Figures]) -> Figures:
     return found
 
 
-def of_samples(samples: Sequence[Sample], *, counter: bool, records: bool) -> Figures:
+def of_samples(samples: SampleColumns, *, counter: bool, records: bool) -> Figures:
     """The hours of samples of a metric, rising in time. The first one lacks what came before them."""
     found: Figures = {}
     before: int | None = None
     counters = frozenset(("",)) if counter else frozenset[str]()
-    for hour, group in groupby(samples, lambda sample: figured_hour(sample.ts)):
-        ts, intervals, values = zip(*group, strict=True)
+    begin = 0
+    while begin < len(samples):
+        hour = figured_hour(samples.ts[begin])
+        end = bisect_right(samples.ts, (hour + 1) * HOUR_MS, begin)
+        part = samples[begin:end]
         earlier = before if before is not None and figured_hour(before) == hour - 1 else None
-        one = hour_of(HourSamples(ts, intervals, (1,) * len(ts), {"": values}), counters, earlier, records=records)
-        found.update((hour, figure) for figure in one.values())
-        before = ts[-1]
+        one = HourSamples(part.ts, part.intervals, (1,) * (end - begin), {"": part.values})
+        found.update((hour, figure) for figure in hour_of(one, counters, earlier, records=records).values())
+        before, begin = part.ts[-1], end
     return found
 
 

@@ -21,7 +21,7 @@ from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.store.rows.samples.history import PollColumns
+    from mqvitals_agent.store.rows.samples.sample import PollColumns
 
 _SHORT_MS: Final = 600_000
 """Windows up to this long are read together: of hundreds of members each read costs more than its rows."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import nan
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.rows.samples.kind_samples import KindSamples
+from mqvitals_agent.store.rows.samples.sample import Poll, PollColumns, SampleColumns
 from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.overlay import NOTHING, Holding, between, column
 from mqvitals_agent.store.rows.tables import (
@@ -31,47 +31,8 @@ from mqvitals_agent.store.rows.tables import (
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.timestamps import HOUR_MS
 
-Number = int | float
-
-
 FIRST, LAST = FIRST_MOMENT, LAST_MOMENT
 """The bounds of time in a store: what is dated outside of them is passed over."""
-
-
-class Sample(NamedTuple):
-    """A poll of one metric: when, the ms that a counter's increase covers (None: unknown), the value (None: absent).
-
-    Of a record: its end, the ms of its interval, the value.
-    """
-
-    ts: int
-    interval_ms: int | None
-    value: Number | None
-
-
-class Poll(NamedTuple):
-    """A poll of one object: when, the ms that its counters cover, and the values of the metrics asked for.
-
-    Of a record: its end and its interval. ``polled`` False: only other answers told of the object then.
-    """
-
-    ts: int
-    object: ObjectName
-    interval_ms: int | None
-    values: tuple[Number | None, ...]
-    source: Source = Source.POLL
-    polled: bool = True
-
-
-class PollColumns(NamedTuple):
-    """The polls of one object as columns, oldest first: times (ms UTC), the ms that counters cover (-1: unknown), and the
-    values of each metric asked for (NaN: absent). ``before`` is the time of the poll before the first, None: unknown.
-    """
-
-    ts: array[int]
-    intervals: array[int]
-    values: Mapping[str, array[float]]
-    before: int | None
 
 
 class HistoryQuery:
@@ -104,7 +65,7 @@ class HistoryQuery:
         last: int = LAST,
         polled_only: bool = False,
         newest: int | None = None,
-    ) -> list[Sample]:
+    ) -> SampleColumns:
         """The samples of an object from ``source`` with ``first`` <= ts <= ``last``, or the ``newest`` of them;
         oldest first.
 
@@ -115,7 +76,7 @@ class HistoryQuery:
         polls = source is Source.POLL
         number = self._number(connection, name)
         if number is None or (metric not in self._columns and not polls):
-            return []
+            return SampleColumns()
         holding = Holding(polls, None if polls and polled_only else metric)
         of_one = connection, number, name.owner, (metric,), int(source), first, last
         if newest is None:
@@ -196,11 +157,11 @@ class HistoryQuery:
         *,
         first: int = FIRST,
         last: int = LAST,
-    ) -> dict[str, list[Sample]]:
+    ) -> dict[str, SampleColumns]:
         """The ``samples`` of several metrics of an object, by metric: its rows are read once. Raises sqlite3.Error."""
         number = self._number(connection, name)
         if number is None or not metrics:
-            return {metric: [] for metric in metrics}
+            return {metric: SampleColumns() for metric in metrics}
         found = self._samples.of_object(connection, number, name.owner, metrics, int(source), first, last)
         return self._by_metric(found, metrics, *(Holding(source is Source.POLL, metric) for metric in metrics))
 
@@ -213,7 +174,7 @@ class HistoryQuery:
         *,
         first: int,
         last: int,
-    ) -> dict[int, dict[str, list[Sample]]]:
+    ) -> dict[int, dict[str, SampleColumns]]:
         """The polled ``samples`` of several metrics of the objects of an owner whose numbers lie in a range, both ends
         included, by number and metric: what lies beside each other is read in one go. Raises sqlite3.Error.
         """
@@ -357,7 +318,7 @@ class HistoryQuery:
         row = connection.execute(OBJECT_ID, name).fetchone() if self._columns else None
         return None if row is None else integer(row[0])
 
-    def _by_metric(self, samples: HourSamples, metrics: Sequence[str], *holding: Holding) -> dict[str, list[Sample]]:
+    def _by_metric(self, samples: HourSamples, metrics: Sequence[str], *holding: Holding) -> dict[str, SampleColumns]:
         """By metric the samples that count for it, as the ``holding`` of each says.
 
         Raises TypeError and ValueError for cells that no sample has.
@@ -371,15 +332,13 @@ class HistoryQuery:
             cells = column(samples, metric)
             _check(cells, known)
             own = which.of(samples._replace(values={metric: cells}))
-            found[metric] = list(map(_AS_SAMPLE, zip(own.ts, own.intervals, own.values[metric], strict=True)))
+            found[metric] = SampleColumns(own.ts, own.intervals, own.values[metric])
         return found
 
     def _types(self, metrics: Sequence[str]) -> tuple[Types, ...]:
         return types_of(self._tables.types[metric] for metric in metrics)
 
 
-# Thousands are made at once, in half the time that the class takes.
-_AS_SAMPLE: Final[Callable[[Iterable[Any]], Sample]] = partial(tuple.__new__, Sample)
 _CYCLE_MS: Final = 1_000
 """Snapshots that are less than this apart are of one cycle."""
 _COUNTS: Final[Types] = frozenset((int, type(None)))

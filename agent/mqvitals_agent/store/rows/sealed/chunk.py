@@ -171,7 +171,9 @@ def _times(cells: Sequence[int], axis: Axis | None) -> Sequence[int]:
     """Times from places on an axis, or as they are."""
     if axis is None:
         return cells
-    if cells and not (0 <= min(cells) <= max(cells) < len(axis)):
+    # Most chunks have every time of the axis: the places are a range, whose ends are its bounds.
+    ends = (cells[0], cells[-1]) if cells and type(cells) is range else cells
+    if cells and not (0 <= min(ends) <= max(ends) < len(axis)):
         raise DamagedChunkError("a chunk names a snapshot that is not there")
     return axis if len(cells) == len(axis) else [axis[place] for place in cells]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple, cast
 
 from mqvitals_agent.store.rows.sealed.chunk import (
@@ -187,10 +188,7 @@ class ChunkReader:
         row = connection.execute("SELECT data FROM chunk_axis WHERE hour = ? AND owner = ?", (hour, owner)).fetchone()
         if row is None:
             return None
-        found = decode(_blob(row[0])).get(0, ())
-        if not set(map(type, found)) <= {int}:
-            raise TypeError("the times of a chunk are no whole numbers")
-        axis = cast("list[int]", list(found))
+        axis = _decoded_axis(_blob(row[0]))
         if len(self._axes) >= _MOST_AXES:
             del self._axes[next(iter(self._axes))]
         self._axes[hour, owner] = axis
@@ -283,6 +281,15 @@ class ChunkWriter:
             ).fetchone()
             known = self._layouts[layout] = integer(row[0])
         return known
+
+
+@lru_cache(maxsize=_MOST_AXES)
+def _decoded_axis(data: bytes) -> Axis:
+    # Each question has a reader of its own: who looks at one object after another needs the same axes every time.
+    found = decode(data).get(0, ())
+    if not set(map(type, found)) <= {int}:
+        raise TypeError("the times of a chunk are no whole numbers")
+    return cast("list[int]", list(found))
 
 
 def _blob(cell: object) -> bytes:
