@@ -32,6 +32,7 @@ from mqvitals_config.sections.collection import (
 from mqvitals_config.sections.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.sections.facts import FactSettings
 from mqvitals_config.sections.maintenance import MaintenanceSettings, maintenance_contradictions
+from mqvitals_config.sections.remote_write import RemoteWriteSettings, remote_write_contradictions
 from mqvitals_config.sections.reports import ReportSettings, report_contradictions
 from mqvitals_config.sections.rules import RuleSettings
 from mqvitals_config.sections.standby import StandbySettings, standby_contradictions
@@ -179,6 +180,13 @@ class Settings:
         tuple[ReportSettings, ...],
         Doc("Handovers that are sent to receivers at set times; see `mqvitals help handover`."),
     ] = ()
+    remote_write: Annotated[
+        tuple[RemoteWriteSettings, ...],
+        Doc(
+            "Engines that all samples are sent to by Prometheus' remote write protocol, with its keys; see `mqvitals help"
+            " prometheus`. Changes take effect at the next start."
+        ),
+    ] = ()
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
         default_factory=LogSettings
     )
@@ -251,6 +259,7 @@ def contradictions(settings: Settings, places: Mapping[str, Place] | None = None
         intervals = [str(each.name) for each in settings.time_intervals]
         yield from route_contradictions(settings.route, RouteNames(receivers, labels, intervals, places or {}, others))
     yield from report_contradictions(settings.reports, settings.receivers)
+    yield from remote_write_contradictions(settings.remote_write)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} gives the group {group} no access; set store.mode to 0660"

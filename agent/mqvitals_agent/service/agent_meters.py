@@ -1,4 +1,4 @@
-"""The metrics of what belongs to the agent: its store, with its growth and limits, and the receivers of alerts."""
+"""The metrics of what belongs to the agent: its store, with its growth and limits, receivers of alerts, and engines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from mqvitals_agent.remote_write.state import RemoteState
 from mqvitals_agent.store.error import StoreError, StoreState
 from mqvitals_agent.store.retention import Retention
 from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
@@ -16,13 +17,14 @@ from mqvitals_agent.store.rows.tables import text
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.timestamps import HOUR_MS
-from mqvitals_rules.vocabulary.agent import RECEIVER_KIND, STORE_KIND
+from mqvitals_rules.vocabulary.agent import RECEIVER_KIND, REMOTE_WRITE_KIND, STORE_KIND
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 MEASURE_MS: Final = 60_000
 """How often they are measured, at most; receivers also when one begins or ends to fail."""
 _STORE_PROBE: Final = STORE_KIND.poll
 _RECEIVER_PROBE: Final = RECEIVER_KIND.poll
+_REMOTE_WRITE_PROBE: Final = REMOTE_WRITE_KIND.poll
 
 _WINDOW_MS: Final = 24 * HOUR_MS
 _APART_MS: Final = 300_000
@@ -340,6 +342,73 @@ class ReceiverMeter:
             name = ObjectName(snapshot.owner, RECEIVER_KIND.name, row.name)
             self._known.add(name)
             yield Reading(name, _RECEIVER_PROBE, now, receiver_values(row, now))
+
+
+class RemoteWriteMeter:
+    """Adds readings of engines to the snapshots of those to whom the store belongs. Use it in the thread of the store."""
+
+    def __init__(self) -> None:
+        self._known: set[ObjectName] = set()
+        self._before: dict[str, RemoteState] = {}
+        self._ts: int | None = None
+
+    def remember(self, name: ObjectName) -> None:
+        """The store knows this engine from an earlier run."""
+        self._known.add(name)
+
+    def added(
+        self, snapshots: tuple[Snapshot, ...], owner: str | None, states: Sequence[RemoteState]
+    ) -> tuple[Snapshot, ...]:
+        """The snapshots of a cycle, that of ``owner`` with readings of the engines when those are due."""
+        return tuple(
+            replace(each, readings=(*each.readings, *readings))
+            if (readings := tuple(self._readings(each, owner, states)))
+            else each
+            for each in snapshots
+        )
+
+    def _readings(self, snapshot: Snapshot, owner: str | None, states: Sequence[RemoteState]) -> Iterable[Reading]:
+        now, present = snapshot.ts, frozenset(state.name for state in states)
+        for name in sorted(self._known):
+            if name.owner == snapshot.owner and (name.owner != owner or name.name not in present):
+                self._known.discard(name)
+                yield Reading(name, _REMOTE_WRITE_PROBE, now, {}, gone=True)
+        if snapshot.owner != owner or not states:
+            return
+        failing = {state.name: bool(state.error) for state in states}
+        news = failing != {name: bool(state.error) for name, state in self._before.items()}
+        if not news and self._ts is not None and 0 <= now - self._ts < MEASURE_MS:
+            return
+        interval = None if self._ts is None or now <= self._ts else now - self._ts
+        for state in states:
+            name = ObjectName(snapshot.owner, REMOTE_WRITE_KIND.name, state.name)
+            self._known.add(name)
+            values = remote_write_values(state, self._before.get(state.name), now)
+            yield Reading(name, _REMOTE_WRITE_PROBE, now, values, interval)
+        self._before = {state.name: state for state in states}
+        self._ts = now
+
+
+def remote_write_values(state: RemoteState, before: RemoteState | None, now: int) -> dict[str, Reported]:
+    """The metrics of an engine at ``now`` (ms UTC); ``before`` is how it went at the reading before."""
+
+    def increase(total: Callable[[RemoteState], int]) -> Reported:
+        if before is None:
+            return Absence.FIRST_READING
+        grown = total(state) - total(before)
+        return grown if grown >= 0 else Absence.RESET
+
+    return {
+        "failing_s": 0 if state.failing_since is None else _seconds(now - state.failing_since),
+        "accepted_ago_s": Absence.NOTHING_TO_TELL if state.accepted_at is None else _seconds(now - state.accepted_at),
+        "pending": state.pending,
+        "oldest_pending_s": Absence.NOTHING_TO_TELL if state.oldest is None else _seconds(now - state.oldest),
+        "sent": increase(lambda each: each.sent),
+        "sent_bytes": increase(lambda each: each.sent_bytes),
+        "samples_missed": increase(lambda each: each.missed),
+        "samples_refused": increase(lambda each: each.refused),
+        "trouble": state.error or Absence.NOTHING_TO_TELL,
+    }
 
 
 def receiver_values(row: ReceiverRow, now: int) -> dict[str, Reported]:

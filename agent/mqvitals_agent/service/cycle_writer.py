@@ -12,7 +12,8 @@ from pathlib import Path
 from mqvitals_agent.connection.connection import Exchange, MqiCalls
 from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.service.agent_meters import LimitOutlook, ReceiverMeter, StoreMeter, disk_space
+from mqvitals_agent.remote_write.state import RemoteState
+from mqvitals_agent.service.agent_meters import LimitOutlook, ReceiverMeter, RemoteWriteMeter, StoreMeter, disk_space
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
 from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
 from mqvitals_agent.store.error import StoreError, StoreIncident, StoreState
@@ -28,10 +29,10 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.vocabulary.agent import RECEIVER_KIND
+from mqvitals_rules.vocabulary.agent import RECEIVER_KIND, REMOTE_WRITE_KIND
 from mqvitals_rules.vocabulary.journal import EntryKind
 
-_OURS = frozenset({"agent", "queue_manager", "store", "receiver"})
+_OURS = frozenset({"agent", "queue_manager", "store", "receiver", "remote_write"})
 """Kinds that the agent itself reports: they exist as long as their queue manager is monitored."""
 
 ExchangeTap = Callable[[Exchange], None]
@@ -98,7 +99,8 @@ def dated_at(snapshot: Snapshot, ts: int) -> Snapshot:
 class CycleWriter:
     """Collects snapshots, evaluates rules and stores both. Use it in one thread, after ``open``.
 
-    ``changed`` is as for ``Ingest``; ``steady_s`` returns elapsed time, seconds.
+    ``changed`` is as for ``Ingest``; ``steady_s`` returns elapsed time, seconds; ``engines`` how it goes with those of remote
+    write.
     """
 
     def __init__(
@@ -113,8 +115,10 @@ class CycleWriter:
         tap: ExchangeTap | None = None,
         changed: OnTransitions | None = None,
         steady_s: Callable[[], float] = time.monotonic,
+        engines: Callable[[], Sequence[RemoteState]] = tuple,
     ) -> None:
         self._path = path
+        self._engines = engines
         self._steady_s = steady_s
         self._deletion_clock: DeletionClock | None = None
         self._settings = settings
@@ -131,6 +135,7 @@ class CycleWriter:
         self._retained: Store | None = None
         self._meter: StoreMeter | None = None
         self._receivers = ReceiverMeter()
+        self._remote_write = RemoteWriteMeter()
         self._ingest: Ingest | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
@@ -188,6 +193,7 @@ class CycleWriter:
             mode=settings.mode,
             shared_with=settings.group or "",
             busy_ms=busy_ms,
+            ordered=bool(self._settings.remote_write),
         )
 
     def take(self, batch: CycleExchanges) -> StoredCycle:
@@ -372,7 +378,8 @@ class CycleWriter:
             # Those of the settings before, which the store knows until delivery begins, are receivers no more.
             names = {str(each.name) for each in self._settings.receivers}
             rows = [each for each in self.resilient_store.notifications.receivers() if each.name in names]
-            return self._receivers.added(measured, self._meter.owner, rows)
+            measured = self._receivers.added(measured, self._meter.owner, rows)
+            return self._remote_write.added(measured, self._meter.owner, self._engines())
         except StoreError:
             return snapshots
 
@@ -400,6 +407,8 @@ class CycleWriter:
                 there.append(row.name)
             elif row.name.kind == RECEIVER_KIND.name:
                 self._receivers.remember(row.name)
+            elif row.name.kind == REMOTE_WRITE_KIND.name:
+                self._remote_write.remember(row.name)
         # What an agent before this one knew, and has alerts about, may never have been in this store.
         known = set(there)
         there += [

@@ -43,12 +43,15 @@ from mqvitals_agent.service.service import Service
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.alerts.actions import Actions
 from mqvitals_agent.store.rows.alerts.reports import ReportRepository
+from mqvitals_agent.store.rows.remote_write import RemoteWriteRepository
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker, WorkerEndedError, run_in_loop
 from mqvitals_config.decoding.scalars import format_duration
+from mqvitals_config.sections.remote_write import RemoteWriteSettings
 from mqvitals_config.settings import Settings
 
 if TYPE_CHECKING:
+    from mqvitals_agent.remote_write.remote_writer import RemoteWriter
     from mqvitals_agent.standby.feed import AlertFeed
     from mqvitals_agent.store.result import AgentStanding
 
@@ -164,6 +167,7 @@ class AgentRun:
         self._worker = ThreadWorker(clock=self._group.clock)
         self._notifier: Notifier | None = None
         self._reports = ScheduledReports(options.store, self._on_reports, self._group.clock, self._group.chance_of)
+        self._remote_write: RemoteWriter | None = None
         self._drain_until: float | None = None
         self._bug: BaseException | None = None
         self._reload_lock = asyncio.Lock()
@@ -260,6 +264,7 @@ class AgentRun:
             others=targets.others,
             requests_clock=group.machine,
             acted=self._acted,
+            engines=lambda: () if self._remote_write is None else self._remote_write.states(),
         )
 
     def stop(self, reason: str, code: int = ExitCode.DONE, *, at_once: bool = True) -> None:
@@ -312,6 +317,9 @@ class AgentRun:
 
     async def _drain(self) -> None:
         """Everything is stored and the store still open: send what can be sent, and log what waits for the next run."""
+        if self._remote_write is not None:
+            rest = _DRAIN_S if self._drain_until is None else max(self._drain_until - time.monotonic(), 0)
+            await self._remote_write.drain(rest)
         if self._notifier is None:
             return
         rest = _DRAIN_S if self._drain_until is None else max(self._drain_until - time.monotonic(), 0)
@@ -366,6 +374,22 @@ class AgentRun:
             self._begin_delivery()
         else:
             self._notifier.wake()
+        if self._remote_write is not None:
+            self._remote_write.wake()
+        elif engines := self._config.settings.remote_write:
+            self._begin_remote_write(engines)
+
+    def _begin_remote_write(self, engines: Sequence[RemoteWriteSettings]) -> None:
+        # Imported with the first engine: what it brings takes a tenth of a second.
+        from mqvitals_agent.remote_write.remote_writer import RemoteWriter
+
+        group = self._group
+        self._remote_write = RemoteWriter(
+            engines, self._options.store, self._on_remote_write, group.clock, group.chance_of
+        )
+        sending = self._start(self._remote_write.run())
+        self._deliveries.add(sending)
+        sending.add_done_callback(self._on_delivery_end)
 
     def _acted(self, _: Actions) -> None:
         """People did something about alerts."""
@@ -399,6 +423,10 @@ class AgentRun:
     def _on_reports(self, function: Callable[[ReportRepository], _T]) -> Awaitable[_T]:
         """Call a function with the rows of reports on the store's thread."""
         return self._worker.run(lambda: function(self._service.store.reports))
+
+    def _on_remote_write(self, function: Callable[[RemoteWriteRepository], _T]) -> Awaitable[_T]:
+        """Call a function with the rows of remote write on the store's thread."""
+        return self._worker.run(lambda: function(self._service.store.remote_write))
 
     def _on_delivery_end(self, delivery: asyncio.Task[None]) -> None:
         """Delivery ended: with the run, by a reload, or by a bug, which ends the run."""

@@ -18,6 +18,7 @@ from mqvitals_agent.console.event_watch import EventWatch
 from mqvitals_agent.console.watch import ConsoleWatch
 from mqvitals_agent.log import as_event
 from mqvitals_agent.poll.queries import USAGE_FLOOR_MS, ScheduledQuery
+from mqvitals_agent.remote_write.state import RemoteState
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock
 from mqvitals_agent.service.cycle_log import CycleLog, log_alerts
 from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter, ExchangeTap, StoredCycle, in_order
@@ -53,7 +54,7 @@ class Service:
     is closed. ``uniform`` returns random numbers between two limits. ``usage_floor_ms`` is the least time between two
     DISPLAY USAGE. ``requests_clock`` is the clock by which people put requests into the store, the machine's; None:
     ``clock`` is that. ``acted`` is called with all that people did about alerts, at the start and within a second of
-    each action.
+    each action. ``engines`` says how it goes with the engines of remote write.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Service:
         others: Sequence[str] = (),
         requests_clock: Clock | None = None,
         acted: Callable[[Actions], None] = lambda _: None,
+        engines: Callable[[], Sequence[RemoteState]] = tuple,
     ) -> None:
         """Raises ValueError for settings that ``poll.queries.polling_problems`` finds fault with."""
         self._settings = settings
@@ -95,6 +97,7 @@ class Service:
             tap=tap,
             changed=log_alerts,
             steady_s=clock.steady_s,
+            engines=engines,
         )
         self._pool = PollerPool(self, clock, uniform, usage_floor_ms)
         self._pool.plan(settings.polling, connectors, others, anew=True)
@@ -294,6 +297,7 @@ class Service:
             ("smf", before.smf, settings.smf),
             ("console", before.console, settings.console),
             ("standby", before.standby, settings.standby),
+            ("remote_write", before.remote_write, settings.remote_write),
         )
         changed = [key for key, old, new in pairs if old != new]
         if changed:
@@ -309,6 +313,7 @@ class Service:
             smf=before.smf,
             console=before.console,
             standby=before.standby,
+            remote_write=before.remote_write,
         )
 
     async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:

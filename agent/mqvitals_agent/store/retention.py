@@ -30,6 +30,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.schema import KEPT_FROM
 from mqvitals_agent.store.forgotten_objects import forget_objects
 from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS
+from mqvitals_agent.store.rows.remote_write import forget_before
 from mqvitals_agent.store.rows.tables import moment
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.sections.store import SHORTEST_KEEP_MS, KeepSettings, RawKeep
@@ -280,6 +281,7 @@ class Retention:
             yield from self._samples.before(ends)
         bound = self._deleting.facts.get(KEPT_FROM, 0)
         yield from self._samples.snapshots(bound)
+        yield from forget_before(self._deleting.connection, bound, self._deleting.rows)
         if now < self._next_rest <= now + REST_MS:
             return
         yield from self._rest(now, bound)

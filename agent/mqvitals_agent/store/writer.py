@@ -40,6 +40,7 @@ from mqvitals_agent.store.rows.alerts.notifications import NotificationRepositor
 from mqvitals_agent.store.rows.alerts.reports import ReportRepository
 from mqvitals_agent.store.rows.journal import JournalEntry, insert_entries
 from mqvitals_agent.store.rows.messages import MessageRepository
+from mqvitals_agent.store.rows.remote_write import RemoteWriteRepository
 from mqvitals_agent.store.rows.requests import RequestRepository
 from mqvitals_agent.store.rows.samples.current import CurrentQuery
 from mqvitals_agent.store.rows.samples.smf_records import SmfRepository
@@ -85,6 +86,8 @@ class Store:
         connection: sqlite3.Connection,
         kinds: Mapping[str, Kind],
         repaired: Mapping[str, int],
+        *,
+        ordered: bool = False,
     ) -> None:
         """For ``open``."""
         self.path = path
@@ -103,7 +106,8 @@ class Store:
         self._followed: FollowedAlerts | None = None
         self.smf = SmfRepository(database)
         self.messages = MessageRepository(database)
-        self.snapshots = SnapshotWriter(connection, self.tables)
+        self.remote_write = RemoteWriteRepository(database)
+        self.snapshots = SnapshotWriter(connection, self.tables, ordered=ordered)
         self._in_doubt = False
         self._schema = connection.execute("PRAGMA schema_version").fetchone()[0]
         self.repaired = repaired
@@ -126,6 +130,7 @@ class Store:
         shared_with: str = "",
         page_size: int = PAGE_SIZE,
         busy_ms: int = 0,
+        ordered: bool = False,
     ) -> Store:
         """Open the store at ``path``, or make it; missing tables and columns are added.
 
@@ -133,7 +138,8 @@ class Store:
         ``source`` (the recording, or the configuration) and ``group`` are kept for those who read. ``created`` is the
         time now, ms UTC, for a new store. ``mode`` are the permissions of a new file, ``shared_with`` the group of
         the operating system that the files belong to (empty: as they are). ``page_size`` only counts for a new file.
-        ``busy_ms`` is how long to wait for another program's transaction (0: five seconds).
+        ``busy_ms`` is how long to wait for another program's transaction (0: five seconds). ``ordered``: the order in
+        which samples are stored is kept for remote write.
 
         Raises StoreError: no permission, another writer, no store, a newer structure, damaged, full, the other kind of
         store.
@@ -150,7 +156,7 @@ class Store:
             _write_facts(path, connection, mode=mode_of, source=source, group=group, created=created)
             if shared_with:
                 give_to_group(path, shared_with)
-            store = cls(path, lock, connection, kinds, _repair(connection, tables))
+            store = cls(path, lock, connection, kinds, _repair(connection, tables), ordered=ordered)
             opened.pop_all()
         return store
 

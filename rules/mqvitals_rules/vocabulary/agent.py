@@ -6,7 +6,7 @@ The agent measures its store and its receivers about once a minute.
 from __future__ import annotations
 
 from mqvitals_rules.snapshot import Outcome
-from mqvitals_rules.vocabulary.metric import NO_YES, Kind, answer, gauge, state, text
+from mqvitals_rules.vocabulary.metric import NO_YES, Kind, answer, counter, gauge, state, text
 
 # fmt: off
 
@@ -82,5 +82,23 @@ RECEIVER_KIND = Kind(
         gauge("oldest_pending_s", "s", "for how long the oldest of them waits; absent when none does"),
         gauge("refused", "count", "alerts in notifications that it has refused and that are tried again"),
         text("trouble", "what it answers instead, or why it cannot be reached, also of one member of a cluster; absent when nothing fails"),
+    ),
+)
+
+REMOTE_WRITE_KIND = Kind(
+    name="remote_write",
+    meaning="an engine that samples are sent to, by its name in the settings; they belong to what the store belongs to",
+    poll="REMOTE_WRITE",
+    metrics=answer(
+        "REMOTE_WRITE",
+        gauge("failing_s", "s", "for how long it takes nothing; 0: it does, or was never sent anything"),
+        gauge("accepted_ago_s", "s", "time since it last took something; absent before that"),
+        gauge("pending", "count", "samples of objects that wait for it in the store"),
+        gauge("oldest_pending_s", "s", "age of the oldest of them; absent when none waits"),
+        counter("sent", "count", "samples that it took"),
+        counter("sent_bytes", "bytes", "bytes of compressed requests that it took"),
+        counter("samples_missed", "count", "samples of objects that were deleted from the store before they could be sent"),
+        counter("samples_refused", "count", "samples that it did not take, and that are not sent again"),
+        text("trouble", "what it answers instead, or why it cannot be reached; absent when nothing fails"),
     ),
 )

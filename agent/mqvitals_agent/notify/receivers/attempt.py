@@ -108,17 +108,27 @@ def tls_context(settings: TlsReceiverSettings) -> ssl.SSLContext | None:
     """How the receiver's certificate is checked; None: as the operating system does it. Raises AttemptError."""
     if settings.ca_file is None and settings.client_certificate is None:
         return None
+    names = "client_certificate", "client_key_file"
+    return context_of(settings.ca_file, settings.client_certificate, settings.client_key_file, names)
+
+
+def context_of(
+    authorities: str | None, certificate: str | None, key: str | None, names: tuple[str, str]
+) -> ssl.SSLContext:
+    """A context that trusts these authorities (None: those of the operating system), with our certificate and its key, all
+    files; ``names`` are those of the two settings. Raises AttemptError.
+    """
     try:
-        context = ssl.create_default_context(cafile=settings.ca_file)
+        context = ssl.create_default_context(cafile=authorities)
     except (OSError, ssl.SSLError) as error:
-        raise AttemptError(f"ca_file {settings.ca_file} {_file_trouble(error)}") from None
-    if settings.client_certificate is not None:
+        raise AttemptError(f"ca_file {authorities} {_file_trouble(error)}") from None
+    if certificate is not None:
         try:
             # A key with a password would ask for it at the terminal.
-            context.load_cert_chain(settings.client_certificate, settings.client_key_file, password=lambda: "")
+            context.load_cert_chain(certificate, key, password=lambda: "")
         except (OSError, ssl.SSLError) as error:
-            files = " or client_key_file ".join(filter(None, (settings.client_certificate, settings.client_key_file)))
-            raise AttemptError(f"client_certificate {files} {_file_trouble(error)}") from None
+            files = f" or {names[1]} ".join(filter(None, (certificate, key)))
+            raise AttemptError(f"{names[0]} {files} {_file_trouble(error)}") from None
     return context
 
 

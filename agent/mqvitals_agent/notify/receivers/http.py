@@ -95,7 +95,7 @@ class HttpClient:
             return await self._send(request, headers, tls, texts)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # Their own texts may hold the address.
-            return again(f"{shown_address(request.address)} {_failure_text(error, settings)}")
+            return again(f"{shown_address(request.address)} {failure_text(error, settings.timeout)}")
 
     def shown(self, build: BuildRequest) -> str:
         """The request that ``build`` makes, for people: no secret is read for it, so none is in it."""
@@ -154,7 +154,7 @@ class HttpClient:
             text = f"{shown_address(request.address)} answered {response.status}"
             if status is DeliveryStatus.ACCEPTED:
                 return DeliveryOutcome(status, text)
-            said = excerpt(await _body_start(response), _secret_parts(request.address, texts.values()))
+            said = excerpt(await body_start(response), secret_parts(request.address, texts.values()))
             if details := "; ".join(filter(None, (said, settings_hint(response.status)))):
                 text += f": {details}"
             return DeliveryOutcome(status, text, retry_after_ms(response.headers.get("Retry-After"), self._now()))
@@ -287,7 +287,7 @@ def _masked(_: Secret) -> str:
     return HIDDEN
 
 
-async def _body_start(response: aiohttp.ClientResponse) -> bytes:
+async def body_start(response: aiohttp.ClientResponse) -> bytes:
     """At most a few KB of a body. The status is what counts, so a body that fails counts as ended."""
     body = b""
     try:
@@ -298,7 +298,7 @@ async def _body_start(response: aiohttp.ClientResponse) -> bytes:
     return body
 
 
-def _secret_parts(address: str, texts: Iterable[str]) -> set[str]:
+def secret_parts(address: str, texts: Iterable[str]) -> set[str]:
     """Every text that may be a secret and that an answer may repeat: ``texts``, and what an address holds."""
     tail = address.partition("://")[2].partition("/")[2]
     userinfo = address.partition("://")[2].rpartition("@")[0]
@@ -309,10 +309,11 @@ def _secret_parts(address: str, texts: Iterable[str]) -> set[str]:
     return {part for part in found if part}
 
 
-def _failure_text(error: Exception, settings: HttpSettings) -> str:
+def failure_text(error: Exception, timeout: int) -> str:
+    """Why a request has no answer, which was waited for as long as ``timeout``, ms: what follows the name of the address."""
     match error:
         case TimeoutError() | asyncio.TimeoutError():
-            return f"did not answer within {format_duration(settings.timeout)}"
+            return f"did not answer within {format_duration(timeout)}"
         case aiohttp.ClientHttpProxyError():
             hint = settings_hint(error.status) if error.status == 407 else ""
             return f"cannot be reached: the proxy answered {error.status}" + (f"; {hint}" if hint else "")

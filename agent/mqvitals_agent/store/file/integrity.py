@@ -190,6 +190,7 @@ def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: 
     bounds: Mapping[str, str | int] = {"owner": owner, "ts": ts}
     objects = "SELECT id FROM object WHERE owner = :owner"
     run("DELETE FROM snapshot WHERE owner = :owner AND ts >= :ts", bounds)
+    run(f"DELETE FROM stored_samples WHERE owner = :owner AND source = {POLL} AND last_ts >= :ts", bounds)
     run(f"DELETE FROM hour_mean WHERE hour >= :ts AND object_id IN ({objects})", bounds)
     every = list(tables)
     rewind_chunks(connection, every, owner, ts)

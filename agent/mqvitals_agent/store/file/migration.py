@@ -208,6 +208,16 @@ STRUCTURES: tuple[tuple[str, ...], ...] = (
             data BLOB NOT NULL, PRIMARY KEY(metric, day, object_id, source)) STRICT, WITHOUT ROWID""",
         "CREATE TABLE rolled(kind TEXT PRIMARY KEY, day INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     ),
+    # The order in which samples were stored, as far as engines do not have them; how far each engine has been sent, with the
+    # running totals of its counters as of a place in that order.
+    (
+        """CREATE TABLE stored_samples(number INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL, source INTEGER NOT NULL,
+            first_ts INTEGER NOT NULL, last_ts INTEGER NOT NULL, samples INTEGER NOT NULL) STRICT""",
+        """CREATE TABLE remote_write(name TEXT PRIMARY KEY, place INTEGER NOT NULL, totals_place INTEGER NOT NULL,
+            missed INTEGER NOT NULL, refused INTEGER NOT NULL) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE remote_total(name TEXT NOT NULL, kind TEXT NOT NULL, metric TEXT NOT NULL, data BLOB NOT NULL,
+            PRIMARY KEY(name, kind, metric)) STRICT, WITHOUT ROWID""",
+    ),
 )
 """The statements of each structure."""
 

@@ -29,6 +29,7 @@ _OTHERS: Final = {
     "sealed and rolled-up hours": ("chunk", "chunk_axis", "chunk_layout", "rollup", "rollup_metric", "rolled"),
     "SMF records": ("record", "smf_record", "smf_part", "smf_file"),
     "hourly means": ("hour_mean",),
+    "remote write": ("stored_samples", "remote_write", "remote_total"),
     "objects and snapshots": ("object", "owner", "snapshot", "reading", "instance"),
 }
 """Tables of no one kind, by what they hold."""

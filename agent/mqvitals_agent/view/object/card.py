@@ -160,6 +160,16 @@ CARD: Final[Mapping[str, tuple[str, ...]]] = {
         "keep_missed",
     ),
     "receiver": ("failing_s", "pending", "oldest_pending_s", "accepted_ago_s", "refused"),
+    "remote_write": (
+        "failing_s",
+        "pending",
+        "oldest_pending_s",
+        "accepted_ago_s",
+        "sent",
+        "sent_bytes",
+        "samples_missed",
+        "samples_refused",
+    ),
 }
 """The metrics of each kind's card, those first that matter most: the first ``MOST`` that the store can have."""
 

@@ -37,7 +37,11 @@ class SnapshotWriter:
     Every method raises sqlite3.Error. Objects and what was last written of them are also in memory.
     """
 
-    def __init__(self, connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, tables: Mapping[str, KindTables], *, ordered: bool = False
+    ) -> None:
+        """``ordered``: the order in which samples are stored is kept too, for who sends them elsewhere."""
+        self._ordered = ordered
         self._connection = connection
         self._tables = tables
         shapes = Shapes()
@@ -82,7 +86,10 @@ class SnapshotWriter:
             rewind(self._connection, self._tables.values(), snapshot.owner, snapshot.ts)
             self.written.disturbed_all()
             self.load()
-        self._write_records(snapshot, self._write_readings(snapshot))
+        records, samples = self._write_readings(snapshot)
+        recorded = self._write_records(snapshot, records)
+        if self._ordered:
+            self._write_order(snapshot, samples, recorded)
         self._current.write()
         self._write_instances(snapshot)
         self._write_objects()
@@ -127,8 +134,8 @@ class SnapshotWriter:
             self._new.append((number, *name, ts))
         return number
 
-    def _write_readings(self, snapshot: Snapshot) -> list[Reading]:
-        """Write the polled readings; returns the records."""
+    def _write_readings(self, snapshot: Snapshot) -> tuple[list[Reading], int]:
+        """Write the polled readings; returns the records, and how many samples were written."""
         first: dict[ObjectName, Reading] = {}
         several: dict[ObjectName, list[Reading]] = {}
         records = []
@@ -166,10 +173,13 @@ class SnapshotWriter:
             statement, parameters, columns = self._merge[kind].insert(samples)
             self._connection.executemany(statement, parameters)
             self.written.wrote(kind, ts, columns)
-        return records
+        return records, sum(map(len, history.values()))
 
-    def _write_records(self, snapshot: Snapshot, records: Iterable[Reading]) -> None:
-        """Write each record at its own time. The result does not depend on their order."""
+    def _write_records(self, snapshot: Snapshot, records: Iterable[Reading]) -> Sequence[tuple[int, int, int]]:
+        """Write each record at its own time. The result does not depend on their order.
+
+        Returns the object's number, source and time of each sample.
+        """
         written: list[tuple[int, int, int]] = []
         history: dict[str, list[tuple[Any, ...]]] = {}
         for record in records:
@@ -190,6 +200,25 @@ class SnapshotWriter:
         for kind, table_rows in history.items():
             self._connection.executemany(self._tables[kind].merge_history(), table_rows)
         self._connection.executemany("INSERT OR IGNORE INTO record(object_id, source, ts) VALUES(?, ?, ?)", written)
+        return written
+
+    def _write_order(self, snapshot: Snapshot, samples: int, recorded: Sequence[tuple[int, int, int]]) -> None:
+        """Note that these samples come next: those of the polls, and those of records by their source."""
+        owner, ts = snapshot.owner, snapshot.ts
+        rows = []
+        if not snapshot.readings or any(reading.source is _POLL for reading in snapshot.readings):
+            # A snapshot that is written again takes the place of the one before.
+            self._connection.execute(
+                "DELETE FROM stored_samples WHERE owner = ? AND source = ? AND last_ts = ?", (owner, int(_POLL), ts)
+            )
+            rows.append((owner, int(_POLL), ts, ts, samples))
+        for source in sorted({source for _, source, _ in recorded}):
+            ends = {(number, end) for number, each, end in recorded if each == source}
+            times = [end for _, end in ends]
+            rows.append((owner, source, min(times), max(times), len(ends)))
+        self._connection.executemany(
+            "INSERT INTO stored_samples(owner, source, first_ts, last_ts, samples) VALUES(?, ?, ?, ?, ?)", rows
+        )
 
     def _note_gone(self, number: int, reading: Reading) -> None:
         if reading.gone and number not in self.gone:

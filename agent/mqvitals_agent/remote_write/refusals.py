@@ -1,0 +1,96 @@
+"""What becomes of samples that an engine refuses: a request is split until they are alone, and their neighbours get through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
+
+from mqvitals_agent.remote_write.outgoing import Batch
+from mqvitals_agent.remote_write.protocol import Series, decode_request, halves_of
+
+NAMED: Final = 5
+"""So many refused series of a round are named in the log."""
+
+_TOO_OLD: Final = re.compile(r"out of bounds|too old|too far in the past|before.{0,20}retention", re.IGNORECASE)
+"""What engines say of samples that are refused for their age whatever their series is."""
+_HAS_IT: Final = re.compile(r"duplicate|out[ -]of[ -]order|already", re.IGNORECASE)
+"""What they say of those that they have, or have later ones of the same series."""
+
+
+def says_too_old(text: str) -> bool:
+    """Whether an engine refuses samples because of their age alone."""
+    return _TOO_OLD.search(text) is not None
+
+
+def says_it_has_it(text: str) -> bool:
+    """Whether an engine refuses samples because it has them, or later ones."""
+    return _HAS_IT.search(text) is not None
+
+
+@dataclass(slots=True)
+class Refusals:
+    """The samples of a round that an engine has refused.
+
+    ``samples`` is their number, ``named`` the first of them with the reason. Those up to ``too_old`` (ms UTC) are refused
+    without being sent: the engine has refused one as old as that for its age.
+    """
+
+    samples: int = 0
+    named: list[str] = field(default_factory=list)
+    too_old: int = -1
+
+    def note(self, series: Series, text: str) -> None:
+        """The engine has refused these samples, and says why."""
+        self.samples += series.samples
+        if says_too_old(text):
+            self.too_old = max(self.too_old, series.last)
+        if len(self.named) < NAMED:
+            (decoded,) = decode_request(series.data)
+            self.named.append(f"{decoded.name} ({text})")
+
+    def rest(self, batch: Batch) -> Batch:
+        """The part of a batch that is not too old; the other one is noted."""
+        if self.too_old < 0 or all(each.first > self.too_old for each in batch.series):
+            return batch
+        kept = []
+        for series in batch.series:
+            if series.first > self.too_old:
+                kept.append(series)
+            elif series.last <= self.too_old:
+                self.samples += series.samples
+            else:
+                kept.extend(self._newer(series))
+        return Batch(tuple(kept))
+
+    def _newer(self, series: Series) -> Sequence[Series]:
+        """What of a series is not too old, in parts."""
+        older, newer = halves_of(series)
+        found = []
+        for part in (older, newer):
+            if part.first > self.too_old:
+                found.append(part)
+            elif part.last <= self.too_old:
+                self.samples += part.samples
+            else:
+                found.extend(self._newer(part))
+        return found
+
+
+def parts_of(batch: Batch) -> tuple[Batch, Batch]:
+    """A batch as two, of which the first has the earlier samples where series have several. Raises ValueError for a single
+    sample.
+    """
+    if len(batch.series) == 1 or any(each.samples > 1 for each in batch.series):
+        several = [each for each in batch.series if each.samples > 1]
+        if not several:
+            raise ValueError("a single sample has no parts")
+        halves = [halves_of(each) for each in several]
+        single = tuple(each for each in batch.series if each.samples == 1)
+        middle = len(single) // 2
+        first = tuple(chain((each for each, _ in halves), single[:middle]))
+        return Batch(first), Batch((*(each for _, each in halves), *single[middle:]))
+    middle = len(batch.series) // 2
+    return Batch(batch.series[:middle]), Batch(batch.series[middle:])
