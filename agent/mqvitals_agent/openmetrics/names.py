@@ -348,7 +348,7 @@ class _Described:
 
 _OWNER_ONLY = _Described()
 _OF_GROUP = frozenset({"qsg", "cf_structure", "smds"})
-_WITHOUT_PLATFORM = frozenset({"store", "receiver"})
+_WITHOUT_PLATFORM = frozenset({"store", "receiver", "remote_write"})
 
 _CHANNEL_TYPES = {
     "SDR": "SENDER",
@@ -416,4 +416,5 @@ _LABELS: Mapping[str, _Described] = {
     "application": _Described((("application", _part(0, 2)), ("queue", _part(1, 2)))),
     "agent": _Described((("command", _whole),)),
     "receiver": _Described((("receiver", _whole),)),
+    "remote_write": _Described((("remote_write", _whole),)),
 }

@@ -15,7 +15,7 @@ from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
-from mqvitals_agent.view.screens.agent import agent_lines, receiver_lines, store_lines
+from mqvitals_agent.view.screens.agent import agent_lines, engine_lines, receiver_lines, store_lines
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.status import StatusData, status_of
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -216,3 +216,28 @@ def test_a_cluster_of_which_one_member_fails() -> None:
     assert shown.text == (
         "▲ WARNING   receiver ops: http://am2:9093 cannot be reached (Connection refused); last accepted 1 h 0 m ago; nothing pending"
     )
+
+
+def engine_of(**values: float | str) -> Item:
+    """An engine of remote write with these figures."""
+    name = ObjectName("PRDQSG", "remote_write", "victoria")
+    found = {"failing_s": 0, "pending": 0, "accepted_ago_s": 3, **values}
+    return Item(
+        name,
+        Health.OK,
+        {key: CurrentValue(value, NOW, "REMOTE_WRITE", NOW, None) for key, value in found.items()},
+        False,
+    )
+
+
+def test_how_an_engine_does() -> None:
+    """What waits and what fails is told; nothing in its answer steers the terminal."""
+    (well,) = engine_lines(engine_of(), 200)
+    assert well.text.endswith("remote write victoria: last taken 3 s ago; nothing pending")
+    away = engine_of(failing_s=600, pending=1200, oldest_pending_s=605, trouble="\x1b[2Jrefused", samples_missed=7)
+    (away_line,) = engine_lines(away, 300)
+    assert "failing for 10m00s, " in away_line.text
+    assert "1.2 k samples pending, the oldest of 10m05s" in away_line.text
+    assert "7 samples deleted before they were sent" in away_line.text
+    assert "\x1b" not in away_line.text
+    assert away_line.text.startswith("▲ WARNING")

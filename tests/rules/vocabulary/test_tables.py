@@ -115,7 +115,18 @@ def test_sources(kind: Kind) -> None:
         only_records = metric.needs_smf or metric.needs_statistics
         assert bool(metric.command) + bool(metric.declared) + only_records == 1
         if metric.command:
-            assert metric.pcf or metric.computed or metric.command in {"CONNECTION", "COMMAND", "STORE", "RECEIVER"}
+            assert (
+                metric.pcf
+                or metric.computed
+                or metric.command
+                in {
+                    "CONNECTION",
+                    "COMMAND",
+                    "STORE",
+                    "RECEIVER",
+                    "REMOTE_WRITE",
+                }
+            )
         else:
             assert not metric.pcf
             assert not metric.mqsc

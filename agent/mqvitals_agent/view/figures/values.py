@@ -161,7 +161,7 @@ MAIN_METRIC: dict[str, str] = {
     "agent": "outcome",
     "store": "used_bytes",
     "receiver": "failing_s",
-    "remote_write": "pending",
+    "remote_write": "failing_s",
 }
 """The main metric, by kind of object."""
 

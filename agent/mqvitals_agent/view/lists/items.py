@@ -15,6 +15,7 @@ from mqvitals_agent.view.lists.columns import kinds_of, metrics_of
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.agent import REMOTE_WRITE_KIND
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -98,6 +99,17 @@ def read_store(reader: StoreReader, status: GroupStatus) -> Item | None:
             stale = name.owner in status.stale
             return Item(name, health_of_item(name, values, by_object, stale=stale), values, stale)
     return None
+
+
+def read_engines(reader: StoreReader, status: GroupStatus) -> tuple[Item, ...]:
+    """The engines that samples are sent to as last measured, by name. Raises StoreError."""
+    by_object = health_by_object(status.firing)
+    found = []
+    for member in status.data.members:
+        for name, values in reader.current_by_kind(member.name, REMOTE_WRITE_KIND.name).items():
+            stale = name.owner in status.stale
+            found.append(Item(name, health_of_item(name, values, by_object, stale=stale), values, stale))
+    return tuple(sorted(found, key=lambda item: natural_order(item.name)))
 
 
 def health_by_object(alerts: Iterable[Alert]) -> Mapping[ObjectName, Health]:

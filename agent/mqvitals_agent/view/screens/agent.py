@@ -1,4 +1,4 @@
-"""The agent screen: outcomes and cost of the commands to each queue manager, the store, and the receivers of alerts."""
+"""The agent screen: outcomes and cost of the commands to each queue manager, the store, the receivers of alerts, and engines."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mqvitals_agent.view.figures.values import figure_of, number_in
 from mqvitals_agent.view.history.console import failing_words
 from mqvitals_agent.view.status import interval_words, refused_words, unstored_words, without_answer
 from mqvitals_rules.snapshot import Outcome
+from mqvitals_rules.vocabulary.agent import REMOTE_WRITE_KIND
 from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     alarmed = frame.store is not None and frame.store.health > Health.UNKNOWN
     lacking = without_answer(frame.status.unknown)
     estimated = any(a_minute(item, "replies") is not None for item in frame.items)
+    engines = [shown for each in frame.engines for shown in engine_lines(each, width)]
     return (
         *_settings(frame, width),
         *(shown for path, why in frame.consoles for shown in _warned(failing_words(path, why), width)),
@@ -73,6 +75,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         *lines,
         *(() if alarmed else store),
         *(shown for each in fine for shown in receiver_lines(each, frame.now, width, stale=stale)),
+        *engines,
         *(wrapped(_ASSUMPTION, width, Tone.FAINT) if estimated else ()),
         *(wrapped(lacking, width, Tone.FAINT) if lacking else ()),
     )
@@ -157,6 +160,31 @@ def receiver_lines(receiver: ReceiverRow, now: int, width: int, *, stale: bool =
         words.append(_refused(receiver))
     name = f"receiver {safe(receiver.name)}: {'stale, ' if stale else ''}"
     return tuple(_signed(health, f"{name}{'; '.join(words)}", width, Tone.STALE if stale else Tone.PLAIN))
+
+
+def engine_lines(engine: Item, width: int) -> tuple[Line, ...]:
+    """How it goes with an engine that samples are sent to, as last measured."""
+
+    def figure(name: str) -> str:
+        return figure_of(engine.values, REMOTE_WRITE_KIND.name, name)
+
+    words = []
+    if _value(engine, "failing_s"):
+        trouble = engine.values.get("trouble")
+        why = f", {safe(trouble.value)}" if trouble is not None and isinstance(trouble.value, str) else ""
+        words.append(f"failing for {figure('failing_s')}{why}")
+    never = _value(engine, "accepted_ago_s") is None
+    words.append("nothing taken yet" if never else f"last taken {figure('accepted_ago_s')} ago")
+    if _value(engine, "pending"):
+        words.append(f"{figure('pending')} samples pending, the oldest of {figure('oldest_pending_s')}")
+    else:
+        words.append("nothing pending")
+    for name, said in (("samples_missed", "deleted before they were sent"), ("samples_refused", "refused")):
+        if _value(engine, name):
+            words.append(f"{figure(name)} samples {said}")
+    text = f"remote write {safe(engine.name.name)}: {'stale, ' if engine.stale else ''}{'; '.join(words)}"
+    health = max(engine.health, Health.WARNING) if _value(engine, "failing_s") and not engine.stale else engine.health
+    return tuple(_signed(health, text, width, Tone.STALE if engine.stale else Tone.PLAIN, str(engine.name)))
 
 
 def _health(receiver: ReceiverRow) -> Health:
