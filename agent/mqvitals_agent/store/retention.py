@@ -280,6 +280,10 @@ class Retention:
             self._deleting.note(LIMITED, now)
             yield from self._samples.before(ends)
         bound = self._deleting.facts.get(KEPT_FROM, 0)
+        oldest = self._samples.oldest()
+        if oldest is not None:
+            # A clock that was set back since has dated samples before what was deleted: they need their snapshots.
+            bound = min(bound, oldest)
         yield from self._samples.snapshots(bound)
         yield from forget_before(self._deleting.connection, bound, self._deleting.rows)
         if now < self._next_rest <= now + REST_MS:
