@@ -27,6 +27,7 @@ from mqvitals_agent.store.deletion.deleting import LIMITED, Deleting
 from mqvitals_agent.store.deletion.events import EventDeletion
 from mqvitals_agent.store.deletion.samples import SampleDeletion
 from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.file.page_counts import length_of, pages_of
 from mqvitals_agent.store.file.schema import KEPT_FROM
 from mqvitals_agent.store.forgotten_objects import forget_objects
 from mqvitals_agent.store.rows.changes import KEEP_CHANGES_MS
@@ -132,7 +133,7 @@ class Retention:
         self._work = None
         self._next_rest = 0
         with self._store.database.reading() as connection:
-            (page,) = connection.execute("PRAGMA page_size").fetchone()
+            page = pages_of(connection).size
             # A small store has a small log, which otherwise would be most of what it may take.
             pages = _LOG_PAGES if policy.limit is None else policy.limit // _LOG_PART // page
             pages = min(max(pages, _FEWEST_LOG_PAGES), _LOG_PAGES)
@@ -334,15 +335,5 @@ def _before(now: int, keep_ms: int | None) -> int:
 
 
 def _size(connection: sqlite3.Connection, path: Path) -> StoreSize:
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-    (page,) = connection.execute("PRAGMA page_size").fetchone()
-    sizes = [_length(path.with_name(path.name + ending)) for ending in ("", "-wal", "-shm")]
-    return StoreSize((pages - free) * page, sizes[1], sum(sizes))
-
-
-def _length(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+    sizes = [length_of(path.with_name(path.name + ending)) for ending in ("", "-wal", "-shm")]
+    return StoreSize(pages_of(connection).used, sizes[1], sum(sizes))

@@ -160,9 +160,9 @@ def test_what_sealed_and_rolled_up_hours_take(
         rows(path, "SELECT kind, sum(length(data)) FROM chunk JOIN chunk_layout AS l ON l.id = layout GROUP BY 1")
     )
     assert queue.sealed / log.sealed == pytest.approx(weights["queue"] / weights["log"], rel=0.1)
-    assert info.chunks == pytest.approx(78 * 22, rel=0 if exact else 0.05)
-    assert (info.sealed_from, info.sealed_to) == (at(2), at(80))
-    assert (info.rolled_from, info.rolled) == (BEGAN, 3)
+    assert info.sealed.chunks == pytest.approx(78 * 22, rel=0 if exact else 0.05)
+    assert (info.sealed.begin, info.sealed.end) == (at(2), at(80))
+    assert (info.sealed.first_day, info.sealed.days) == (BEGAN, 3)
     assert (info.oldest, info.newest) == (at(2), at(91.75))
     samples = queue.samples + log.samples
     assert sum(info.days.values()) == pytest.approx(samples, abs=100)

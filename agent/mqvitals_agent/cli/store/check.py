@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from mqvitals_agent.cli.store.words import table_words
 from mqvitals_agent.commandline.arguments import add_quiet_argument
 from mqvitals_agent.commandline.time_arguments import now_ms
 from mqvitals_agent.errors import ExitCode
@@ -19,6 +18,32 @@ if TYPE_CHECKING:
 _MOST_DAMAGED: Final = 20
 _DAYS: Final = 2_900_000
 """From 1970 to the end of the calendar, nearly."""
+
+_ROWS: Final = {
+    "owner": ("owner", ""),
+    "object": ("object", ""),
+    "reading": ("last answer of an object", "last answers of objects"),
+    "snapshot": ("snapshot", ""),
+    "record": ("SMF record of an object", "SMF records of objects"),
+    "smf_part": ("part of an SMF record", "parts of SMF records"),
+    "alert": ("alert", ""),
+    "alert_transition": ("transition of an alert", "transitions of alerts"),
+    "acknowledgement": ("acknowledgement", ""),
+    "note": ("note", ""),
+    "silence": ("silence", ""),
+    "audit": ("entry of the audit", "entries of the audit"),
+    "notice": ("notification", ""),
+    "receiver": ("receiver", ""),
+    "resent": ("alert sent again", "alerts sent again"),
+    "request": ("request", ""),
+    "message": ("console message", ""),
+    "change": ("change of a definition", "changes of definitions"),
+    "journal": ("entry of the journal", "entries of the journal"),
+    "chunk": ("sealed hour of an object", "sealed hours of objects"),
+    "rollup": ("day of rolled-up hours of a metric", "days of rolled-up hours of metrics"),
+    "hour_mean": ("hourly mean", ""),
+}
+"""What a row of a table is, for those who do not know the tables of a store: one and many; nothing: an s is added."""
 
 _CHECK = """\
 Checks the whole file of a store: SQLite's integrity check; triggers, views, indexes and tables that mqvitals does not
@@ -101,3 +126,18 @@ def _rolled(found: RollupCheck) -> Iterator[str]:
 
 def _counts(what: str, rows: Mapping[str, int]) -> list[str]:
     return [f"{table_words(table, count)} {what}" for table, count in sorted(rows.items())]
+
+
+def table_words(table: str, count: int) -> str:
+    """``760 rows of queues`` for 760 rows of ``sample_queue``."""
+    from mqvitals_agent.text.figure import counted, kind_words
+
+    what, _, kind = table.partition("_")
+    if what == "sample":
+        words = kind_words(kind)
+        if words.endswith((" on", " to")):  # these are followed by a name elsewhere
+            words = kind.replace("_", " ")
+        of = words if words.endswith("s") else f"{words}s"
+        return counted(count, f"row of {of}", f"rows of {of}")
+    one, many = _ROWS.get(table, (f"row of {table}", f"rows of {table}"))
+    return counted(count, one, many)

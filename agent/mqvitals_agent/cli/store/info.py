@@ -106,8 +106,8 @@ def _json(found: StoreInfo, gaps: list[tuple[str, int, int]], kept: dict[str, fl
         "growth_bytes_per_day": found.growth,
         "oldest": time(found.oldest),
         "newest": time(found.newest),
-        "sealed": {"chunks": found.chunks, "from": time(found.sealed_from), "to": time(found.sealed_to)},
-        "hours": {"days": found.rolled, "from": time(found.rolled_from)},
+        "sealed": {"chunks": found.sealed.chunks, "from": time(found.sealed.begin), "to": time(found.sealed.end)},
+        "hours": {"days": found.sealed.days, "from": time(found.sealed.first_day)},
         "gaps": [{"owner": owner, "from": iso(since), "to": iso(until)} for owner, since, until in gaps],
         "keep_s": kept["keep_s"],
         "limit_bytes": kept["limit_bytes"],
@@ -136,13 +136,11 @@ def _blocks(found: StoreInfo, gaps: list[tuple[str, int, int]], kept: dict[str, 
         "not known before two hours of samples" if found.growth is None else f"{size(found.growth)} a day (estimated)"
     )
     sealed, hours = "nothing", "nothing is rolled up"
-    if found.chunks:
+    if found.sealed.chunks:
         about = "about " if found.estimated else ""
-        sealed = (
-            f"{about}{counted(found.chunks, 'hour')} of objects, from {at(found.sealed_from)} to {at(found.sealed_to)}"
-        )
-    if found.rolled:
-        hours = f"{counted(found.rolled, 'day')} from {at(found.rolled_from)}"
+        sealed = f"{about}{counted(found.sealed.chunks, 'hour')} of objects, from {at(found.sealed.begin)} to {at(found.sealed.end)}"
+    if found.sealed.days:
+        hours = f"{counted(found.sealed.days, 'day')} from {at(found.sealed.first_day)}"
     kept_since = (
         f"kept: samples since {since(kept['kept_from'])}, hours since {since(kept['hours_kept_from'])},"
         f" ended alerts since {since(kept['alerts_kept_from'])}"

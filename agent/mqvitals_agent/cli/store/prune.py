@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mqvitals_agent.cli.store.words import table_words
+from mqvitals_agent.cli.store.check import table_words
 from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\

@@ -14,6 +14,7 @@ from typing import Final
 from mqvitals_agent.store.error import StoreError, StoreErrorKind, store_error
 from mqvitals_agent.store.file.database import explained
 from mqvitals_agent.store.file.long_work import LongWork
+from mqvitals_agent.store.file.page_counts import pages_of
 from mqvitals_agent.store.file.schema import open_as_it_is, refuse_foreign_objects
 from mqvitals_agent.store.file.store_file import WriterLock
 from mqvitals_agent.text.figure import size
@@ -36,18 +37,15 @@ class Room:
 def room_of(path: Path) -> Room:
     """What it takes to compact the store at ``path``. Raises StoreError."""
     with closing(open_as_it_is(path)) as connection, explained(path, "reading"):
-        (page,) = connection.execute("PRAGMA page_size").fetchone()
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-    kept = (pages - free) * page
+        pages = pages_of(connection)
     # SQLite makes the new file among its temporary ones, then writes all of it into the log, beside the store.
-    needed = {path.parent: kept}
+    needed = {path.parent: pages.used}
     temporary = temporary_folder()
     if temporary.stat().st_dev == path.parent.stat().st_dev:
-        needed[path.parent] += kept
+        needed[path.parent] += pages.used
     else:
-        needed[temporary] = kept
-    return Room(pages * page, free * page, needed)
+        needed[temporary] = pages.used
+    return Room(pages.count * pages.size, pages.free * pages.size, needed)
 
 
 def temporary_folder() -> Path:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from mqvitals_agent.store.file.page_counts import pages_of
+
 
 def _nothing() -> float:
     return 0
@@ -108,14 +110,13 @@ def copy_pages(source: sqlite3.Connection, target: sqlite3.Connection, work: Lon
     Within a transaction of ``source`` that has read, the copy is of that moment, and nothing that others write meanwhile
     makes it begin anew.
     """
-    (page,) = source.execute("PRAGMA page_size").fetchone()
-    (pages,) = source.execute("PRAGMA page_count").fetchone()
+    pages = pages_of(source)
     done = 0
 
     def progress(_: int, remaining: int, total: int) -> None:
         nonlocal done
-        done = (total - remaining) * page
+        done = (total - remaining) * pages.size
         work.check()
 
-    work.begin("copying", pages * page, done=lambda: done)
+    work.begin("copying", pages.count * pages.size, done=lambda: done)
     source.backup(target, pages=_PAGES_AT_ONCE, progress=progress, sleep=0)

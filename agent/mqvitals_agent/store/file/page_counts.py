@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,8 +19,35 @@ EXACT_UP_TO: Final = 1 << 30
 
 _INNER: Final = {2, 5}
 """Types of pages that lead to others: of an index or a table without rowid, of a table with one."""
-_PAGES: Final = {2, 5, 10, 13}
 _MOST_LEVELS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FilePages:
+    """The pages of a store's file: the bytes of one, how many there are, and how many of them are free."""
+
+    size: int
+    count: int
+    free: int
+
+    @property
+    def used(self) -> int:
+        """Bytes of the pages in use."""
+        return (self.count - self.free) * self.size
+
+
+def pages_of(connection: sqlite3.Connection) -> FilePages:
+    """The pages of the database of a connection. Raises sqlite3.Error."""
+    names = ("page_size", "page_count", "freelist_count")
+    return FilePages(*(int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in names))
+
+
+def length_of(path: Path) -> int:
+    """The bytes of a file; 0: it is not there, or nobody can tell."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 class TableSizes(NamedTuple):
@@ -38,15 +66,14 @@ def table_sizes(path: Path, *, exact_up_to: int = EXACT_UP_TO) -> TableSizes:
     """
     found: dict[str, int] = {}
     with closing(open_as_it_is(path, older=True)) as connection, explained(path, "reading"):
-        (page,) = connection.execute("PRAGMA page_size").fetchone()
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        pages = pages_of(connection)
         trees = [
             (str(name), str(table), int(root))
             for name, table, root in connection.execute(
                 "SELECT name, tbl_name, rootpage FROM sqlite_schema WHERE rootpage > 0 AND type IN ('table', 'index')"
             )
         ]
-        if pages * page <= exact_up_to and has_dbstat(connection):
+        if pages.count * pages.size <= exact_up_to and has_dbstat(connection):
             counted = dict(connection.execute("SELECT name, pgsize FROM dbstat WHERE aggregate = 1").fetchall())
             for name, table, _ in trees:
                 found[table] = found.get(table, 0) + int(counted.get(name, 0))
@@ -56,8 +83,10 @@ def table_sizes(path: Path, *, exact_up_to: int = EXACT_UP_TO) -> TableSizes:
         with path.open("rb") as file:
             descriptor = file.fileno()
             for _, table, root in trees:
-                count = count_pages(lambda number: os.pread(descriptor, page, (number - 1) * page), root, pages)
-                found[table] = found.get(table, 0) + count * page
+                count = count_pages(
+                    lambda number: os.pread(descriptor, pages.size, (number - 1) * pages.size), root, pages.count
+                )
+                found[table] = found.get(table, 0) + count * pages.size
     except OSError as error:
         raise StoreError(f"reading the store {path} failed ({error.strerror})", kind=StoreErrorKind.IO) from None
     return TableSizes(found, estimated=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.file.database import explained
-from mqvitals_agent.store.file.page_counts import EXACT_UP_TO, table_sizes
+from mqvitals_agent.store.file.page_counts import EXACT_UP_TO, length_of, pages_of, table_sizes
 from mqvitals_agent.store.file.schema import open_as_it_is
 from mqvitals_agent.store.file.sealed_info import Sealed, read_sealed
 from mqvitals_agent.store.rows.tables import LAST_MOMENT
@@ -59,9 +59,8 @@ class StoreInfo:
     remaining tables hold; ``estimated``: these were not counted page by page. What chunks and hours of each kind take is estimated by the bytes in
     their rows. ``days`` are parts of the samples by the day on which they were taken (ms UTC of its begin), by the number of
     readings of that day: always estimated. ``growth`` is what the last 24 hours of samples take as a day, once they are sealed
-    where any are, and a day of rolled-up hours; None: less than two hours are known. ``chunks`` counts sealed hours of
-    objects, from ``sealed_from`` to ``sealed_to``; ``rolled`` days have rolled-up hours, from ``rolled_from`` on. ``oldest``
-    and ``newest`` samples are ms UTC. None where there is none.
+    where any are, and a day of rolled-up hours; None: less than two hours are known. ``oldest`` and ``newest`` samples are
+    ms UTC; None: there is none. ``sealed`` is what there is of sealed and rolled-up hours.
     """
 
     path: Path
@@ -75,11 +74,7 @@ class StoreInfo:
     growth: int | None
     oldest: int | None
     newest: int | None
-    chunks: int = 0
-    sealed_from: int | None = None
-    sealed_to: int | None = None
-    rolled: int = 0
-    rolled_from: int | None = None
+    sealed: Sealed
 
 
 def read_info(path: Path, *, exact_up_to: int = EXACT_UP_TO) -> StoreInfo:
@@ -98,9 +93,7 @@ def read_info(path: Path, *, exact_up_to: int = EXACT_UP_TO) -> StoreInfo:
         else:
             others[topics.get(table, _REST)] += size
     with closing(open_as_it_is(path, older=True)) as connection, explained(path, "reading"):
-        (page,) = connection.execute("PRAGMA page_size").fetchone()
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+        pages = pages_of(connection)
         readings = _readings(connection)
         histories = [table for table in sizes.by_table if table.startswith("sample_")]
         heads = (connection.execute(f"SELECT min(ts) FROM {table}").fetchone()[0] for table in histories)  # noqa: S608 - ours
@@ -118,9 +111,9 @@ def read_info(path: Path, *, exact_up_to: int = EXACT_UP_TO) -> StoreInfo:
     days = _by_day(readings, sealed.end, sum(rows.values()), of_chunks.total())
     return StoreInfo(
         path,
-        pages * page,
-        free * page,
-        _length(path.with_name(path.name + "-wal")),
+        pages.count * pages.size,
+        pages.free * pages.size,
+        length_of(path.with_name(path.name + "-wal")),
         kinds,
         +others,
         sizes.estimated,
@@ -128,11 +121,7 @@ def read_info(path: Path, *, exact_up_to: int = EXACT_UP_TO) -> StoreInfo:
         _growth(readings, sealed, sum(rows.values()), of_chunks.total(), of_hours.total()),
         oldest,
         readings.newest,
-        sealed.chunks,
-        sealed.begin,
-        sealed.end,
-        sealed.days,
-        sealed.first_day,
+        sealed,
     )
 
 
@@ -216,10 +205,3 @@ def _readings(connection: sqlite3.Connection) -> _Readings:
         {**bounds, "since": since},
     ).fetchone()
     return _Readings(hours, int(oldest), int(newest), int(last_day or 0), int(newest - since))
-
-
-def _length(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
