@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from mqvitals_agent.backtest.comparison import AlertRow, WhereFired, firing_ms, side_by_side, totals
+from mqvitals_agent.backtest.comparison import AlertRow, FiringTotals, WhereFired, firing_ms, side_by_side, totals
 from mqvitals_agent.backtest.run import BacktestResult
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.document import Block, Heading, Items, Paragraph, ReportTable
@@ -150,7 +150,7 @@ def backtest_json(result: BacktestResult, refused: Sequence[tuple[str, str]]) ->
     }
 
 
-def _totals_json(found: Any) -> dict[str, Any]:
+def _totals_json(found: FiringTotals) -> dict[str, Any]:
     return {"alerts": found.alerts, "objects": found.objects, "firing_s": found.firing_ms / 1000}
 
 

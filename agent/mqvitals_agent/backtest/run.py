@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from mqvitals_agent.backtest.inputs import inputs_of
 from mqvitals_agent.backtest.past_snapshots import PastSnapshots
@@ -89,7 +89,7 @@ def fired_then(reader: StoreReader, rules: set[str], span: TimeRange, selects: S
     return _within((alert for alert in stored if alert.key.rule in rules), span, selects)
 
 
-def _within(alerts: Any, span: TimeRange, selects: Selects) -> tuple[Alert, ...]:
+def _within(alerts: Iterable[Alert], span: TimeRange, selects: Selects) -> tuple[Alert, ...]:
     found = [
         alert
         for alert in alerts

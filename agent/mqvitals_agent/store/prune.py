@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from mqvitals_agent.store.deletion.events import ENDED_ALERTS
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.database import explained
 from mqvitals_agent.store.file.schema import open_reader
@@ -23,11 +24,6 @@ from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 
 _STEPS: Final = 500
 """Steps of sealing and rolling up in one transaction: a second or so."""
-
-_ENDED: Final = (
-    "state = 'resolved' AND ended < ? AND ending = 0 AND id < (SELECT max(id) FROM alert)"
-    " AND NOT EXISTS (SELECT 1 FROM notice WHERE alert_id = alert.id AND done_ts IS NULL)"
-)
 
 
 def prune(
@@ -90,7 +86,7 @@ def expired(path: Path, before: int, *, hours: bool = False) -> Mapping[str, int
         conditions = {
             **dict.fromkeys((*there, "snapshot", "journal"), "ts < ?"),
             "message": "last_ts < ?",
-            "alert": _ENDED,
+            "alert": ENDED_ALERTS,
         }
         found = {
             table: int(connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", (before,)).fetchone()[0])  # noqa: S608

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from mqvitals_agent.store.deletion.deleting import Deleting
 from mqvitals_agent.store.file.integrity import OF_ALERTS
@@ -13,6 +14,12 @@ from mqvitals_agent.store.rows.alerts.actions import AUDIT_KEPT_MS, MOST_AUDIT
 from mqvitals_agent.store.rows.changes import MOST_CHANGES
 from mqvitals_agent.store.rows.journal import MOST_ENTRIES
 from mqvitals_agent.store.rows.tables import moment, text
+
+ENDED_ALERTS: Final = (
+    "state = 'resolved' AND ended < ? AND id < (SELECT max(id) FROM alert) AND ending = 0"
+    " AND NOT EXISTS (SELECT 1 FROM notice WHERE alert_id = alert.id AND done_ts IS NULL)"
+)
+"""A condition: an alert that ended before a moment (ms UTC) and may go."""
 
 
 class EventDeletion:
@@ -61,9 +68,7 @@ class EventDeletion:
         """
         while True:
             numbers = self._deleting.connection.execute(
-                "SELECT id, ended FROM alert AS a WHERE state = 'resolved' AND ended < ?"
-                " AND id < (SELECT max(id) FROM alert) AND ending = 0"
-                " AND NOT EXISTS (SELECT 1 FROM notice WHERE alert_id = a.id AND done_ts IS NULL) ORDER BY ended LIMIT ?",
+                f"SELECT id, ended FROM alert WHERE {ENDED_ALERTS} ORDER BY ended LIMIT ?",  # noqa: S608 - ours
                 (bound, self._deleting.rows),
             ).fetchall()
             if not numbers:
