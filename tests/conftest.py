@@ -57,6 +57,8 @@ _Report = TypeVar("_Report", pytest.TestReport, pytest.CollectReport)
 ENVIRONMENT = {"COLUMNS": "80", "LINES": "24", "TERM": "xterm-256color", "TZ": "UTC", "LANG": "C.UTF-8"}
 # No configuration file is looked for: the developer's own must not decide a test.
 ENVIRONMENT["MQVITALS_CONFIG_PATH"] = ""
+# Agents of tests that run side by side would fight for the port; a test of the server names one of its own.
+ENVIRONMENT["MQVITALS_LISTEN"] = "off"
 
 settings.register_profile(
     "project",

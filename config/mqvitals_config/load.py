@@ -17,6 +17,7 @@ flag              environment              key in the file
 ``--log-format``  MQVITALS_LOG_FORMAT      ``log.format``
 \\                MQVITALS_LOG_LEVEL       ``log.level``
 ``--smf``         MQVITALS_SMF_WATCH       ``smf.watch``
+``--listen``      MQVITALS_LISTEN          ``serve.listen``
 ``--symbols``     MQVITALS_SYMBOLS         ``tui.symbols``
 ================  =======================  ====================
 

@@ -35,6 +35,7 @@ from mqvitals_config.sections.maintenance import MaintenanceSettings, maintenanc
 from mqvitals_config.sections.remote_write import RemoteWriteSettings, remote_write_contradictions
 from mqvitals_config.sections.reports import ReportSettings, report_contradictions
 from mqvitals_config.sections.rules import RuleSettings
+from mqvitals_config.sections.serve import ServeSettings
 from mqvitals_config.sections.standby import StandbySettings, standby_contradictions
 from mqvitals_config.sections.store import StoreSettings
 from mqvitals_config.sections.time_intervals import TimeIntervalSettings, TimeZone, interval_contradictions
@@ -187,6 +188,9 @@ class Settings:
             " prometheus`. Changes take effect at the next start."
         ),
     ] = ()
+    serve: Annotated[ServeSettings, Doc("What the agent serves over HTTP: metrics for Prometheus, and its status.")] = (
+        field(default_factory=ServeSettings)
+    )
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
         default_factory=LogSettings
     )

@@ -115,8 +115,8 @@ class Engine:
 
     @property
     def open_alerts(self) -> tuple[Alert, ...]:
-        """Every alert that is pending or firing."""
-        return tuple(alert for alerts in self._open.values() for alert in alerts.values())
+        """Every alert that is pending or firing. Another thread than the one that evaluates may ask."""
+        return tuple(alert for alerts in list(self._open.values()) if alerts for alert in list(alerts.values()))
 
     def observe(self, snapshot: Snapshot) -> None:
         """Take over a snapshot's values without evaluating rules."""

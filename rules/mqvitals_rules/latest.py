@@ -348,6 +348,10 @@ class LatestValues:
         name = "" if state is None else self.named(state, other.kind)
         return name == other.name if name else None
 
+    def all(self) -> list[LatestState]:
+        """The states of all objects. Another thread than the one that writes may call it."""
+        return list(self._objects.values())
+
     def __iter__(self) -> Iterator[LatestState]:
         return iter(self._objects.values())
 

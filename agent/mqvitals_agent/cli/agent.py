@@ -52,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=webhook_file,
         help="the same, with the address in a file, so that the process list does not show it",
     )
+    parser.add_argument(
+        "--listen", metavar="ADDRESS", help="where it serves /metrics and its status, such as 127.0.0.1:9157, or off"
+    )
     parser.add_argument("--log-format", choices=("text", "json"), help="how the log is written (log.format)")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.ingest.log_figures import GROWTH, LOG, LogFigures
 from mqvitals_agent.ingest.pool_figures import PoolFigures
 from mqvitals_agent.ingest.queue_manager_figures import QueueManagerFigures
@@ -47,7 +48,8 @@ class Ingest:
 
     ``update_outbox`` makes the notifications for transitions of alerts; without it none are sent. ``older`` reads what
     the store holds already, for the windows. ``known`` are snapshots that the rules know without evaluating them, the
-    oldest first. ``changed`` gets the visible transitions of each snapshot after they are stored, once each.
+    oldest first. ``changed`` gets the visible transitions of each snapshot after they are stored, once each. ``live`` shows
+    other threads what is known.
     """
 
     def __init__(
@@ -59,12 +61,14 @@ class Ingest:
         older: PastReader | None = None,
         known: Iterable[Snapshot] = (),
         changed: OnTransitions | None = None,
+        live: LiveState | None = None,
     ) -> None:
         wanted = {WindowedMetric.by(use) for use in config.rules.windows}
         wanted.add(WindowedMetric(LOG, GROWTH, baseline=True))
         self._store = store
         self._update_outbox = update_outbox
         self._changed = changed
+        self._live = live
         self._windows = WindowHistory(sorted(wanted), older=older, zone_of=config.zone_of)
         self._log_figures = LogFigures(self._windows, config.facts, older)
         self._queue_manager_figures = QueueManagerFigures(config.facts, older)
@@ -75,6 +79,8 @@ class Ingest:
             self._engine.observe(snapshot)
         for snapshot in known:
             self._engine.observe(snapshot)
+        if live is not None:
+            live.follow(self._engine)
 
     def take(self, snapshots: Iterable[Snapshot], write: WriteSnapshot | None = None) -> None:
         """Take in snapshots, each in a transaction of its own. Raises StoreError; what came before is kept.
@@ -108,6 +114,8 @@ class Ingest:
 
     def _write(self, snapshot: Snapshot, evaluation: Evaluation, write: WriteSnapshot | None = None) -> None:
         visible = (write or self._store.write)(snapshot, evaluation, self._update_outbox)
+        if self._live is not None:
+            self._live.note(snapshot)
         if self._changed is not None and visible:
             self._changed(snapshot, [transition for _, transition in visible])
 

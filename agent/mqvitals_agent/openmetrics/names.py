@@ -35,7 +35,7 @@ class Family:
 
     - ``name``: of the family; of a counter without ``_total``. ``sample`` is the name that its samples have.
     - ``type``: how the store has its values. Of a COUNTER increases are stored, and their running total is exported.
-    - ``scale``: exported = stored * scale; 1 where a unit is inherited.
+    - ``scale``: what one of the stored unit is in the exported one; 1 where a unit is inherited. ``value_of`` applies it.
     - ``numbers``: exported numbers by stored ones, where they are not scaled but mapped.
     - ``no_amounts``: stored numbers that stand for a word, such as -1 for "auto": they are no samples.
     """
@@ -59,7 +59,10 @@ class Family:
         """The exported value of a stored one; None: it is no sample."""
         if self.numbers:
             return self.numbers.get(int(stored))
-        return None if stored in self.no_amounts else stored * self.scale
+        if stored in self.no_amounts:
+            return None
+        # 70 % are 0.7, which 70 * 0.01 is not.
+        return stored * self.scale if self.scale >= 1 else stored / round(1 / self.scale)
 
 
 def family_of(kind: Kind, metric: Metric) -> Family | None:
@@ -118,7 +121,7 @@ def _own(kind: Kind, metric: Metric) -> Family:
     unit = _UNITS.get(metric.unit, _Unit())
     stem = _STEMS.get((kind.name, metric.name)) or _stem(metric.name, unit, total=total)
     return Family(
-        name="_".join(filter(None, (f"{OWN_PREFIX}{kind.name}", stem, unit.suffix))),
+        name=OWN_PREFIX + "_".join(filter(None, (_OF_AGENT.get(kind.name, kind.name), stem, unit.suffix))),
         type=metric.type,
         exposed=Exposed.COUNTER if total else Exposed.GAUGE,
         help=_help(metric),
@@ -173,6 +176,9 @@ _UNITS: Mapping[str, _Unit] = {
     "per_s": _Unit("per_second", 1.0, ("rate", "per", "s")),
 }
 """Units that are amounts of something countable have no suffix: the name says what is counted."""
+
+_OF_AGENT: Mapping[str, str] = {"store": "agent_store", "receiver": "agent_receiver"}
+"""Kinds that belong to the agent, as Prometheus names what a program says of itself."""
 
 _STEMS: Mapping[tuple[str, str], str] = {
     ("queue_manager", "storage_pool_count"): "storage_pools",

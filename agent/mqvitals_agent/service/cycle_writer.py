@@ -10,6 +10,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from mqvitals_agent.connection.connection import Exchange, MqiCalls
+from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.remote_write.state import RemoteState
@@ -100,7 +101,7 @@ class CycleWriter:
     """Collects snapshots, evaluates rules and stores both. Use it in one thread, after ``open``.
 
     ``changed`` is as for ``Ingest``; ``steady_s`` returns elapsed time, seconds; ``engines`` how it goes with those of remote
-    write.
+    write. ``live`` may be read by other threads.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class CycleWriter:
         self._path = path
         self._engines = engines
         self._steady_s = steady_s
+        self.live = LiveState(steady_s)
         self._deletion_clock: DeletionClock | None = None
         self._settings = settings
         self._rule_config = rule_config
@@ -449,6 +451,7 @@ class CycleWriter:
             older=store.older,
             known=self._latest(),
             changed=self._changed,
+            live=self.live,
         )
         store.latest = ingest.latest
         return ingest

@@ -40,6 +40,7 @@ from mqvitals_agent.service.run_log import (
 )
 from mqvitals_agent.service.scheduled_reports import ScheduledReports
 from mqvitals_agent.service.service import Service
+from mqvitals_agent.service.serving import Serving
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.alerts.actions import Actions
 from mqvitals_agent.store.rows.alerts.reports import ReportRepository
@@ -173,6 +174,7 @@ class AgentRun:
         self._reload_lock = asyncio.Lock()
         self._refused = ""
         self._files = FileWatch(self._group.machine, self._reload)
+        self._serving = Serving(options.store, self._group, self._late, self._longest_cycle_ms)
         self._maintenance = MaintenanceWatch(self._config.calendar, self._group.clock)
         self._outbox = Outbox(
             lambda: self._service.resilient_store,
@@ -206,6 +208,7 @@ class AgentRun:
             self._start(self._end_after(self._options.for_ms))
         if self._options.reread is not None and (files := self._config.files):
             self._start(self._watch_files(files))
+        self._serving.use(self._config, self._service, self._start)
         self._start(log_first_day(self._options.store, lambda: self._config.rule_config, group.clock))
         self._start(self._maintenance.run())
         if group.smf is not None:
@@ -363,6 +366,7 @@ class AgentRun:
             self._feed.note()
         self._cycle_at = self._group.clock.steady_s()
         self._done = self._done.with_cycle(stored)
+        self._serving.note(stored, self._service.left_out(self._group.clock.now()))
         if self._done.cycles == 1:
             # All objects exist now and there is little garbage: this collection is short.
             freeze_long_lived(MANY_THRESHOLDS)
@@ -482,6 +486,7 @@ class AgentRun:
         self._maintenance.configure(config.calendar)
         self._group = replace(self._group, targets=targets)
         self._handler.configure(form=config.settings.log.format, level=config.settings.log.level)
+        self._serving.use(config, self._service, self._start)
         if self._notifier is not None:
             self._notifier.close()
             self._begin_delivery()

@@ -16,6 +16,7 @@ from mqvitals_agent.connection.connection import Connector, Exchange
 from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.console.event_watch import EventWatch
 from mqvitals_agent.console.watch import ConsoleWatch
+from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.log import as_event
 from mqvitals_agent.poll.queries import USAGE_FLOOR_MS, ScheduledQuery
 from mqvitals_agent.remote_write.state import RemoteState
@@ -125,6 +126,11 @@ class Service:
     def resilient_store(self) -> ResilientStore:
         """The open store, which goes on without its file; as ``store`` otherwise."""
         return self._writer.resilient_store
+
+    @property
+    def live(self) -> LiveState:
+        """What is known now, for other threads."""
+        return self._writer.live
 
     @property
     def final_state(self) -> StoreState:

@@ -111,7 +111,7 @@ def test_a_running_total_under_an_inherited_name_has_no_type_and_its_own_has_tot
         ("page_set.used_pct", "mqvitals_page_set_used_ratio", 85, 0.85),
         ("log.rba_mb_per_day", "mqvitals_log_rba_per_day_bytes", 2, 2.0 * 1024**2),
         ("log.rba_days_left", "mqvitals_log_rba_left_seconds", 2, 172_800.0),
-        ("store.growth_bytes_per_h", "mqvitals_store_growth_bytes_per_second", 7200, 2.0),
+        ("store.growth_bytes_per_h", "mqvitals_agent_store_growth_bytes_per_second", 7200, 2.0),
         ("queue.put_rate", "mqvitals_queue_put_per_second", 3, 3.0),
         ("queue_manager.reachable", "ibmmq_qmgr_status", 1, 2.0),
         ("queue_manager.reachable", "ibmmq_qmgr_status", 0, 0.0),

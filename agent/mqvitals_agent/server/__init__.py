@@ -1,0 +1,1 @@
+"""The agent's small server: metrics and status over HTTP, read-only."""
