@@ -280,7 +280,7 @@ class Store:
             return Absence.NOT_ASKED
         with self.database.reading():
             columns = columns_of(self._connection).get(tables.current, frozenset())
-            found = CurrentQuery(tables, columns, (metric,)).of(self._connection, "object_id = ?", (number,))
+            found = CurrentQuery(tables, columns, (metric,)).of(self._connection, (number,))
         current = found.get(number, {}).get(metric)
         return Absence.NOT_ASKED if current is None else current.value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 
 from mqvitals_agent.store.reading.base import QueryBase
@@ -58,7 +57,7 @@ class ObjectQueries(QueryBase):
         self._kind(name.kind)
         with self._query() as connection:
             number = self._number(connection, name)
-            return self._current(name.kind, None).of(connection, "object_id = ?", (number,)).get(number, {})
+            return self._current(name.kind, None).of(connection, (number,)).get(number, {})
 
     def current_by_kind(
         self, owner: str, kind: str, metrics: Collection[str] | None = None
@@ -73,11 +72,7 @@ class ObjectQueries(QueryBase):
                 "SELECT id, name FROM object WHERE owner = ? AND kind = ? AND gone_ts IS NULL ORDER BY name",
                 (owner, kind),
             ).fetchall()
-            values = self._current(kind, metrics).of(
-                connection,
-                "object_id IN (SELECT id FROM object WHERE owner = ? AND kind = ? AND gone_ts IS NULL)",
-                (owner, kind),
-            )
+            values = self._current(kind, metrics).of(connection, [number for number, _ in numbers])
             return {ObjectName(owner, kind, text(name)): values.get(number, {}) for number, name in numbers}
 
     def current_of(
@@ -106,11 +101,7 @@ class ObjectQueries(QueryBase):
         self._metric(kind, metric)
         with self._query() as connection:
             there = self._current(kind, (metric,)).naming(connection, owner, metric, value, doubtful=doubtful)
-            values = self._current(kind, metrics).of(
-                connection,
-                "object_id IN (SELECT value FROM json_each(?))",
-                (json.dumps([number for number, _ in there]),),
-            )
+            values = self._current(kind, metrics).of(connection, [number for number, _ in there])
             return {ObjectName(owner, kind, name): values.get(number, {}) for number, name in there}
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:

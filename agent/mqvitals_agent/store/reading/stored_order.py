@@ -131,8 +131,8 @@ class StoredOrderReader(QueryBase):
         if not metrics:
             return {}
         with self._query() as connection:
-            query = self._current(kind, metrics)
-            found = query.of(connection, "object_id IN (SELECT id FROM object WHERE kind = ?)", (kind,))
+            numbers = [number for (number,) in connection.execute("SELECT id FROM object WHERE kind = ?", (kind,))]
+            found = self._current(kind, metrics).of(connection, numbers)
         return {
             number: {name: each.value for name, each in values.items() if isinstance(each.value, int | float | str)}
             for number, values in found.items()

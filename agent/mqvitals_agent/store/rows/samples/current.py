@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT, valid_time
 from mqvitals_agent.store.result import CurrentValue
@@ -33,6 +34,8 @@ _NAMES, _OPEN = 2, 1
 """Of an object: it names a certain other one; what it names is not known."""
 _CELLS = 9
 """Columns of a row before those of the metrics."""
+_SPREAD: Final = 2
+"""Of numbers that are up to this many times as far apart as they are many, all between the least and the greatest are read."""
 _UNKNOWN = -1
 """The interval of a record that does not have it."""
 
@@ -53,19 +56,18 @@ class CurrentQuery:
         self._known = frozenset(tables.metrics if metrics is None else metrics)
         self._exists = bool(columns)
 
-    def of(
-        self, connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...]
-    ) -> dict[int, dict[str, CurrentValue]]:
-        """By object number, what is known of the objects that fulfil ``where`` (a text of ours). Raises sqlite3.Error.
+    def of(self, connection: sqlite3.Connection, numbers: Collection[int]) -> dict[int, dict[str, CurrentValue]]:
+        """By object number, what is known of the objects with these ``numbers``. Raises sqlite3.Error.
 
         A value of any probe comes before an absence of another: a command cannot report what only SMF holds. Of several
         the newest counts. A value of a record is marked as unanswered once the next record is overdue at the last snapshot
         of its owner.
         """
         found: dict[int, dict[str, CurrentValue]] = {}
-        if not self._exists:
+        if not self._exists or not numbers:
             return found
         columns = "".join(f', c."{name}"' for name in self._metrics)
+        where, parameters = _one_of(numbers)
         # Of most metrics one probe has something to tell: the rows of others are not worth decoding.
         telling = (
             ""
@@ -82,7 +84,7 @@ class CurrentQuery:
             " THEN (SELECT w.last_ts FROM owner AS w JOIN object AS o ON o.owner = w.name WHERE o.id = r.object_id) END"
             f"{columns}"
             f" FROM reading AS r CROSS JOIN {self._table} AS c ON c.probe = r.probe AND c.object_id = r.object_id"
-            f" WHERE r.{where} AND {valid_time('r.ts')} AND {valid_time('r.asked')}{telling} ORDER BY r.object_id, r.ts, r.probe",
+            f" WHERE r.{where} AND {valid_time('r.ts')} AND {valid_time('r.asked')}{telling}",
             parameters,
         ).fetchall()
         _check(rows, self._types)
@@ -91,7 +93,10 @@ class CurrentQuery:
         # Records of a queue manager end together.
         late: dict[tuple[int, str, int | None, int | None, int | None], bool] = {}
         metrics, polled = self._metrics, Source.POLL
+        wanted = frozenset(numbers)
         for number, probe, ts, asked, unanswered, absent, source, interval, newest, *cells in rows:
+            if number not in wanted:
+                continue
             known = found.get(number)
             if known is None:
                 known = found[number] = {}
@@ -117,11 +122,13 @@ class CurrentQuery:
                 missing = reasons[absent] = {metric: every[metric] for metric in every if metric in self._known}
             for metric, reason in missing.items():
                 before = known.get(metric)
-                if before is None or before.value.__class__ is Absence:
+                if before is None or (before.value.__class__ is Absence and _is_newer(ts, probe, before)):
                     known[metric] = CurrentValue(reason, ts, probe, asked, why, origin, interval)
             for metric, value in zip(metrics, cells, strict=True):
                 if value is not None:
-                    known[metric] = CurrentValue(value, ts, probe, asked, why, origin, interval)
+                    before = known.get(metric)
+                    if before is None or before.value.__class__ is Absence or _is_newer(ts, probe, before):
+                        known[metric] = _AS_VALUE((value, ts, probe, asked, why, origin, interval))
         return found
 
     def _is_late(
@@ -211,6 +218,27 @@ class CurrentQuery:
                     source=Source(source),
                 ),
             )
+
+
+def _one_of(numbers: Collection[int]) -> tuple[str, tuple[int | str, ...]]:
+    """A condition for the rows of these objects and perhaps of some more, and its parameters."""
+    least, greatest = min(numbers), max(numbers)
+    if (greatest - least) < len(numbers) * _SPREAD:
+        # Rows that stand beside each other are read in half the time that looking for each takes.
+        return "object_id BETWEEN ? AND ?", (least, greatest)
+    return "object_id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(numbers)),)
+
+
+def _is_newer(ts: int | None, probe: str, before: CurrentValue) -> bool:
+    """Whether an answer of ``probe`` at ``ts`` (None: there was none) counts before one that is known: of one time that of
+    the later name.
+    """
+    own, other = -1 if ts is None else ts, -1 if before.ts is None else before.ts
+    return (own, probe) > (other, before.probe)
+
+
+# Thousands are made at once, in half the time that the class takes.
+_AS_VALUE: Final[Callable[[Iterable[Any]], CurrentValue]] = partial(tuple.__new__, CurrentValue)
 
 
 def _check(rows: Sequence[Sequence[Any]], types: Sequence[Types]) -> None:
