@@ -12,8 +12,8 @@ from enum import Enum
 from pathlib import Path
 from typing import IO, Any, Final, Protocol
 
-from mqvitals_agent.commandline.new_files import new_file
 from mqvitals_agent.errors import Failure
+from mqvitals_agent.new_files import new_file
 
 FileCell = int | float | str | None
 """Of a time ms UTC; None: absent."""

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mqvitals_agent.commandline.new_files import refuse_existing, write_whole
 from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.new_files import refuse_existing, write_whole
 
 _DESCRIPTION = """\
 Writes a configuration file with the settings that a first run needs: the queue managers and their connections,

@@ -97,8 +97,8 @@ def _write_metadata(arguments: argparse.Namespace, target: Path | None) -> int:
     """Raises Failure and StoreError."""
     import json
 
-    from mqvitals_agent.commandline.new_files import write_whole
     from mqvitals_agent.commandline.output import say
+    from mqvitals_agent.new_files import write_whole
     from mqvitals_agent.store.sql.examples import datasette_metadata
 
     with open_store(arguments) as reader:

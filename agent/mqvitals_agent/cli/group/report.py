@@ -57,12 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.alerting.configured import calendar_of, site_labels
     from mqvitals_agent.alerting.labels import Labeller
     from mqvitals_agent.commandline.arguments import check_owners, open_store, refuse_empty
-    from mqvitals_agent.commandline.new_files import write_whole
     from mqvitals_agent.commandline.output import only_ascii
     from mqvitals_agent.commandline.progress import Progress
     from mqvitals_agent.commandline.settings import loaded_settings, rule_config_of
     from mqvitals_agent.commandline.time_arguments import span_argument
     from mqvitals_agent.handover.reading import PARTS, HandoverRequest, read_handover
+    from mqvitals_agent.new_files import write_whole
     from mqvitals_rules.lifecycle.alert import Severity
 
     form = _form(arguments)

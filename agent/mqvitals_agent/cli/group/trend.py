@@ -172,7 +172,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_options(arguments: argparse.Namespace) -> None:
     """Raises Failure for options that do not go together, and for a file that is there and is not to be replaced."""
-    from mqvitals_agent.commandline.new_files import refuse_existing
+    from mqvitals_agent.new_files import refuse_existing
 
     if arguments.top is None and arguments.by is not None:
         raise Failure("--by is about the table of --top", hint=f"write --top 10 --by {arguments.by}")
@@ -277,7 +277,7 @@ def _print_comparison(
 
 def _write_svg(charts: Sequence[Drawing], arguments: argparse.Namespace) -> None:
     """Write the file of ``--svg``, and say so. Raises Failure."""
-    from mqvitals_agent.commandline.new_files import write_whole
+    from mqvitals_agent.new_files import write_whole
     from mqvitals_agent.text.figure import counted
     from mqvitals_agent.view.trend.several import svg_text
 

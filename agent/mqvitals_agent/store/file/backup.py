@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from mqvitals_agent.new_files import give_name
 from mqvitals_agent.store.error import StoreError, StoreErrorKind, store_error
 from mqvitals_agent.store.file.database import explained
 from mqvitals_agent.store.file.long_work import LongWork, copy_pages, count_rows, find_damage
@@ -135,23 +136,11 @@ def _name(part: Path, target: Path) -> None:
             finally:
                 os.close(file)
             if each is part:
-                _link(part, target)
+                give_name(part, target)
     except FileExistsError:
         raise _there(target) from None
     except OSError as error:
         raise _cannot_write(target, error) from None
-
-
-def _link(part: Path, target: Path) -> None:
-    try:
-        target.hardlink_to(part)
-    except OSError as error:
-        if error.errno not in {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}:
-            raise
-        # A file system without hard links.
-        if os.path.lexists(target):
-            raise FileExistsError(target) from None
-        part.rename(target)
 
 
 def _failed(path: Path, part: Path, error: sqlite3.Error, work: LongWork) -> StoreError:

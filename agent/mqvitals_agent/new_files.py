@@ -1,4 +1,4 @@
-"""Files that a command writes: whole or not there at all, and over another one only where that is asked for."""
+"""Files that a person asks for: whole or not there at all, and over another one only where that is asked for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def new_file(target: Path, *, replace: bool, binary: bool = False) -> Iterator[I
     try:
         with beside.open("xb") if binary else beside.open("x", encoding="utf-8", newline="") as stream:
             yield stream
-        _name(beside, target, replace=replace)
+        if replace:
+            beside.replace(target)
+        else:
+            _give_new_name(beside, target)
     except OSError as error:
         raise Failure(
             f"{target} cannot be written: {error.strerror}",
@@ -47,19 +50,24 @@ def write_whole(target: Path, text: str, *, replace: bool) -> None:
         stream.write(text)
 
 
-def _name(beside: Path, target: Path, *, replace: bool) -> None:
-    """Give the file its name; without ``replace`` a file that has come there meanwhile stays."""
-    if replace:
-        beside.replace(target)
-        return
+def give_name(beside: Path, target: Path) -> None:
+    """Give a file its name in the same folder; one that has come there meanwhile stays. Raises OSError; of that one FileExistsError."""
     try:
         target.hardlink_to(beside)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without hard links, it seems; else the other way fails as well.
+        if os.path.lexists(target):
+            raise FileExistsError(target) from None
+        beside.rename(target)
+
+
+def _give_new_name(beside: Path, target: Path) -> None:
+    try:
+        give_name(beside, target)
     except FileExistsError as error:
         raise _there_already(target) from error
-    except OSError:
-        # A file system without hard links.
-        refuse_existing(target)
-        beside.rename(target)
 
 
 def _there_already(target: Path) -> Failure:
