@@ -250,7 +250,7 @@ def _check(rows: Sequence[Sequence[Any]], types: Sequence[Types]) -> None:
         return
     columns = list(zip(*rows, strict=True))
     for column, check in ((1, text), (2, moment_or_none), (3, moment)):
-        if len(set(map(type, columns[column]))) > 1 or column == 1:
+        if column == 1 or set(map(type, columns[column])) != {int}:
             for cell in set(columns[column]):
                 check(cell)
         else:
