@@ -34,6 +34,7 @@ ORDER = (
     Benchmark("repaint.py"),
     Benchmark("start_up.py"),
     Benchmark("cycle.py", "two minutes", ("--cycles", "4")),
+    Benchmark("scrape.py", quick=("--cycles", "3")),
     Benchmark("key_latency.py", "seven minutes", ("--keys", "100")),
     Benchmark("moments.py"),
     Benchmark("screen.py", "a quarter of an hour, and 15 GB", ("--hours", "0.5", "--keys", "100", "--seconds", "15")),
