@@ -9,7 +9,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import MessageValues, PcfError
-from mqvitals_rules.snapshot import Outcome, is_object_name, is_owner_name
+from mqvitals_rules.snapshot import Outcome, is_object_text, is_owner_name
 
 NO_REPLY = 2033
 """MQRC_NO_MSG_AVAILABLE: the wait ended and the answer, or its rest, had not come."""
@@ -121,7 +121,7 @@ class AnswerReader:
             except PcfError:
                 self._damaged += 1
             else:
-                if key and type(named := item.get(key)) is str and not is_object_name(named):
+                if key and type(named := item.get(key)) is str and not is_object_text(named):
                     self._damaged += 1
                     item = _without_object(item)
                 add(item)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from math import nan
 
 from mqvitals_agent.store.older import PastReader
@@ -20,17 +21,18 @@ _SPARE = 16
 
 
 class Track:
-    """Times, intervals (ms; ``UNKNOWN_INTERVAL``: unknown) and a column a metric, all of one length, by time.
+    """Times, intervals (ms; ``UNKNOWN_INTERVAL``: unknown) and rows of ``width`` values, a value a metric, by time.
 
-    ``floor``: everything after it is here.
+    The rows stand one after another in ``cells``: to add one is a single call. ``floor``: everything after it is here.
     """
 
-    __slots__ = ("columns", "floor", "intervals", "ts")
+    __slots__ = ("cells", "floor", "intervals", "ts", "width")
 
     def __init__(self, width: int, floor: int = BEGINNING) -> None:
         self.ts = array("q")
         self.intervals = array("q")
-        self.columns = tuple(array("d") for _ in range(width))
+        self.cells = array("d")
+        self.width = width
         self.floor = floor
 
     def drop(self, count: int) -> None:
@@ -38,8 +40,7 @@ class Track:
         self.floor = self.ts[count - 1]
         del self.ts[:count]
         del self.intervals[:count]
-        for column in self.columns:
-            del column[:count]
+        del self.cells[: count * self.width]
 
 
 class RecordTrack(Track):
@@ -60,16 +61,16 @@ class RecordTrack(Track):
             self.absent.clear()
             return
         place = bisect_left(self.ts, ts)
+        begin = place * self.width
         if place == len(self.ts) or self.ts[place] != ts:
             self.ts.insert(place, ts)
             self.intervals.insert(place, UNKNOWN_INTERVAL)
-            for column in self.columns:
-                column.insert(place, nan)
+            self.cells[begin:begin] = array("d", repeat(nan, self.width))
         if interval_ms is not None:
             self.intervals[place] = max(self.intervals[place], interval_ms)
-        for column, value in zip(self.columns, values, strict=True):
+        for column, value in enumerate(values):
             if value == value:
-                column[place] = value
+                self.cells[begin + column] = value
 
     def trim(self, now: int, span_ms: int, count: int) -> None:
         """Forget what is older than ``span_ms``, but keep ``count`` records and some more."""
@@ -89,7 +90,10 @@ class RecordTrack(Track):
         return [
             Point(ts, value, None if interval == UNKNOWN_INTERVAL else interval)
             for ts, interval, value in zip(
-                self.ts[start:], self.intervals[start:], self.columns[column][start:], strict=True
+                self.ts[start:],
+                self.intervals[start:],
+                self.cells[start * self.width + column :: self.width],
+                strict=True,
             )
             if value == value
         ]
@@ -103,8 +107,8 @@ class RecordTrack(Track):
 _MOST_READ = 32
 """So many answers of the store are remembered: of a few metrics, for the hours that are evaluated."""
 
-_Sums = dict[tuple[ObjectName, str], list[float]]
-"""Of an hour: the sum of the values, or of the increases, and how many these are, or the ms in which they arose."""
+_Sums = dict[tuple[str, str], dict[ObjectName, list[float]]]
+"""Of an hour, by kind and metric: the sum of an object's values, or of the increases, and how many these are, or the ms in which they arose."""
 
 
 class HourlyBaselines:
@@ -130,14 +134,24 @@ class HourlyBaselines:
         """Take in a value, or an increase over ``interval_ms``, that was reported at ``ts``. A store has it already."""
         if self._older is not None:
             return
-        counter = (name.kind, metric) in self._counters
+        of = name.kind, metric
+        counter = of in self._counters
         weight = interval_ms if counter else 1
         if not weight or weight < 0:
             return
         # A value that is reported when an hour ends is about that hour.
         hour = ts - 1 - (ts - 1) % HOUR_MS
-        self._newest = max(self._newest, hour)
-        sums = self._hours.setdefault(hour, {}).setdefault((name, metric), [0.0, 0])
+        if hour > self._newest:
+            self._newest = hour
+        by_metric = self._hours.get(hour)
+        if by_metric is None:
+            by_metric = self._hours[hour] = {}
+        by_object = by_metric.get(of)
+        if by_object is None:
+            by_object = by_metric[of] = {}
+        sums = by_object.get(name)
+        if sums is None:
+            sums = by_object[name] = [0.0, 0]
         sums[0] += 1000 * value if counter else value
         sums[1] += weight
 
@@ -155,10 +169,11 @@ class HourlyBaselines:
     def _finish(self) -> None:
         """Make means of the hours that are over."""
         for hour in [hour for hour in self._hours if hour < self._newest]:
-            for (name, metric), (total, weight) in self._hours.pop(hour).items():
-                mean = total / weight
-                if mean - mean == 0:  # no infinity, which no database keeps
-                    self._keep(HourMean(name, metric, hour, mean, int(weight)))
+            for (_, metric), by_object in self._hours.pop(hour).items():
+                for name, (total, weight) in by_object.items():
+                    mean = total / weight
+                    if mean - mean == 0:  # no infinity, which no database keeps
+                        self._keep(HourMean(name, metric, hour, mean, int(weight)))
 
     def baseline(self, name: ObjectName, metric: str, now: int) -> float | None:
         """What a metric usually is at the weekday and hour of ``now``; None with too few hours. Raises StoreError."""

@@ -104,10 +104,9 @@ class PollTrack(Track):
 
     def append(self, ts: int, interval: int, values: Sequence[float]) -> None:
         """Add the newest poll."""
+        self.cells.extend(array("d", values))  # all of them or none
         self.ts.append(ts)
         self.intervals.append(interval)
-        for column, value in zip(self.columns, values, strict=False):
-            column.append(value)
 
     def shift(self, by_ms: int) -> None:
         """Date all polls anew. What is older is read from the store, which has the dates from before."""
@@ -196,6 +195,7 @@ class WindowHistory:
             elif not plan.index.keys().isdisjoint(reading.values):
                 beside.setdefault(name, []).append(reading)
         tracks = self._tracks
+        noting = self._older is None
         for name, reading in polled.items():
             plan = plans[name.kind]
             track = tracks.get(name)
@@ -210,7 +210,7 @@ class WindowHistory:
                 plan.make_comparable(values)
             interval = reading.interval_ms
             track.append(ts, UNKNOWN_INTERVAL if interval is None else interval, values)
-            if plan.usual:
+            if noting and plan.usual:
                 self._note_usual(plan, name, ts, interval, values)
             self._trim(track, plan, ts)
             if reading.gone:
@@ -238,7 +238,7 @@ class WindowHistory:
         start = bisect_right(times, since)
         polls: Sequence[Point] = Polls(
             times[start:],
-            track.columns[column][start:],
+            track.cells[start * track.width + column :: track.width],
             track.intervals[start:] if counter else None,
             times[start - 1] if start else track.before,
         )
@@ -266,7 +266,7 @@ class WindowHistory:
             # The usual case, for thousands of objects: without points of the polls.
             times = track.ts
             start = bisect_right(times, since)
-            values = track.columns[column][start:]
+            values = track.cells[start * track.width + column :: track.width]
             total = sum(values)
             if total == total and values:
                 before = times[start - 1] if start else track.before
@@ -367,7 +367,7 @@ class WindowHistory:
         start = here - count if here > count else 0
         points = Polls(
             times[start:],
-            track.columns[column][start:],
+            track.cells[start * track.width + column :: track.width],
             track.intervals[start:] if counter else None,
             times[start - 1] if start else track.before,
         )

@@ -252,14 +252,14 @@ class MetricColumns:
         self, item: DecodedReply, row: MetricValues, blank: Absence = Absence.NOTHING_TO_TELL
     ) -> LocalTimes:
         """As ``read_times``, of the values of a message."""
-        values = self._pick_times(item)
-        return self._timed(zip(values[::2], values[1::2], strict=True), row, blank)
+        values = iter(self._pick_times(item))
+        return self._timed(zip(values, values, strict=True), row, blank)
 
     def _timed(
         self, pairs: Iterable[tuple[Value | None, Value | None]], row: MetricValues, blank: Absence
     ) -> LocalTimes:
         found = {}
-        for (date, time), (_, _, text, age) in zip(pairs, self.times, strict=True):
+        for (date, time), (_, _, text, age) in zip(pairs, self.times, strict=False):
             told = told_time(date, time)
             if told is None:
                 missing = blank if date == "" or time == "" else NOT_RETURNED

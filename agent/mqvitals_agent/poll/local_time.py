@@ -85,6 +85,11 @@ class QueueManagerClock:
         if self._agreeing >= _AGREEING:
             self._derived = offset
 
+    @property
+    def offset_ms(self) -> int | None:
+        """What local times are ahead of UTC, where that is derived; None: it is not, or a configured zone has the rules."""
+        return None if self._configured is not None else self._derived
+
     def utc(self, local: int) -> int | None:
         """A local time as ms UTC; None while the zone is unknown."""
         if self._configured is not None:

@@ -13,7 +13,7 @@ from mqvitals_agent.pcf.encoder import integer_filter, integers, request, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.columns import LocalTimes, MetricValues
 from mqvitals_agent.poll.selection import RequestSelection
-from mqvitals_rules.snapshot import is_object_name
+from mqvitals_rules.snapshot import is_object_text
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 
 
@@ -201,7 +201,7 @@ class CycleRows:
 
         What has a name that no object can have is left out.
         """
-        if is_object_name(name) if name else part.kind.single:
+        if is_object_text(name) if name else part.kind.single:
             _put(self.reported.setdefault(part, {}).setdefault(owner, {}), name, row)
 
     def see(self, answer: MemberReport, local: int) -> None:
@@ -211,7 +211,7 @@ class CycleRows:
 
     def put_shared(self, part: ProbePart, name: str, row: ObjectRow) -> None:
         """Keep a member's row of a shared object; as ``put``."""
-        if is_object_name(name) if name else part.kind.single:
+        if is_object_text(name) if name else part.kind.single:
             _put(self.shared.setdefault(part, {}).setdefault(name, {}), row.member, row)
 
 

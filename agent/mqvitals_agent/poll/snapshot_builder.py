@@ -294,11 +294,17 @@ class SnapshotBuilder:
         return Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, row.now - utc) // 1000
 
     def _put_ages(self, row: ObjectRow, local: LocalTimes, values: MetricValues) -> None:
-        """Put the ages of local times of a row into ``values``."""
-        utc_of, now = self._clock(row.member).utc, row.now
-        for age, ms in local.items():
-            utc = utc_of(ms)
-            values[age] = Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, now - utc) // 1000
+        """Put the ages of local times of a row into ``values``: they are in it already as of an unknown time zone."""
+        clock = self._clock(row.member)
+        offset = clock.offset_ms
+        if offset is not None:
+            ahead = row.now + offset
+            for age, ms in local.items():
+                values[age] = (ahead - ms) // 1000 if ms < ahead else 0
+        elif clock.known:
+            for age, ms in local.items():
+                utc = clock.utc(ms)
+                values[age] = Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, row.now - utc) // 1000
 
     def _channel(self, known: KnownObject, row: ObjectRow, instances: list[Instance]) -> None:
         found = row.instances or []

@@ -169,8 +169,9 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
         if clients:
             metrics = {**_NOT_ASKED, **metrics}
         local = columns.read_item_times(item, metrics)
-        if local:
-            newest = max(newest, *local.values())
+        for told in local.values():
+            if told > newest:
+                newest = told
         key = tuple(map(str, key_values))
         channels.setdefault(name, []).append(InstanceRow(key, metrics, local))
     for name, instances in channels.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp
 
 from mqvitals_agent.pcf import constants as mq
@@ -96,8 +97,9 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
         metrics = columns.read_item(item, monitored=monitored)
         metrics.update(_ALL_KNOWN)
         local = columns.read_item_times(item, metrics, on if monitored else off)
-        if local:
-            newest = max(newest, *local.values())
+        for told in local.values():
+            if told > newest:
+                newest = told
         row = answer.row(metrics, local)
         if disposition == mq.MQQSGD_SHARED:
             rows.put_shared(STATUS, name, row)
@@ -226,6 +228,12 @@ def read_storage_classes(answer: MemberReport, rows: CycleRows) -> None:
             classes[name] = StorageClass(page_set, member.strip() if type(member) is str else None)
 
 
+@lru_cache(maxsize=64)
+def _kept(elapsed_ms: int) -> float:
+    """What still counts after this time; for thousands of queues it is the same time."""
+    return exp(-elapsed_ms / USUAL_MS)
+
+
 @dataclass(slots=True)
 class UsualReaders:
     """What is usual of a queue, from the agent's first minutes on: medians of hours need hours of history.
@@ -251,7 +259,7 @@ class UsualReaders:
         return 2 * self.read > self.known and self.unread_ms < USUAL_MS
 
     def _add(self, elapsed_ms: int, share: float) -> None:
-        kept = exp(-elapsed_ms / USUAL_MS)
+        kept = _kept(elapsed_ms)
         self.known = self.known * kept + 1 - kept
         self.read = self.read * kept + (1 - kept) * share
 
