@@ -10,7 +10,8 @@ from mqvitals_agent.backtest.inputs import inputs_of
 from mqvitals_agent.backtest.past_snapshots import PastSnapshots
 from mqvitals_agent.backtest.variants import RuleVariant
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
-from mqvitals_agent.store.moment_reader import KeptMoments, MomentReader
+from mqvitals_agent.store.kept_moments import KeptMoments
+from mqvitals_agent.store.moment_reader import MomentReader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.messages import NewMessages
 from mqvitals_agent.text.chart import TimeRange

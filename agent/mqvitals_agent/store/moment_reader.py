@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 from mqvitals_agent.alerting.decision import LastNotification
 from mqvitals_agent.alerting.grouping import AlertGroup
-from mqvitals_agent.store.kept_past import KeptPast
+from mqvitals_agent.store.kept_moments import KeptMoments
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.reading.alerts import OPERATIONAL
 from mqvitals_agent.store.reading.hours import Figures
@@ -24,48 +22,13 @@ from mqvitals_agent.store.rows.journal import JournalEntry
 from mqvitals_agent.store.rows.messages import EventQueueRow, NewMessages, StoredMessage
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
-from mqvitals_agent.store.rows.samples.moment import CurrentRows, MomentQuery
-from mqvitals_agent.store.rows.samples.moment_history import Looked
-from mqvitals_agent.store.rows.samples.moment_links import LinksThen, ObjectLink, link_then
-from mqvitals_agent.store.rows.samples.moment_sealed import OpenHours
-from mqvitals_agent.store.rows.samples.objects import ObjectTimes, read_owners_as_of, read_times
+from mqvitals_agent.store.rows.samples.moment import MomentQuery
+from mqvitals_agent.store.rows.samples.objects import read_owners_as_of
 from mqvitals_agent.store.rows.samples.sample import Poll, PollColumns, Sample
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour
 from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.snapshot import Instance, ObjectName, Snapshot, Source
 from mqvitals_rules.timestamps import HOUR_MS
-
-_FEW_OF: Final = 10
-"""Of a part of the objects of a kind as small as this only their own rows are read."""
-
-_NOTHING: Final[Mapping[str, CurrentValue]] = {}
-
-
-class KindThen(NamedTuple):
-    """Rows of current state of objects of a kind, and what was found of them in history as of the last moment."""
-
-    rows: CurrentRows
-    looked: Looked
-
-
-class KeptMoments:
-    """What was read for one moment, and serves all others before the time when it was read.
-
-    ``objects``: by owner and kind, (name, first seen, gone) by number, in the order of names. ``kinds``: by owner, kind and
-    metrics (None: all metrics). ``links``: by owner, kind and metric. ``single``: of objects that were asked for alone, by number.
-    ``alerts``: by number, as they were stored when they were read. ``past``: of objects alone.
-    """
-
-    __slots__ = ("alerts", "hours", "kinds", "links", "objects", "past", "single")
-
-    def __init__(self) -> None:
-        self.objects: dict[tuple[str, str], Mapping[int, ObjectTimes]] = {}
-        self.kinds: dict[tuple[str, str, frozenset[str] | None], KindThen] = {}
-        self.links: dict[tuple[str, str, str], LinksThen] = {}
-        self.single: dict[int, KindThen] = {}
-        self.alerts: dict[int, StoredAlert] = {}
-        self.hours = OpenHours()
-        self.past = KeptPast()
 
 
 class MomentReader(StoreReader):
@@ -254,7 +217,7 @@ class MomentReader(StoreReader):
         found: list[tuple[float, ObjectName, CurrentValue]] = []
         for owner in self.owners():
             with self._query() as connection:
-                every = partial(self._objects, connection, owner.name, kind)
+                every = partial(self._kept.objects_of, connection, owner.name, kind)
                 numbers = self._moment(kind, (metric,)).leaders(connection, owner.name, metric, count, every)
             values = self._values(owner.name, kind, (metric,), numbers=numbers)
             found += [
@@ -303,11 +266,7 @@ class MomentReader(StoreReader):
         with self._query() as connection:
             number = self._number(connection, name)
             query = self._moment(name.kind, None)
-            known = self._kept.single.get(number)
-            if known is None:
-                known = self._kept.single[number] = KindThen(query.rows(connection, "object_id = ?", (number,)), {})
-            values = query.of(connection, name.owner, self._last_of(name.owner), known.rows, known.looked)
-            return values.get(number, _NOTHING)
+            return self._kept.value(connection, query, number, name.owner, self._last_of(name.owner))
 
     def current_by_kind(
         self, owner: str, kind: str, metrics: Collection[str] | None = None
@@ -333,33 +292,10 @@ class MomentReader(StoreReader):
         """``current_by_kind`` of the objects that named another one then, and of few others; ``doubtful`` as of a store."""
         metric, value = naming
         self._metric(kind, metric)
-        poll = self._kind(kind).poll
         with self._query() as connection:
-            objects = self._objects(connection, owner, kind)
-            links = self._kept.links.get((owner, kind, metric))
-            if links is None:
-                rows = self._rows_of(connection, self._moment(kind, (metric,)), owner, kind)
-                recorded = {number for number, _ in rows.recorded}
-                links = self._kept.links[owner, kind, metric] = LinksThen(objects, rows.polled, recorded, metric, poll)
-        unsettled = links.unsettled(self.at)
-        then: dict[int, ObjectLink] = {}
-        if unsettled:
-            known = self._values(owner, kind, (metric,), numbers=unsettled)
-            number_of = {objects[number].name: number for number in unsettled}
-            then = {number_of[name]: link_then(values.get(metric), poll) for name, values in known.items()}
-        there = {number for number, each in objects.items() if each.first <= self.at < each.gone}
-        return self._values(owner, kind, metrics, numbers=links.naming(value, then, there, doubtful=doubtful))
-
-    def _objects(self, connection: sqlite3.Connection, owner: str, kind: str) -> Mapping[int, ObjectTimes]:
-        found = self._kept.objects.get((owner, kind))
-        if found is None:
-            found = self._kept.objects[owner, kind] = read_times(connection, owner, kind)
-        return found
-
-    def _rows_of(self, connection: sqlite3.Connection, query: MomentQuery, owner: str, kind: str) -> CurrentRows:
-        return query.rows(
-            connection, "object_id IN (SELECT id FROM object WHERE owner = ? AND kind = ?)", (owner, kind)
-        )
+            query, last = self._moment(kind, (metric,)), self._last_of(owner)
+            numbers = self._kept.naming(connection, query, owner, last, metric, value, doubtful=doubtful)
+        return self._values(owner, kind, metrics, numbers=numbers)
 
     def _values(
         self,
@@ -372,30 +308,9 @@ class MomentReader(StoreReader):
     ) -> Mapping[ObjectName, Mapping[str, CurrentValue]]:
         """``current`` of the objects of a kind of an owner that were there; only of those with these names or numbers."""
         self._kind(kind)
-        key = owner, kind, None if metrics is None else frozenset(metrics)
         with self._query() as connection:
             query = self._moment(kind, metrics)
-            objects = self._objects(connection, owner, kind)
-            there = {
-                number: each.name
-                for number, each in objects.items()
-                if each.first <= self.at < each.gone
-                and (names is None or each.name in names)
-                and (numbers is None or number in numbers)
-            }
-            known = self._kept.kinds.get(key)
-            if known is None and len(there) * _FEW_OF <= len(objects):
-                # Most of what the kind has is not asked for.
-                some = query.rows(
-                    connection, "object_id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(there)),)
-                )
-                values = query.of(connection, owner, self._last_of(owner), some)
-            else:
-                if known is None:
-                    known = self._kept.kinds[key] = KindThen(self._rows_of(connection, query, owner, kind), {})
-                rows = known.rows if len(there) == len(objects) else known.rows.only(there)
-                values = query.of(connection, owner, self._last_of(owner), rows, known.looked)
-            return {name: values.get(number, _NOTHING) for number, name in there.items()}
+            return self._kept.values(connection, query, owner, self._last_of(owner), names=names, numbers=numbers)
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:  # noqa: ARG002 - as of a store
         """Not kept."""

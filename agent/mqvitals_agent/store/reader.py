@@ -26,7 +26,7 @@ from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.moment_reader import KeptMoments
+    from mqvitals_agent.store.kept_moments import KeptMoments
 
 
 class StoreReader(ObjectQueries, HistoryQueries, HourQueries, AlertQueries, MessageQueries):
@@ -66,7 +66,8 @@ class StoreReader(ObjectQueries, HistoryQueries, HourQueries, AlertQueries, Mess
         What was read for a moment serves later calls for others, until ``forget_moments``, a moment after that reading, or
         other snapshots before it.
         """
-        from mqvitals_agent.store.moment_reader import KeptMoments, MomentReader
+        from mqvitals_agent.store.kept_moments import KeptMoments
+        from mqvitals_agent.store.moment_reader import MomentReader
 
         mark = self._mark_of(self._kept_until)
         if self._kept_moments is None or self._kept_until < at or mark != self._kept_mark:

@@ -74,9 +74,9 @@ class MomentQuery(MomentHistory):
         history have: a store may be older than the vocabulary; ``metrics`` are those wanted, None: all; ``hours`` as
         of ``MomentHistory``.
         """
-        self._wanted = frozenset(tables.metrics if metrics is None else metrics)
-        super().__init__(kind, tables, kept, at, self._wanted | saying_why(kind.name, self._wanted), hours)
-        self._cells = tuple(name for name in tables.metrics if name in present and name in self._wanted)
+        self.wanted = frozenset(tables.metrics if metrics is None else metrics)
+        super().__init__(kind, tables, kept, at, self.wanted | saying_why(kind.name, self.wanted), hours)
+        self._cells = tuple(name for name in tables.metrics if name in present and name in self.wanted)
         self._exists = bool(present)
 
     def of(
@@ -98,7 +98,7 @@ class MomentQuery(MomentHistory):
             self.kind,
             self.at,
             last,
-            self._wanted,
+            self.wanted,
             {name: place for place, name in enumerate(self._cells)},
             {name: place for place, name in enumerate(self._numbers)},
             self._undone(connection, owner, polled),
@@ -152,7 +152,7 @@ class MomentQuery(MomentHistory):
             for row in each:
                 if row.probe != self.kind.poll:
                     known = told.setdefault(row.probe, set())
-                    if len(known) < len(self._wanted):
+                    if len(known) < len(self.wanted):
                         known.update(name for name, _ in self._reported(row))
         return {probe: frozenset(names) for probe, names in told.items()}
 
@@ -246,7 +246,7 @@ class MomentQuery(MomentHistory):
         return found
 
     def _reported(self, row: CurrentRow) -> Iterable[tuple[str, Reported]]:
-        yield from ((name, why) for name, why in row.absent.items() if name in self._wanted)
+        yield from ((name, why) for name, why in row.absent.items() if name in self.wanted)
         yield from ((name, cell) for name, cell in zip(self._cells, row.cells, strict=True) if cell is not None)
 
     def _recorded(
