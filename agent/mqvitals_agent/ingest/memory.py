@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import repeat
 from math import nan
 
+from mqvitals_agent.ingest.stored_baselines import ComparedHours, StoredBaselines
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
-from mqvitals_rules.history import WEEKS, Point, ZoneOf, hours, middle, no_zone
+from mqvitals_rules.history import WEEKS, Point, ZoneOf, middle, no_zone
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import HOUR_MS, WEEK_MS
 
@@ -104,9 +105,6 @@ class RecordTrack(Track):
         self.absent.clear()
 
 
-_MOST_READ = 32
-"""So many answers of the store are remembered: of a few metrics, for the hours that are evaluated."""
-
 _Sums = dict[tuple[str, str], dict[ObjectName, list[float]]]
 """Of an hour, by kind and metric: the sum of an object's values, or of the increases, and how many these are, or the ms in which they arose."""
 
@@ -120,15 +118,13 @@ class HourlyBaselines:
     def __init__(
         self, counters: frozenset[tuple[str, str]], older: PastReader | None, zone_of: ZoneOf = no_zone
     ) -> None:
-        self._zone_of = zone_of
+        self._compared = ComparedHours(zone_of)
         self._counters = counters
         self._older = older
         self._hours: dict[int, _Sums] = {}
         self._newest = 0
         self._over: dict[tuple[str, str], dict[ObjectName, dict[int, HourMean]]] = {}
-        self._read: dict[tuple[str, str, tuple[int, ...]], Mapping[ObjectName, Sequence[float]]] = {}
-        self._begun: tuple[tuple[str, int], tuple[int, ...]] = ("", -1), ()
-        """The hours of the owner and time that were asked for last: mostly thousands of objects in turn."""
+        self._stored = None if older is None else StoredBaselines(older, self._compared)
 
     def note(self, name: ObjectName, metric: str, ts: int, interval_ms: int | None, value: float) -> None:
         """Take in a value, or an increase over ``interval_ms``, that was reported at ``ts``. A store has it already."""
@@ -177,24 +173,12 @@ class HourlyBaselines:
 
     def baseline(self, name: ObjectName, metric: str, now: int) -> float | None:
         """What a metric usually is at the weekday and hour of ``now``; None with too few hours. Raises StoreError."""
-        when = name.owner, now
-        if self._begun[0] != when:
-            self._begun = when, hours(now, self._zone_of(name.owner))
-        begun = self._begun[1]
-        if self._older is None:
-            self._newest = max(self._newest, now - now % HOUR_MS)
-            self._finish()
-            known = self._over.get((name.kind, metric), {}).get(name, {})
-            return middle(known[hour].mean for hour in begun if hour in known)
-        key = name.kind, metric, begun
-        means = self._read.get(key)
-        if means is None:
-            if len(self._read) >= _MOST_READ:
-                self._read.clear()
-            means = self._older.hour_means(name.kind, metric, begun)
-            if not self._older.failing:
-                self._read[key] = means
-        return middle(means.get(name, ()))
+        if self._stored is not None:
+            return middle(self._stored.means(name, metric, now))
+        self._newest = max(self._newest, now - now % HOUR_MS)
+        self._finish()
+        known = self._over.get((name.kind, metric), {}).get(name, {})
+        return middle(known[hour].mean for hour in self._compared.of(name.owner, now) if hour in known)
 
     def hours(self, kind: str, metric: str, begun: Sequence[int]) -> Sequence[HourMean]:
         """The means of hours of all objects of a kind, by their beginnings (ms UTC). Raises StoreError."""
