@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import webhook_address, webhook_file
+from mqvitals_agent.commandline.arguments import add_config_argument, webhook_address, webhook_file
 from mqvitals_agent.commandline.simulation_arguments import (
     add_group_folder_argument,
     add_simulation_arguments,
@@ -36,7 +36,7 @@ standard error, one line for each event. The configuration lists the queue manag
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``agent``."""
     parser.description = _DESCRIPTION
-    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    add_config_argument(parser)
     parser.add_argument("--store", metavar="PATH", help="the store to write (else MQVITALS_STORE, else store.path)")
     add_simulation_arguments(parser, limited=False)
     add_group_folder_argument(parser)

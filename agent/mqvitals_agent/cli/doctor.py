@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.commandline.arguments import add_config_argument
 from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.threads import run_in_loop
 
@@ -30,7 +31,7 @@ settings, no queue manager reached.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``doctor``."""
     parser.description = _DESCRIPTION
-    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    add_config_argument(parser)
     parser.add_argument(
         "--queue-manager",
         metavar="NAME",

@@ -7,7 +7,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_store_arguments, open_store
+from mqvitals_agent.commandline.arguments import add_config_argument, add_store_arguments, open_store
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.settings import loaded_settings, usable_settings
 from mqvitals_agent.commandline.time_arguments import later_moment_argument, now_ms, reading_zone, zone_argument
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = subparsers.add_parser(
         "list", help="list windows: those that are on, and the next ones", description=_LIST
     )
-    listing.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    add_config_argument(listing)
     listing.add_argument(
         "--days", metavar="N", type=int, default=14, help="how many days ahead, 1 to 400 (default: %(default)s)"
     )

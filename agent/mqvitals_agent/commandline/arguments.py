@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
 def add_store_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``--store`` and ``--config``."""
+    add_store_argument(parser)
+    add_config_argument(parser)
+
+
+def add_store_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--store`` for a command that reads one."""
     parser.add_argument("--store", metavar="FILE", help="the store (else MQVITALS_STORE, else store.path)")
+
+
+def add_config_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--config``."""
     parser.add_argument(
         "--config",
         metavar="FILE",

@@ -137,7 +137,7 @@ COMMANDS = (
     Command("record", "run the agent and record every exchange", "mqvitals_agent.cli.recordings.record"),
     Command("redact", "copy a recording without the names of its site", "mqvitals_agent.cli.recordings.redact"),
     Command("replay", "play a recording into a store", "mqvitals_agent.cli.recordings.replay"),
-    Command("rules", "rules: check, test, list, explain", "mqvitals_agent.cli.rules"),
+    Command("rules", "rules: list, explain, check, test, backtest", "mqvitals_agent.cli.rules"),
     Command("review", "a report on the configuration", "mqvitals_agent.cli.group.review"),
     Command("plan", "what if: the documents' formulas as calculators", "mqvitals_agent.cli.plan.command"),
     Command("metrics", "every metric, its unit, meaning and source", "mqvitals_agent.cli.reference.metrics"),
@@ -146,7 +146,9 @@ COMMANDS = (
     Command("doctor", "check the connections, and the permissions at each queue manager", "mqvitals_agent.cli.doctor"),
     Command("pcf", "PCF messages: decode", "mqvitals_agent.cli.recordings.pcf"),
     Command("smf", "SMF 115 and 116: dump, import, report", "mqvitals_agent.cli.smf"),
-    Command("import", "what other commands of z/OS printed into a store: xcf, netstat", "mqvitals_agent.cli.imports"),
+    Command(
+        "import", "put into a store what other commands of z/OS printed: xcf, netstat", "mqvitals_agent.cli.imports"
+    ),
     Command("help", "the pages of the documentation", "mqvitals_agent.cli.reference.help_topic"),
     Command("completion", "completion for bash or zsh", "mqvitals_agent.cli.reference.completion"),
 )

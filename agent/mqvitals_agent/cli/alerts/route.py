@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Final
 
-from mqvitals_agent.commandline.arguments import object_name
+from mqvitals_agent.commandline.arguments import add_config_argument, object_name
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.settings import no_rule, rules_of, settings_in_force, usable_settings
 from mqvitals_agent.errors import ExitCode, Failure
@@ -36,7 +36,7 @@ _SEVERITIES: Final = ("critical", "warning", "info")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``alerts route``."""
     parser.description = _DESCRIPTION
-    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    add_config_argument(parser)
     parser.add_argument(
         "--test", metavar="LABEL=VALUE", nargs="*", help="the way of an alert with these labels, such as rule=BP-03"
     )

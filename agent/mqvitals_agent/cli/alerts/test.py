@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import webhook_file
+from mqvitals_agent.commandline.arguments import add_config_argument, webhook_file
 from mqvitals_agent.commandline.time_arguments import now_ms
 from mqvitals_agent.errors import ExitCode, Failure
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show", action="store_true", help="print the request, firing and resolved, without secrets; send nothing"
     )
-    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    add_config_argument(parser)
     parser.add_argument(
         "--webhook", metavar="URL", help="post to this address instead of to a receiver of the configuration"
     )

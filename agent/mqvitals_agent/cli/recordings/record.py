@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.commandline.arguments import add_config_argument
 from mqvitals_agent.commandline.simulation_arguments import add_simulation_arguments
 from mqvitals_agent.errors import Failure
 
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("file", metavar="FILE", help="the recording to write, a new file")
     parser.add_argument("--redact", action="store_true", help="replace the names of the site")
-    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    add_config_argument(parser)
     parser.add_argument("--store", metavar="PATH", help="write the samples to this store, and keep it")
     add_simulation_arguments(parser, limited=True)
     parser.add_argument("--log-format", choices=("text", "json"), help="how the log is written (log.format)")

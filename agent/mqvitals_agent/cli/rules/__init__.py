@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mqvitals_agent.commandline.actions import CommandAction, add_actions, run_action
+from mqvitals_agent.commandline.arguments import add_config_argument
 
 ACTIONS = (
     CommandAction("check", "report the problems of rule files", "mqvitals_agent.cli.rules.check"),
@@ -18,9 +19,7 @@ ACTIONS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions of ``rules``, each with ``--config``."""
     for action in add_actions(parser, ACTIONS):
-        action.add_argument(
-            "--config", metavar="FILE", help="the configuration (default: the one MQVITALS_CONFIG names)"
-        )
+        add_config_argument(action)
 
 
 def run(arguments: argparse.Namespace) -> int:

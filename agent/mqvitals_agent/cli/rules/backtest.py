@@ -13,6 +13,7 @@ from mqvitals_agent.commandline.arguments import (
     add_limit_argument,
     add_pattern_argument,
     add_quiet_argument,
+    add_store_argument,
     limit_argument,
     open_store,
 )
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also run with another value of a parameter, or of hold or clear (polls, or a time: hold=10m), for all"
         " objects; several parameters make one run, several values of one parameter a run each",
     )
-    parser.add_argument("--store", metavar="FILE", help="the store (default: that of the configuration)")
+    add_store_argument(parser)
     add_span_arguments(parser, _USUAL)
     add_pattern_argument(parser, "QM01/queue/ORDERS", "*/queue/PAY.*")
     add_limit_argument(parser, _SHOWN, "show the newest N alerts")

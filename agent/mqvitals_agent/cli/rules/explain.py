@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.rules.changed import tuning_of_rule
-from mqvitals_agent.commandline.arguments import object_name
+from mqvitals_agent.commandline.arguments import add_store_argument, object_name
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.commandline.settings import no_rule, rule_config_of, rules_of, settings_of
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "object", metavar="OBJECT", nargs="?", help="an object of the store, such as QM01/buffer_pool/3"
     )
-    parser.add_argument("--store", metavar="FILE", help="the store (default: that of the configuration)")
+    add_store_argument(parser)
     add_zone_argument(parser)
     add_at_argument(parser)
 

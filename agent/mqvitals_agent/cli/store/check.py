@@ -49,7 +49,8 @@ _CHECK = """\
 Checks the whole file of a store: SQLite's integrity check; triggers, views, indexes and tables that mqvitals does not
 create; rows dated outside any calendar or more than a day ahead of the clock; sealed and rolled-up hours that cannot be
 read. It may run beside an agent. Exit code 0 when no problem is found, 1 when one is. --repair copies the store to a file
-beside it, then drops such objects, rows and hours, of which the agent makes again what samples are kept for; no agent may be writing the store then. A file that SQLite reports as damaged is not repaired.
+beside it, then drops all of these; the agent rolls up such hours again where their samples are kept. No agent may be
+writing the store then. A file that SQLite reports as damaged is not repaired.
 """
 
 

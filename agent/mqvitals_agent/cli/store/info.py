@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from mqvitals_agent.text.document import Block
 
 _DESCRIPTION = """\
-Shows what a store takes on the disk, by kind of object and by day, as rows, in sealed hours and in rolled-up ones, how fast it grows, from when until when it holds
-samples, the gaps in them, and by which settings the agent deletes. An agent may be writing it. Sizes of a store of more than 1 GiB
-are estimated from one page in a hundred, unless --exact is given; parts of days always are, by the number of readings.
+Shows what a store takes on the disk, by kind of object and by day: as rows, in sealed hours, in rolled-up hours. It also
+shows how fast the store grows, from when until when it holds samples, the gaps in them, and by which settings the agent
+deletes. An agent may be writing it. Sizes of a store of more than 1 GiB are estimated from one page in a hundred, unless
+--exact is given; parts of days always are, by the number of readings.
 """
 _MOST_GAPS: Final = 20
 _MOST_DAYS: Final = 14
