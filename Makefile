@@ -71,7 +71,7 @@ bench: $(VENV)/peers ## benchmarks, each against a named peer
 soak: $(STAMP) ## all tests, also the long ones: many more examples, seeds, sizes and pairs of parameters, 200 reconnects, 100,000 damaged SMF records and PCF messages
 	@$(BIN)/python -u -m pytest -v -n auto --hypothesis-profile soak --timeout 3600 tests
 
-tools: .tools/promtool .tools/amtool ## real programs for opt-in tests: Prometheus's promtool, built with Go; Debian's amtool and alertmanager
+tools: .tools/promtool .tools/amtool .tools/prometheus ## real programs for opt-in tests: Prometheus's promtool, built with Go; Debian's prometheus, amtool and alertmanager
 
 # Its module replaces some of those it needs, which "go install" refuses: it is built in a copy.
 PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
@@ -88,7 +88,7 @@ PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
 	@mv .tools/package/usr/bin/prometheus-alertmanager .tools/alertmanager
 	@mv .tools/package/usr/bin/amtool .tools/ && rm -rf .tools/package
 
-.tools/prometheus: # the peer of the benchmark of the store
+.tools/prometheus: # the peer of the benchmark of the store, too
 	@command -v apt-get >/dev/null || { echo "prometheus is unpacked from a package of Debian, and there is no apt-get here"; exit 2; }
 	@mkdir -p .tools/package && cd .tools/package && apt-get download prometheus && dpkg -x prometheus_*.deb .
 	@mv .tools/package/usr/bin/prometheus $@ && { test -e .tools/promtool || mv .tools/package/usr/bin/promtool .tools/; }

@@ -34,6 +34,7 @@ SWITCHES = {
     "MQVITALS_ALERTMANAGER",
     "MQVITALS_AMTOOL",
     "MQVITALS_INSTALLED",
+    "MQVITALS_PROMETHEUS",
     "MQVITALS_PROMTOOL",
     REQUIRE_ALL,
     "MQVITALS_STANDIN_CACHE",
@@ -44,6 +45,9 @@ EXPECTED_SKIPS = {
     "tests/agent/cli/group/test_export_parquet.py": "pyarrow is an extra",
     "tests/agent/notify/test_real_alertmanager.py": "alertmanager comes with a package of Debian",
     "tests/e2e/test_imports.py::test_the_wheel_is_what_is_tested": "it runs in .ci/wheel, where the sources are away",
+    "tests/e2e/test_prometheus.py::test_an_engine_is_filled_with_the_past": "prometheus comes with a package of Debian",
+    "tests/e2e/test_prometheus.py::test_prometheus_scrapes_the_agent_and_shows_it_up": "prometheus comes with a package of Debian",
+    "tests/e2e/test_prometheus.py::test_promtool_finds_nothing_but_three_inherited_names": "promtool is built with Go",
     "tests/rules/lifecycle/test_prometheus.py::test_the_same_times_as_prometheus": "promtool is built with Go",
     "tests/rules/lifecycle/test_prometheus.py::test_prometheus_would_tell": "promtool is built with Go",
 }

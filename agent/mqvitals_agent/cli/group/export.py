@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Writes the history of objects of one kind as a table: a row for each object and sample, or with --every for each object
 and part of the time, a column for each number and state. An agent may be writing the store. 'mqvitals help store' shows
-what DuckDB, pandas and Datasette do with it.
+what DuckDB, pandas and Datasette do with it. With --openmetrics, of any kinds, as OpenMetrics with times instead, which
+engines are filled with: 'mqvitals help prometheus'.
 """
 _USUAL = "24h"
 
@@ -59,6 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write Datasette's metadata for this store instead: the questions of 'mqvitals help store' as queries",
     )
+    parser.add_argument(
+        "--openmetrics",
+        action="store_true",
+        help="write OpenMetrics with times, under the names that Prometheus knows (default: everything there is)",
+    )
     add_quiet_argument(parser)
 
 
@@ -74,6 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     target = None if arguments.out in {None, "-"} else Path(arguments.out)
     if arguments.datasette_metadata:
         return _write_metadata(arguments, target)
+    if arguments.openmetrics:
+        return _write_openmetrics(arguments, target)
     form = _form(arguments, target)
     if target is None and arguments.force:
         raise Failure("--force is about a file", hint="name it with --out FILE")
@@ -109,6 +117,44 @@ def _write_metadata(arguments: argparse.Namespace, target: Path | None) -> int:
         return ExitCode.DONE
     write_whole(target, text, replace=arguments.force)
     say(f"wrote Datasette's metadata to {target}; they are for a store of the name {name!r}")
+    return ExitCode.DONE
+
+
+def _write_openmetrics(arguments: argparse.Namespace, target: Path | None) -> int:
+    """Raises Failure and StoreError."""
+    from mqvitals_agent.commandline.output import say
+    from mqvitals_agent.commandline.progress import Progress
+    from mqvitals_agent.new_files import new_file
+    from mqvitals_agent.openmetrics.backfill import backfill
+    from mqvitals_agent.text.figure import counted
+    from mqvitals_agent.view.trend.selection import select
+
+    refused = {
+        "--format": arguments.format,
+        "--every": arguments.every,
+        "--agg": arguments.agg,
+        "--codes": arguments.codes,
+    }
+    given = [option for option, value in refused.items() if value]
+    if given:
+        raise Failure(f"{given[0]} is about a table", hint="leave it out with --openmetrics")
+    everything = not arguments.objects and arguments.kind is None
+    with open_store(arguments) as reader, Progress(quiet=arguments.quiet) as progress:
+        span = span_argument(reader, arguments, _USUAL)
+        chosen = select(reader, arguments.metrics, ["*"] if everything else _patterns(arguments), span).objects
+        chosen = tuple(each for each in chosen if arguments.kind in {None, each[0].kind})
+        if not chosen:
+            raise Failure(f"none of these objects is a {arguments.kind}", hint="leave --kind out")
+        progress.begin("exporting", len(chosen), " objects")
+        folder = None if target is None else target.parent
+        pieces = backfill(reader, chosen, span.since, span.until, folder, progress.at)
+        if target is None:
+            for piece in pieces:
+                print(piece, end="")
+            return ExitCode.DONE
+        with new_file(target, replace=arguments.force) as stream:
+            stream.writelines(pieces)
+    say(f"wrote samples of {counted(len(chosen), 'object')} to {target}")
     return ExitCode.DONE
 
 
