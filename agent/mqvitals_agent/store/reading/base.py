@@ -39,7 +39,7 @@ from mqvitals_agent.store.rows.samples.objects import (
     read_closest,
     read_owners,
 )
-from mqvitals_agent.store.rows.tables import moment, tables_of
+from mqvitals_agent.store.rows.tables import integer, moment, tables_of, text
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 
@@ -76,6 +76,8 @@ class QueryBase:
         self._firing = FiringAlerts()
         self._schema: int = -1 if like is None else like._schema
         self._columns: dict[str, frozenset[str]] = {} if like is None else like._columns
+        self._named: dict[str, dict[int, ObjectName]] = {} if like is None else like._named
+        self._named_mark: tuple[int, int | None] = (0, None) if like is None else like._named_mark
         with self._query():
             self._look_at_columns()
 
@@ -149,6 +151,19 @@ class QueryBase:
         if number is None:
             raise UnknownNameError(f"the store {self.path} holds no object {name}", read_closest(connection, str(name)))
         return number
+
+    def _names(self, connection: sqlite3.Connection, kind: str) -> Mapping[int, ObjectName]:
+        """The objects of a kind by number, in its order: kept until there are others, as thousands take milliseconds."""
+        # No number is given to a second object: another one changes the greatest, one that is forgotten how many there are.
+        mark = connection.execute("SELECT count(*), max(id) FROM object").fetchone()
+        if mark != self._named_mark:
+            self._named, self._named_mark = {}, mark
+        if kind not in self._named:
+            rows = connection.execute("SELECT id, owner, name FROM object WHERE kind = ? ORDER BY id", (kind,))
+            self._named[kind] = {
+                integer(number): ObjectName(text(owner), kind, text(name)) for number, owner, name in rows
+            }
+        return self._named[kind]
 
     def _deleted(self, connection: sqlite3.Connection, name: ObjectName, first: int) -> int | None:
         """From when on the samples of an object are kept, where it was there before and ``first`` is earlier."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.result import HourSeries
@@ -17,18 +17,28 @@ from mqvitals_agent.store.rows.samples.sample import SampleColumns
 from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.roller import definitions
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour, figured_hour, hour_of, together
-from mqvitals_agent.store.rows.sealed.rollup_rows import DAY_HOURS, RollupReader
-from mqvitals_agent.store.rows.tables import integer, numbered, text
+from mqvitals_agent.store.rows.sealed.rollup_rows import DAY_HOURS, HourTotal, RollupReader
+from mqvitals_agent.store.rows.tables import integer, numbered
 from mqvitals_rules.history import AS_WELL
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.timestamps import HOUR_MS
 
 Figures = dict[int, MetricHour]
 """By hour, counted from 1970 UTC."""
+Totals = dict[int, MetricHour | HourTotal]
+T = TypeVar("T", MetricHour, HourTotal)
 
 AT_ONCE: Final = 400_000
 """Samples of an owner that are read at once for hours of all objects of a kind."""
 _FIRST_HOUR, _LAST_HOUR = FIRST // HOUR_MS, LAST // HOUR_MS
+
+
+class _Asked(NamedTuple):
+    """A metric of a kind, and whether it is a counter."""
+
+    kind: str
+    metric: str
+    counter: bool
 
 
 class HourQueries(QueryBase):
@@ -92,9 +102,9 @@ class HourQueries(QueryBase):
         self._metric(kind, metric)
         wanted = sorted({ts // HOUR_MS for ts in begun})
         with self._query() as connection:
-            counter = metric in self._tables[kind].counters
-            names = _names(connection, kind)
-            found = _of_kind(connection, self._history(kind), kind, (metric, counter), wanted, most)
+            of = _Asked(kind, metric, metric in self._tables[kind].counters)
+            names = self._names(connection, kind)
+            found = _of_kind(connection, self._history(kind), names, of, wanted, most)
         chosen = {names[number]: best(by_source) for number, by_source in found.items()}
         return {name: figures for name, figures in chosen.items() if figures}
 
@@ -104,7 +114,7 @@ class HourQueries(QueryBase):
         """
         self._metric(kind, metric)
         first, last = max(-(-since // HOUR_MS), _FIRST_HOUR), min(-(-until // HOUR_MS) - 1, _LAST_HOUR)
-        counter = metric in self._tables[kind].counters
+        of = _Asked(kind, metric, metric in self._tables[kind].counters)
         found: dict[int, dict[Source, MetricHour]] = {}
 
         def add(number: int, source: Source, span: MetricHour) -> None:
@@ -113,7 +123,7 @@ class HourQueries(QueryBase):
             by_source[source] = span if known is None else together(known, span)
 
         with self._query() as connection:
-            names, reader, history = _names(connection, kind), RollupReader(), self._history(kind)
+            names, reader, history = self._names(connection, kind), RollupReader(), self._history(kind)
             done = -1 if metric in definitions(kind) else reader.rolled(connection, kind)
             begin = -(-first // DAY_HOURS)
             days = range(begin, max(min((last + 1) // DAY_HOURS, done + 1), begin))
@@ -126,7 +136,7 @@ class HourQueries(QueryBase):
                             if number in names:
                                 add(number, Source(source), each.whole())
                     continue
-                hours = _of_kind(connection, history, kind, (metric, counter), _held(connection, kind, part), None)
+                hours = _of_kind(connection, history, names, of, _held(connection, kind, part), None)
                 for number, by_source in hours.items():
                     for of_source, figures in by_source.items():
                         for hour in sorted(figures):
@@ -153,17 +163,21 @@ class HourQueries(QueryBase):
 
     def _means(self, kind: str, metric: str, begun: Sequence[int], name: ObjectName | None) -> Iterator[HourMean]:
         self._metric(kind, metric)
-        counters = self._tables[kind].counters
-        counter = metric in counters
-        found: dict[ObjectName, Figures] = {}
+        counter = metric in self._tables[kind].counters
+        found: dict[ObjectName, Totals] = {}
         if name is None:
-            found = self.hours_of_kind(kind, metric, begun, AT_ONCE)
+            rolled_until = self.rolled_until(kind, metric)
+            younger = [ts for ts in begun if ts >= rolled_until]
+            if younger:
+                found = {each: {**hours} for each, hours in self.hours_of_kind(kind, metric, younger, AT_ONCE).items()}
+            self._add_rolled(found, kind, metric, [ts // HOUR_MS for ts in begun if ts < rolled_until])
         else:
             with self._query() as connection:
                 number = None if not begun else number_of(connection, name)
                 if number is not None:
-                    history = self._history(kind)
+                    history, counters = self._history(kind), self._tables[kind].counters
                     sources = Source.POLL, *history.sources(connection, name)
+                    of_object: Totals = {}
                     for hour in sorted({ts // HOUR_MS for ts in begun}):
                         by_source = {
                             source: _of_object(
@@ -171,7 +185,8 @@ class HourQueries(QueryBase):
                             ).get(metric, {})
                             for source in sources
                         }
-                        found.setdefault(name, {}).update(best(by_source))
+                        of_object.update(best(by_source))
+                    found[name] = of_object
         for object_, figures in found.items():
             for hour, figure in sorted(figures.items()):
                 mean = mean_of(figure, counter=counter)
@@ -185,10 +200,29 @@ class HourQueries(QueryBase):
             if each.hour // HOUR_MS not in found.get(each.object, {}):
                 yield each
 
+    def _add_rolled(self, found: dict[ObjectName, Totals], kind: str, metric: str, hours: Collection[int]) -> None:
+        """Add single hours that are rolled up of all objects of a kind."""
+        reader = RollupReader()
+        with self._query() as connection:
+            names = self._names(connection, kind)
+            for hour in sorted(set(hours)):
+                day, of_day = divmod(hour, DAY_HOURS)
+                totals = reader.totals_of_kind(connection, kind, metric, day, of_day)
+                recorded = {number for number, source in totals if source != Source.POLL}
+                for (number, _), total in totals.items():
+                    if number not in names:
+                        continue
+                    known = found.setdefault(names[number], {})
+                    if number in recorded:
+                        sources = {each: {hour: totals[number, each]} for each in Source if (number, each) in totals}
+                        known.update(best(sources))
+                    else:
+                        known[hour] = total
 
-def mean_of(figure: MetricHour, *, counter: bool) -> float | None:
+
+def mean_of(figure: MetricHour | HourTotal, *, counter: bool) -> float | None:
     """The mean of an hour; of a counter the increase a second. None: none can be told."""
-    mean = figure.mean
+    mean = figure.total / figure.covered_ms if figure.covered_ms else None
     if mean is None:
         # A single poll, of which nobody knows since when it held.
         mean = None if counter else float(figure.last)
@@ -197,12 +231,12 @@ def mean_of(figure: MetricHour, *, counter: bool) -> float | None:
     return mean if mean is not None and mean - mean == 0 else None
 
 
-def best(by_source: Mapping[Source, Figures]) -> Figures:
+def best(by_source: Mapping[Source, dict[int, T]]) -> dict[int, T]:
     """Of each hour the figures of the first source that covers about as much of it as any does."""
     sources = sorted(by_source)
     if len(sources) == 1:
         return by_source[sources[0]]
-    found: Figures = {}
+    found: dict[int, T] = {}
     for hour in sorted({hour for figures in by_source.values() for hour in figures}):
         of_hour = [by_source[source][hour] for source in sources if hour in by_source[source]]
         most = max(each.covered_ms for each in of_hour)
@@ -297,14 +331,13 @@ def _spans(
 def _of_kind(
     connection: sqlite3.Connection,
     history: HistoryQuery,
-    kind: str,
-    of: tuple[str, bool],
+    names: Mapping[int, ObjectName],
+    of: _Asked,
     wanted: Sequence[int],
     most: int | None,
 ) -> dict[int, dict[Source, Figures]]:
-    """The ``wanted`` hours (rising) of all objects of a kind, by number and source; ``of`` is the metric, and whether it is a counter."""
-    metric, reader = of[0], RollupReader()
-    names = _names(connection, kind)
+    """The ``wanted`` hours (rising) of the objects of a kind, by number and source."""
+    kind, metric, reader = of.kind, of.metric, RollupReader()
     found: dict[int, dict[Source, Figures]] = {}
     of_definition = metric in definitions(kind)
     done = -1 if of_definition else reader.rolled(connection, kind)
@@ -328,15 +361,14 @@ def _computed(
     connection: sqlite3.Connection,
     history: HistoryQuery,
     names: Mapping[int, ObjectName],
-    of: tuple[str, bool],
+    of: _Asked,
     wanted: Sequence[int],
     most: int | None,
 ) -> Iterator[tuple[int, Source, int, MetricHour]]:
     """The ``wanted`` hours that are not rolled up, from samples: by number, source and hour."""
     if not wanted:
         return
-    metric, counter = of
-    kind = next((name.kind for name in names.values()), "")
+    kind, metric, counter = of
     recorded = sorted(objects_with_records(connection, kind) & names.keys())
     owners: dict[str, list[int]] = {}
     for number, name in names.items():
@@ -364,12 +396,6 @@ def _computed(
                 for hour, figure in of_samples(of_record, counter=counter, records=True).items():
                     if begin <= hour <= end:
                         yield number, source, hour, figure
-
-
-def _names(connection: sqlite3.Connection, kind: str) -> dict[int, ObjectName]:
-    """The objects of a kind by number, in its order."""
-    rows = connection.execute("SELECT id, owner, name FROM object WHERE kind = ? ORDER BY id", (kind,))
-    return {integer(number): ObjectName(text(owner), kind, text(name)) for number, owner, name in rows}
 
 
 def _held(connection: sqlite3.Connection, kind: str, hours: range) -> range:

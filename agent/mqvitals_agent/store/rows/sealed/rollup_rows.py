@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from struct import Struct
 from struct import error as StructError  # noqa: N812 - a class, whatever it is called
@@ -45,6 +45,22 @@ _ARRAYS: Final = "bhiq"
 _LIMITS: Final = (0x7F, 0x7FFF, 0x7FFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF)
 _SIZES: Final = (1, 2, 4, 8)
 _ONES: Final = tuple(Struct(f"<{each}") for each in _ARRAYS)
+_FORMS: Final = {
+    **{_ONE + width: form for width, form in enumerate(_ONES)},
+    **{_WHOLE + width: form for width, form in enumerate(_ONES)},
+    _ONE_REAL: _REAL,
+    _REALS: _REAL,
+}
+"""By code, a number of its column."""
+_WIDTHS: Final = {
+    _AS_BEFORE: (0, 0),
+    _HELD: (0, 0),
+    _ONE_REAL: (_REAL.size, 0),
+    _REALS: (0, _REAL.size),
+    **{_ONE + width: (size, 0) for width, size in enumerate(_SIZES)},
+    **{_WHOLE + width: (0, size) for width, size in enumerate(_SIZES)},
+}
+"""By code, the bytes of a column: of all hours together, and of each."""
 
 
 class Cover(NamedTuple):
@@ -88,6 +104,15 @@ class MetricDay(NamedTuple):
         hours, counts, covered = self.cover
         columns = counts, self.lowest, self.highest, self.totals, covered, self.lasts
         return dict(zip(hours, map(MetricHour, *columns), strict=True))
+
+
+class HourTotal(NamedTuple):
+    """Of a ``MetricHour`` what its mean is made of."""
+
+    count: int  # type: ignore[assignment]  # nobody counts what is in one
+    total: Number
+    covered_ms: int
+    last: Number
 
 
 def encode_day(
@@ -150,6 +175,32 @@ def decode_day(covers: Sequence[Cover], data: bytes) -> MetricDay:
     if place != len(data):
         raise DamagedChunkError("the hours of a day have another length than they say")
     return MetricDay(cover, lowest, highest, totals, lasts)
+
+
+def decode_total(covers: Sequence[Cover], data: bytes, hour: int) -> HourTotal | None:
+    """Of a metric's row a single hour of the day; None: it has none. In a third of the time that ``decode_day`` takes.
+
+    Raises DamagedChunkError.
+    """
+    try:
+        cover = covers[_HEAD.unpack_from(data)[0]]
+        if hour not in cover.hours:
+            return None
+        place, count = cover.hours.index(hour), len(cover.hours)
+        lowest = highest = _HEAD.size
+        begin = lowest + _length(data, lowest, count)
+        if data[begin] != _AS_BEFORE:
+            highest = begin
+        begin += _length(data, begin, count)
+        last = highest if data[begin] == _AS_BEFORE else begin
+        begin += _length(data, begin, count)
+        if begin + _length(data, begin, count) != len(data):
+            raise DamagedChunkError("the hours of a day have another length than they say")
+        covered = cover.covered_ms[place]
+        total = _at(data, lowest, place, count) * covered if data[begin] == _HELD else _at(data, begin, place, count)
+        return HourTotal(cover.counts[place], total, covered, _at(data, last, place, count))
+    except (StructError, ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
+        raise DamagedChunkError("the hours of a day are damaged") from error
 
 
 @lru_cache(maxsize=1024)
@@ -230,6 +281,25 @@ def _read(data: bytes, place: int, count: int) -> tuple[Sequence[Number], int]:
     return numbers, end
 
 
+def _length(data: bytes, place: int, count: int) -> int:
+    """The bytes of the column of ``count`` numbers at a place."""
+    code = data[place]
+    if code == _ANYTHING:
+        return 1 + _LENGTH.size + int(_LENGTH.unpack_from(data, place + 1)[0])
+    one, of_each = _WIDTHS[code]
+    return 1 + one + of_each * count
+
+
+def _at(data: bytes, place: int, of: int, count: int) -> Number:
+    """The number ``of`` so many in the column at a place."""
+    code = data[place]
+    if code == _ANYTHING:
+        return _read(data, place, count)[0][of]
+    form = _FORMS[code]
+    found: Number = form.unpack_from(data, place + 1 + _WIDTHS[code][1] * of)[0]
+    return found
+
+
 class RollupReader:
     """Reads the rows of days over one connection. The numbers of metrics are remembered.
 
@@ -293,18 +363,40 @@ class RollupReader:
         self, connection: sqlite3.Connection, kind: str, metric: str, day: int
     ) -> dict[tuple[int, int], MetricDay]:
         """By number of the object and source, the hours of a metric in a day."""
-        all_of, number = self._number(connection, kind, _COVER), self._number(connection, kind, metric)
-        if all_of is None or number is None:
-            return {}
-        query = "SELECT object_id, source, data FROM rollup WHERE metric = ? AND day = ?"
-        covers = {(each, source): data for each, source, data in connection.execute(query, (all_of, day))}
         found: dict[tuple[int, int], MetricDay] = {}
-        for each, source, data in connection.execute(query, (number, day)):
-            key = integer(each), integer(source)
-            known = _decoded(covers[key], data) if key in covers else None
+        for key, covers, data in self._rows(connection, kind, metric, day):
+            known = _decoded(covers, data)
             if known is not None:
                 found[key] = known
         return found
+
+    def totals_of_kind(
+        self, connection: sqlite3.Connection, kind: str, metric: str, day: int, hour: int
+    ) -> dict[tuple[int, int], HourTotal]:
+        """By number of the object and source, what a metric came to in an hour of a day (0 to 23)."""
+        found: dict[tuple[int, int], HourTotal] = {}
+        for key, covers, data in self._rows(connection, kind, metric, day):
+            try:
+                known = decode_total(decode_covers(_blob(covers)), _blob(data), hour)
+            except DamagedChunkError:
+                continue
+            if known is not None:
+                found[key] = known
+        return found
+
+    def _rows(
+        self, connection: sqlite3.Connection, kind: str, metric: str, day: int
+    ) -> Iterator[tuple[tuple[int, int], object, object]]:
+        """The rows of a metric in a day: number of the object and source, the row of all its metrics, and its own."""
+        all_of, number = self._number(connection, kind, _COVER), self._number(connection, kind, metric)
+        if all_of is None or number is None:
+            return
+        query = "SELECT object_id, source, data FROM rollup WHERE metric = ? AND day = ?"
+        covers = {(each, source): data for each, source, data in connection.execute(query, (all_of, day))}
+        for each, source, data in connection.execute(query, (number, day)):
+            key = integer(each), integer(source)
+            if key in covers:
+                yield key, covers[key], data
 
     def _number(self, connection: sqlite3.Connection, kind: str, metric: str) -> int | None:
         known = self._metrics.get((kind, metric))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour
-from mqvitals_agent.store.rows.sealed.rollup_rows import decode_covers, decode_day, encode_day
+from mqvitals_agent.store.rows.sealed.rollup_rows import decode_covers, decode_day, decode_total, encode_day
 
 NUMBERS = st.one_of(
     st.integers(-10, 200),
@@ -33,6 +33,20 @@ def test_days_come_back(metrics: dict[str, dict[int, MetricHour]]) -> None:
     assert repr(found) == repr({name: dict(sorted(hours.items())) for name, hours in sorted(metrics.items()) if hours})
 
 
+@given(DAYS)
+def test_a_single_hour_is_that_of_the_day(metrics: dict[str, dict[int, MetricHour]]) -> None:
+    """What its mean is made of, to the type; of an hour that the metric does not have nothing."""
+    covers, rows = encode_day(metrics)
+    known = decode_covers(covers)
+    for name, data in rows.items():
+        for hour in range(24):
+            expected = metrics[name].get(hour)
+            found = decode_total(known, data, hour)
+            assert repr(found and tuple(found)) == repr(
+                expected and (expected.count, expected.total, expected.covered_ms, expected.last)
+            )
+
+
 @given(DAYS, st.data())
 def test_damaged_rows_are_told(metrics: dict[str, dict[int, MetricHour]], data: st.DataObject) -> None:
     """Bytes that were cut or changed give numbers or say that they are damaged, nothing else."""
@@ -43,6 +57,7 @@ def test_damaged_rows_are_told(metrics: dict[str, dict[int, MetricHour]], data: 
         try:
             known = decode_covers(changed if row is covers else covers)
             for each in rows.values() if row is covers else [changed]:
+                decode_total(known, each, data.draw(st.integers(0, 23)))
                 decode_day(known, each).hours()
         except DamagedChunkError:
             pass
