@@ -322,6 +322,8 @@ _KIND_WORDS = {
 """The word of a kind; of the others the name alone says what they are."""
 
 _LONG_KIND_WORDS = {"cf_structure": "coupling facility structure", "queue_manager": "queue manager"}
+_KIND_NOUNS = {"dead_letter": "dead letter", "smds_connection": "SMDS connection", "subscription": "subscription"}
+"""Where the words of a kind lead to a name."""
 
 
 def object_words(name: ObjectName) -> str:
@@ -348,3 +350,8 @@ def metric_words(metric: str) -> str:
 def kind_words(kind: str) -> str:
     """What a kind is called: ``buffer pool``."""
     return _LONG_KIND_WORDS.get(kind) or _KIND_WORDS.get(kind) or kind.replace("_", " ")
+
+
+def objects_of_kind(kind: str) -> str:
+    """What several objects of a kind are called: ``buffer pools``."""
+    return f"{_KIND_NOUNS.get(kind) or kind_words(kind)}s"

@@ -17,6 +17,7 @@ from mqvitals_agent.text.figure import (
     metric_words,
     moment,
     number,
+    objects_of_kind,
     percent,
     quantity,
     short_age,
@@ -280,3 +281,13 @@ def test_what_a_figure_is_called(metric: str, words: str) -> None:
 def test_figures_need_ascii_alone(value: float, unit: str) -> None:
     """They are spelled alike in every locale."""
     assert quantity(value, unit).isascii()
+
+
+def test_several_objects_of_any_kind_have_a_noun() -> None:
+    """Also of kinds whose word leads to a name: ``connection to``, ``subscriptions on``."""
+    for kind in KINDS:
+        last = objects_of_kind(kind).split()[-1]
+        assert last.endswith("s"), kind
+        assert not last.endswith("ss"), kind
+        assert last not in {"ons", "tos"}, kind
+    assert objects_of_kind("smds_connection") == "SMDS connections"

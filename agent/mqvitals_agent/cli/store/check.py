@@ -131,14 +131,11 @@ def _counts(what: str, rows: Mapping[str, int]) -> list[str]:
 
 def table_words(table: str, count: int) -> str:
     """``760 rows of queues`` for 760 rows of ``sample_queue``."""
-    from mqvitals_agent.text.figure import counted, kind_words
+    from mqvitals_agent.text.figure import counted, objects_of_kind
 
     what, _, kind = table.partition("_")
     if what == "sample":
-        words = kind_words(kind)
-        if words.endswith((" on", " to")):  # these are followed by a name elsewhere
-            words = kind.replace("_", " ")
-        of = words if words.endswith("s") else f"{words}s"
+        of = objects_of_kind(kind)
         return counted(count, f"row of {of}", f"rows of {of}")
     one, many = _ROWS.get(table, (f"row of {table}", f"rows of {table}"))
     return counted(count, one, many)

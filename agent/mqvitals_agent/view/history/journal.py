@@ -13,9 +13,9 @@ from mqvitals_agent.text.figure import (
     counted,
     day,
     figure,
-    kind_words,
     number,
     object_words,
+    objects_of_kind,
     rough_age,
     told_in_zone,
     whole,
@@ -140,7 +140,7 @@ def entry_words(entry: JournalEntry) -> str:
         case EntryKind.OBJECT:
             words = _GONE_WORDS.get(entry.metric, safe(entry.metric))
             count = entry.new if isinstance(entry.new, int) else 0
-            return f"{whole(count)} {kind_words(entry.name.kind)}s {words}" if count else words
+            return f"{whole(count)} {objects_of_kind(entry.name.kind)} {words}" if count else words
         case EntryKind.AGENT:
             return _AGENT_WORDS.get(entry.metric, safe(entry.metric))
         case EntryKind.ALERT:
