@@ -161,19 +161,14 @@ class Engine:
             if reading.gone:
                 changes += self._gone(reading.object, now, gone)
         self._newcomers = 0
-        records = self.latest.learn_polls(snapshot)
+        records, polled = self.latest.learn_polls(snapshot)
         if self._listens:
             self._context.note_followed(snapshot.owner, now)
         counts = self._unknown.setdefault(snapshot.owner, Counter())
         if records:
             self._take_records(records, now, counts, changes)
-        state_of = self.latest.state
-        for reading in snapshot.readings:
-            if not reading.poll or reading.gone:
-                continue
-            state = state_of(reading.object)
-            if state is not None:
-                self._evaluate(state, now, counts, changes)
+        for state in polled:
+            self._evaluate(state, now, counts, changes)
         self._explain(snapshot.owner, now, changes)
         before, last = self._last.get(snapshot.owner, (None, _NOTHING_YET))
         if counts == before:

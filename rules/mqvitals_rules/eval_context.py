@@ -45,6 +45,7 @@ class EvalContext:
         "_kinds",
         "_latest",
         "_member",
+        "_members",
         "_messages",
         "_related",
         "_state",
@@ -83,6 +84,8 @@ class EvalContext:
         self._values: dict[str, Reported] = {}
         self._kind = ""
         self._related: dict[str, LatestState | None] = {}
+        self._members: ContextMembers | None = None
+        """Those that were asked for last."""
         self.name = ""
         """The last part of the object's name."""
         self.now = 0
@@ -99,6 +102,7 @@ class EvalContext:
             if other is not None:
                 other.close()
         self._member = self._beside = None
+        self._members = None
         del self.this
 
     def enter(self, state: LatestState, now: int) -> None:
@@ -136,7 +140,11 @@ class EvalContext:
         group = self._index.of(self._entered(), kind, self.now)
         if self.absence is None:
             self.absence = group.absence
-        return ContextMembers(group, self)
+        found = self._members
+        if found is None or not found.are(group):
+            # Thousands of objects have the same members, or none.
+            found = self._members = ContextMembers(group, self)
+        return found
 
     def member_values(self, kind: str) -> Sequence[tuple[ObjectName, Mapping[str, Reported]]] | Absence:
         """The members of a kind with their latest values; the reason where it is not known which they are."""
@@ -311,6 +319,10 @@ class ContextMembers:
         self.notes = group.notes
         self.doubt = group.doubt
         self.unplaced = group.unplaced
+
+    def are(self, group: MemberGroup) -> bool:
+        """Whether they are this group as it is now."""
+        return group is self._group and group.notes is self.notes and group.doubt is self.doubt
 
     def __iter__(self) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
         states = self._group.states

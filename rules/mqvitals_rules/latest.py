@@ -85,21 +85,27 @@ class LatestValues:
         A reply that did not come makes the metrics of a poll absent; of other probes (definitions) the last values
         stay until they are stale. Objects that are gone are dropped.
         """
-        for record in self.learn_polls(snapshot):
+        records, _ = self.learn_polls(snapshot)
+        for record in records:
             self.learn_record(record)
 
-    def learn_polls(self, snapshot: Snapshot) -> list[Reading]:
-        """Take over the polls of a snapshot, and return its records, which are for ``learn_record``."""
+    def learn_polls(self, snapshot: Snapshot) -> tuple[list[Reading], list[LatestState]]:
+        """Take over the polls of a snapshot. Returns its records, which are for ``learn_record``, and the objects that it
+        polled and that are still there, each as often as it was polled.
+        """
         self._change()
         if snapshot.group:
             self.groups.add(snapshot.owner)
         objects = self._objects
-        records = []
+        records: list[Reading] = []
+        polled: list[LatestState] = []
+        gone = False
         for reading in snapshot.readings:
             if reading.source is not _POLL:
                 records.append(reading)
                 continue
             if reading.gone:
+                gone = True
                 if objects.pop(reading.object, None) is not None:
                     self._count(reading.object.owner)
                     self._note_gone(reading)
@@ -107,11 +113,16 @@ class LatestValues:
             state = objects.get(reading.object)
             if state is None:
                 state = objects[reading.object] = self._new(reading.object)
-            if reading.answered or reading.poll:
-                state.learn(reading)
-                if reading.probe == _COMMAND:
-                    self._note_answer(reading)
-        return records
+            if reading.poll:
+                polled.append(state)
+            elif not reading.answered:
+                continue
+            state.learn(reading)
+            if reading.probe == _COMMAND:
+                self._note_answer(reading)
+        if gone:
+            polled = [state for state in polled if objects.get(state.name) is state]
+        return records, polled
 
     def _note_answer(self, reading: Reading) -> None:
         """A complete reply to the probe of a kind is a report of it, also when it found nothing."""

@@ -179,7 +179,9 @@ class LatestState:
         usual = stamp.usual_ms
         stamp.ts = ts
         stamp.usual_ms = usual = interval if usual is None or interval < 2 * usual else 2 * usual
-        self.deadline = min(self.deadline, ts + STALE_AFTER * usual)
+        ends = ts + STALE_AFTER * usual
+        if ends < self.deadline:
+            self.deadline = ends
         self.values.update(values)
         if self.declared:
             self._take_declared()

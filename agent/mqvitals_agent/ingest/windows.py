@@ -266,14 +266,18 @@ class WindowHistory:
             # The usual case, for thousands of objects: without points of the polls.
             times = track.ts
             start = bisect_right(times, since)
+            if start == len(times):
+                return ()
+            before = times[start - 1] if start else track.before
+            if times[start] - before >= UNKNOWN_MS:
+                before = times[start]
+            # Absent values can only make less of it.
+            if times[-1] - max(before, since) < LEAST_COVERAGE * window_ms:
+                return ()
             values = track.cells[start * track.width + column :: track.width]
             total = sum(values)
-            if total == total and values:
-                before = times[start - 1] if start else track.before
-                if times[start] - before >= UNKNOWN_MS:
-                    before = times[start]
-                covered = times[-1] - max(before, since)
-                return values if covered >= LEAST_COVERAGE * window_ms else ()
+            if total == total:
+                return values
         return covered_values(self.points(object_name, metric, since), since, window_ms)
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
@@ -297,8 +301,24 @@ class WindowHistory:
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first, absent values included as None. Raises as ``points``."""
-        polls = self._last_polls(object_name, metric, count)
-        if not self._recorded or count < 1:
+        if object_name is not self._looked_at:
+            self._look_at(object_name)
+        plan, track = self._plan, self._track
+        column, counter = plan.places[metric]
+        if count < 1:
+            return []
+        times = track.ts
+        here = len(times)
+        start = here - count if here > count else 0
+        polls: Sequence[Point] = Polls(
+            times[start:],
+            track.cells[start * track.width + column :: track.width],
+            track.intervals[start:] if counter else None,
+            times[start - 1] if start else track.before,
+        )
+        if here < count and track.floor != _BEGINNING and self._older is not None:
+            polls = [*self._from_store(plan, object_name, metric, last=track.floor, newest=count - here), *polls]
+        if not self._recorded:
             return polls
         recorded = self._recorded.get(object_name)
         if not recorded:
@@ -354,26 +374,6 @@ class WindowHistory:
         if track is None:
             track = tracks[record.source] = RecordTrack(len(plan.metrics), floor)
         return track
-
-    def _last_polls(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
-        if object_name is not self._looked_at:
-            self._look_at(object_name)
-        plan, track = self._plan, self._track
-        column, counter = plan.places[metric]
-        if count < 1:
-            return []
-        times = track.ts
-        here = len(times)
-        start = here - count if here > count else 0
-        points = Polls(
-            times[start:],
-            track.cells[start * track.width + column :: track.width],
-            track.intervals[start:] if counter else None,
-            times[start - 1] if start else track.before,
-        )
-        if here < count and track.floor != _BEGINNING and self._older is not None:
-            return [*self._from_store(plan, object_name, metric, last=track.floor, newest=count - here), *points]
-        return points
 
     def _look_at(self, name: ObjectName) -> None:
         """Find the polls of an object: the rules of one object look back several times, one after another.
