@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mqsamples.pruning import delete_all
 from mqsamples.stored import stored_notifications
 from mqvitals_agent.alerting.decision import NotificationStatus
 from mqvitals_agent.store.error import StoreError
@@ -52,17 +53,6 @@ def count(path: Path, query: str, *parameters: Any) -> int:
         return int(connection.execute(query, parameters).fetchone()[0])
 
 
-def finish(retention: Retention, now: int) -> int:
-    """Step until nothing is left to be deleted; returns the number of rows."""
-    rows = 0
-    for _ in range(10_000):
-        step = retention.step(now)
-        rows += step.rows
-        if not step.more:
-            return rows
-    raise AssertionError("it never ends")
-
-
 @pytest.fixture
 def store(path: Path, make: Any) -> Iterable[Store]:
     with Store.open(path, kinds=make.kinds, created=make.start) as opened:
@@ -99,7 +89,7 @@ def test_what_is_older_than_keep_goes(path: Path, make: Any, store: Store) -> No
     hourly(make, store, range(100))
     retention = Retention(store, RetentionPolicy.of(DAY, None))
     assert retention.step(at(make, 99)).first
-    finish(retention, at(make, 99))
+    delete_all(retention, at(make, 99))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         series = reader.trend(make.queue("A"), "depth")
         assert [value for _, value in series.points] == list(range(75, 100))
@@ -115,7 +105,7 @@ def test_what_is_no_longer_kept_is_said(path: Path, make: Any, store: Store) -> 
     hourly(make, store, range(100, 110), names=("OLD", "NEW"))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert reader.trend(make.queue("OLD"), "depth").kept_from is None
-    finish(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 110))
+    delete_all(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 110))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         kept_from = at(make, 110 - 24)
         assert reader.trend(make.queue("OLD"), "depth").kept_from == kept_from
@@ -134,7 +124,7 @@ def test_the_first_deletion_is_announced_once(path: Path, make: Any) -> None:
         step = retention.step(at(make, 30))
         assert (step.first, step.more, step.rows) == (True, True, 0)
         assert count(path, "SELECT count(*) FROM sample_queue") == 60
-        assert finish(retention, at(make, 30)) > 0
+        assert delete_all(retention, at(make, 30)) > 0
     with Store.open(path, kinds=make.kinds) as store:
         hourly(make, store, range(30, 40))
         retention = Retention(store, RetentionPolicy.of(DAY, None))
@@ -145,7 +135,7 @@ def test_forever_deletes_nothing(path: Path, make: Any, store: Store) -> None:
     """Without bounds everything stays, however old."""
     hourly(make, store, range(100))
     ended(make, store, "A", 1, 2)
-    assert finish(Retention(store, FOREVER), at(make, 1_000_000)) == 0
+    assert delete_all(Retention(store, FOREVER), at(make, 1_000_000)) == 0
     assert Retention(store, FOREVER).kept_from is None
 
 
@@ -164,7 +154,7 @@ def test_alerts(path: Path, make: Any, store: Store) -> None:
         insert_groups(connection, [PendingGroup((replace(notice, alert_id=number),)) for number in (old, owed)])
     store.notifications.done(1, at(make, 2), NotificationOutcome.ACCEPTED)
     retention = Retention(store, RetentionPolicy.of(DAY, None))
-    finish(retention, at(make, 100))
+    delete_all(retention, at(make, 100))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         kept = {each.id for each in reader.alerts(include_ended=True)}
         assert kept & {old, owed, still, late} == {owed, still, late}
@@ -174,7 +164,7 @@ def test_alerts(path: Path, make: Any, store: Store) -> None:
         assert len(reader.transitions(still)) == 1
         assert reader.meta().alerts_kept_from == at(make, 2) + 1
     store.notifications.done(2, at(make, 100), NotificationOutcome.ACCEPTED)
-    finish(retention, at(make, 101))
+    delete_all(retention, at(make, 101))
     assert count(path, "SELECT count(*) FROM alert WHERE id = ?", owed) == 0
 
 
@@ -185,7 +175,7 @@ def test_numbers_are_not_given_twice(path: Path, make: Any) -> None:
         number = ended(make, store, "A", 0, 1)
         gone = [replace(make.gone(0, name), ts=at(make, 2)) for name in ("A", "B")]
         store.write(replace(make.snapshot(3, *gone), ts=at(make, 2)), make.verdict())
-        finish(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 100))
+        delete_all(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 100))
     assert count(path, "SELECT count(*) FROM alert WHERE id = ?", number) == 1
     assert count(path, "SELECT count(*) FROM object WHERE name = 'B'") == 1
 
@@ -194,7 +184,7 @@ def test_messages(path: Path, make: Any, store: Store) -> None:
     """Console messages go by when they came last."""
     kept = ConsoleRow("console.log", 10, 1, "mark", "{}", "", at(make, 50))
     store.messages.add(kept, [message("QM01", "CSQX500I", at(make, hour), "words") for hour in range(50)], ["QM01"])
-    finish(Retention(store, RetentionPolicy.of(10 * HOUR, None)), at(make, 50))
+    delete_all(Retention(store, RetentionPolicy.of(10 * HOUR, None)), at(make, 50))
     assert count(path, "SELECT min(ts) FROM message") == at(make, 40)
     assert store.messages.console("console.log")[0] == kept
 
@@ -213,7 +203,7 @@ def test_bookkeeping_of_records(path: Path, make: Any, store: Store, tmp_path: P
     (tmp_path / "there").touch()
     for name, hour in (("gone", 1), ("there", 1), ("new", 29)):
         store.smf.add_file(SmfFile(name, 1, 1), at(make, hour))
-    finish(Retention(store, RetentionPolicy.of(10 * HOUR, None), folder=tmp_path), at(make, 30))
+    delete_all(Retention(store, RetentionPolicy.of(10 * HOUR, None), folder=tmp_path), at(make, 30))
     for table in ("record", "smf_record", "smf_part", "sample_queue"):
         assert count(path, f"SELECT min(ts) FROM {table}") == at(make, 20), table
     assert {file.name for file in store.smf.files()} == {"there", "new"}
@@ -227,7 +217,7 @@ def test_a_record_whose_sample_is_gone_is_stale(path: Path, make: Any, store: St
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert reader.current(make.queue("A"))["max_depth"].unanswered is None
         assert reader.newest_records()
-    finish(Retention(store, RetentionPolicy.of(10 * HOUR, None)), at(make, 30))
+    delete_all(Retention(store, RetentionPolicy.of(10 * HOUR, None)), at(make, 30))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         told = reader.current(make.queue("A"))["max_depth"]
         assert (told.value, told.unanswered) == (7, Absence.STALE)
@@ -253,7 +243,7 @@ def test_objects(path: Path, make: Any, store: Store) -> None:
     ended(make, store, "ALARMED", 2, None)
     hourly(make, store, range(90, 100), names=("BACK", "HERE"))
     retention = Retention(store, RetentionPolicy.of(DAY, None))
-    finish(retention, at(make, 100))
+    delete_all(retention, at(make, 100))
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert {row.name.name for row in reader.objects(gone=True)} == {"MEANT", "ALARMED", "BACK", "HERE"}
         assert reader.hour_means("queue", "depth", [at(make, 2) // HOUR * HOUR])
@@ -278,7 +268,7 @@ def test_an_owner_goes_as_a_whole(path: Path, make: Any) -> None:
         store.write(Snapshot("QM02", False, 2, at(make, 1), gone), make.verdict())
         number = ended(make, store, "B", 0, None)
         hourly(make, store, range(90, 100))
-        finish(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 100))
+        delete_all(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 100))
         assert store.progress().keys() == {"QM01"}
         assert count(path, "SELECT count(*) FROM object WHERE owner = 'QM02'") == 0
         assert number
@@ -288,7 +278,7 @@ def test_baselines_outlive_samples(path: Path, make: Any, store: Store) -> None:
     """The means of hours stay, though ``keep`` is an hour and the store is over its limit."""
     hourly(make, store, range(50))
     noted(path, "A", [at(make, hour) for hour in range(50)])
-    finish(Retention(store, RetentionPolicy.of(HOUR, 1)), at(make, 50))
+    delete_all(Retention(store, RetentionPolicy.of(HOUR, 1)), at(make, 50))
     assert count(path, "SELECT count(*) FROM hour_mean") == 50
 
 
@@ -304,7 +294,7 @@ def test_the_oldest_samples_go_when_the_store_is_full(path: Path, make: Any, sto
     limit = before.total
     retention.change(RetentionPolicy.of(365 * DAY, limit))
     # What a round writes into the log counts in the next one.
-    while finish(retention, at(make, 120)):
+    while delete_all(retention, at(make, 120)):
         pass
     after = retention.size()
     # The log counts, up to a quarter of the limit.
@@ -332,7 +322,7 @@ def test_what_goes_when_samples_are_not_enough(path: Path, make: Any, store: Sto
         ConsoleRow("c", 1, 1, "m"), [message("QM01", "X", at(make, hour), f"{hour}") for hour in (10, 99.5)], ["QM01"]
     )
     old, still, new = (ended(make, store, name, 90, until) for name, until in (("A", 95), ("B", None), ("C", 99.8)))
-    finish(Retention(store, RetentionPolicy.of(None, 1)), at(make, 100))
+    delete_all(Retention(store, RetentionPolicy.of(None, 1)), at(make, 100))
     assert count(path, "SELECT count(*) FROM sample_queue") == 2
     assert count(path, "SELECT count(*) FROM message") == 1
     with StoreReader.open(path, kinds=make.kinds) as reader:
@@ -366,7 +356,7 @@ def test_a_waiting_cycle_ends_a_step(make: Any, store: Store) -> None:
     first = retention.step(at(make, 99), lambda: True)
     assert first.more
     assert 0 < first.rows <= 200
-    assert finish(retention, at(make, 99)) > 1_000
+    assert delete_all(retention, at(make, 99)) > 1_000
 
 
 def test_the_file_stops_growing(path: Path, make: Any, store: Store) -> None:
@@ -378,7 +368,7 @@ def test_the_file_stops_growing(path: Path, make: Any, store: Store) -> None:
         ts = make.start + cycle * 60_000
         readings = [replace(make.status(cycle, name, depth=cycle, puts=cycle % 7), ts=ts) for name in names]
         store.write(replace(make.snapshot(cycle, *readings), ts=ts), make.verdict())
-        finish(retention, ts)
+        delete_all(retention, ts)
         if cycle % 60 == 0:
             sizes.append(retention.size())
     settled = sizes[1]
@@ -407,11 +397,11 @@ def test_a_step_that_fails_changes_nothing(
     with monkeypatch.context() as patched:
         patched.setattr(SnapshotWriter, "drop_objects", broken)
         with pytest.raises(StoreError):
-            finish(retention, at(make, 100))
+            delete_all(retention, at(make, 100))
     assert count(path, "SELECT count(*) FROM object") == 2
     assert retention.kept_from is None
     hourly(make, store, [101], names=("HERE",))
-    finish(retention, at(make, 101))
+    delete_all(retention, at(make, 101))
     assert count(path, "SELECT count(*) FROM object") == 1
     assert retention.kept_from == at(make, 101 - 24)
 
@@ -429,7 +419,7 @@ def test_an_older_store_gets_what_retention_needs(path: Path, make: Any) -> None
         connection.execute("DELETE FROM _sqlite_migrations WHERE name = ?", (name,))
         connection.execute("PRAGMA user_version = 10")
     with Store.open(path, kinds=make.kinds) as store:
-        finish(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 50))
+        delete_all(Retention(store, RetentionPolicy.of(DAY, None)), at(make, 50))
         assert store.alerts.firing() == ()
     assert count(path, "SELECT count(*) FROM alert") == 1
     assert count(path, "SELECT count(*) FROM sqlite_schema WHERE name IN ('alert_ended', 'smf_record_ts')") == 2

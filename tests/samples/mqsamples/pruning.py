@@ -17,6 +17,17 @@ HOUR = 3_600_000
 KEEP = KeepSettings(RawKeep(30 * HOUR, {"log": 20 * HOUR}), 60 * HOUR, 40 * HOUR)
 
 
+def delete_all(retention: Retention, now: int) -> int:
+    """Step until nothing is left to be deleted; returns the number of rows."""
+    rows = 0
+    for _ in range(10_000):
+        step = retention.step(now)
+        rows += step.rows
+        if not step.more:
+            return rows
+    raise AssertionError("it never ends")
+
+
 def main(path: Path, now: int) -> None:
     """Work until nothing is left to be done."""
     with Store.open(path) as store:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
+from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.timestamps import HOUR_MS
+from mqvitals_rules.vocabulary.tables import KINDS
 
 HOUR = HOUR_MS
 DAY = 24 * HOUR
@@ -27,6 +30,18 @@ Samples = dict[tuple[str, int, int, int], dict[str, Any]]
 def at(hours: float) -> int:
     """So many hours after ``BEGAN``, ms UTC."""
     return int(BEGAN + hours * HOUR)
+
+
+def bare_store(owners: Mapping[int, str]) -> sqlite3.Connection:
+    """A store in memory that no writer has opened, with a queue of each number, whose owner that is."""
+    connection = make_tables(sqlite3.connect(":memory:", isolation_level=None))
+    for statement in tables_of(KINDS)["queue"].statements({}):
+        connection.execute(statement)
+    connection.executemany(
+        "INSERT INTO object(id, owner, kind, name, first_ts) VALUES(?, ?, 'queue', ?, 0)",
+        [(number, owner, f"Q{number}") for number, owner in owners.items()],
+    )
+    return connection
 
 
 def fill(make: Any, store: Store, hours: Iterable[float], names: Iterable[str] = ("A", "B")) -> None:

@@ -1,5 +1,6 @@
 """Deletes what is not of samples: messages, changes, the journal, ended alerts, actions of people, what is known of records."""
 
+# ruff: noqa: S608 - the names of tables are our own; everything else is a bound parameter
 from __future__ import annotations
 
 import os
@@ -35,30 +36,17 @@ class EventDeletion:
 
     def messages(self, bound: int) -> Iterator[int]:
         """Console messages that came last before ``bound``."""
-        yield from self._deleting.in_pieces(
-            "DELETE FROM message WHERE id IN (SELECT id FROM message WHERE last_ts < ?1 ORDER BY last_ts LIMIT ?2)",
-            bound,
-        )
+        yield from self._older("message", "last_ts", bound)
 
     def changes(self, bound: int) -> Iterator[int]:
         """Changes of definitions from before ``bound``, and the oldest of too many."""
-        yield from self._deleting.in_pieces(
-            "DELETE FROM change WHERE id IN (SELECT id FROM change WHERE ts < ?1 ORDER BY ts LIMIT ?2)", bound
-        )
-        yield from self._deleting.in_pieces(
-            "DELETE FROM change WHERE id IN (SELECT id FROM change ORDER BY ts DESC, id DESC LIMIT ?2 OFFSET ?1)",
-            MOST_CHANGES,
-        )
+        yield from self._older("change", "ts", bound)
+        yield from self._but_newest("change", "ts DESC, id DESC", MOST_CHANGES)
 
     def journal(self, bound: int) -> Iterator[int]:
         """Entries of the journal from before ``bound``; of too many also the oldest."""
-        yield from self._deleting.in_pieces(
-            "DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE ts < ?1 ORDER BY ts LIMIT ?2)", bound
-        )
-        yield from self._deleting.in_pieces(
-            "DELETE FROM journal WHERE id IN (SELECT id FROM journal ORDER BY ts DESC, id DESC LIMIT ?2 OFFSET ?1)",
-            MOST_ENTRIES,
-        )
+        yield from self._older("journal", "ts", bound)
+        yield from self._but_newest("journal", "ts DESC, id DESC", MOST_ENTRIES)
 
     def alerts(self, bound: int) -> Iterator[int]:
         """Alerts that ended before ``bound``, with transitions, notifications, acknowledgements and notes; not those with a
@@ -68,7 +56,7 @@ class EventDeletion:
         """
         while True:
             numbers = self._deleting.connection.execute(
-                f"SELECT id, ended FROM alert WHERE {ENDED_ALERTS} ORDER BY ended LIMIT ?",  # noqa: S608 - ours
+                f"SELECT id, ended FROM alert WHERE {ENDED_ALERTS} ORDER BY ended LIMIT ?",
                 (bound, self._deleting.rows),
             ).fetchall()
             if not numbers:
@@ -76,7 +64,7 @@ class EventDeletion:
             keys = [(number,) for number, _ in numbers]
             deleted = 0
             for table, key in (*((table, "alert_id") for table in OF_ALERTS), ("alert", "id")):
-                found = self._deleting.connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", keys)  # noqa: S608
+                found = self._deleting.connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", keys)
                 deleted += found.rowcount
             self._deleting.note(ALERTS_FROM, moment(numbers[-1][1]) + 1)
             yield deleted
@@ -86,25 +74,13 @@ class EventDeletion:
 
         The last one of each stays, so that no number is given twice.
         """
-        yield from self._deleting.in_pieces(
-            "DELETE FROM silence WHERE id IN (SELECT id FROM silence WHERE ends_ts < ?1"
-            " AND id < (SELECT max(id) FROM silence) ORDER BY ends_ts LIMIT ?2)",
-            bound,
-        )
-        yield from self._deleting.in_pieces(
-            "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE ts < ?1"
-            " AND id < (SELECT max(id) FROM audit) ORDER BY ts LIMIT ?2)",
-            min(bound, now - AUDIT_KEPT_MS),
-        )
-        yield from self._deleting.in_pieces(
-            "DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY id DESC LIMIT ?2 OFFSET ?1)", MOST_AUDIT
-        )
+        yield from self._older("silence", "ends_ts", bound, but_last=True)
+        yield from self._older("audit", "ts", min(bound, now - AUDIT_KEPT_MS), but_last=True)
+        yield from self._but_newest("audit", "id DESC", MOST_AUDIT)
 
     def records(self, bound: int) -> Iterator[int]:
         """What is remembered of SMF records that ended before ``bound``, and of files that are there no more."""
-        yield from self._deleting.in_pieces(
-            "DELETE FROM smf_record WHERE id IN (SELECT id FROM smf_record WHERE ts < ?1 ORDER BY ts LIMIT ?2)", bound
-        )
+        yield from self._older("smf_record", "ts", bound)
         owner, kind = "", ""
         while True:
             found = self._deleting.connection.execute(
@@ -128,6 +104,21 @@ class EventDeletion:
         old = self._deleting.connection.execute("SELECT name FROM smf_file WHERE ts < ?", (bound,)).fetchall()
         gone = [(name,) for (name,) in old if text(name) not in there]
         yield self._deleting.connection.executemany("DELETE FROM smf_file WHERE name = ?", gone).rowcount if gone else 0
+
+    def _older(self, table: str, column: str, bound: int, *, but_last: bool = False) -> Iterator[int]:
+        """Rows whose time in ``column`` is before ``bound``, the oldest first; ``but_last``: not that of the highest number."""
+        last = f" AND id < (SELECT max(id) FROM {table})" if but_last else ""
+        yield from self._deleting.in_pieces(
+            f"DELETE FROM {table} WHERE id IN"
+            f" (SELECT id FROM {table} WHERE {column} < ?1{last} ORDER BY {column} LIMIT ?2)",
+            bound,
+        )
+
+    def _but_newest(self, table: str, order: str, most: int) -> Iterator[int]:
+        """All rows but the first ``most`` in this order."""
+        yield from self._deleting.in_pieces(
+            f"DELETE FROM {table} WHERE id IN (SELECT id FROM {table} ORDER BY {order} LIMIT ?2 OFFSET ?1)", most
+        )
 
     def _files(self) -> frozenset[str] | None:
         """The files in the watched folder as the store names them; None: it cannot be read now."""

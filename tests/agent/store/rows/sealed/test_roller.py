@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.store.file.migration import make_tables
+from mqsamples.sealed import bare_store
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_agent.store.rows.sealed.roller import Roller
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour
@@ -47,17 +47,6 @@ ROWS = st.dictionaries(
     st.tuples(st.one_of(st.none(), st.integers(1, 10**6)), st.integers(0, 1), VALUES),
     max_size=60,
 )
-
-
-def store() -> sqlite3.Connection:
-    connection = make_tables(sqlite3.connect(":memory:", isolation_level=None))
-    for statement in TABLES["queue"].statements({}):
-        connection.execute(statement)
-    connection.executemany(
-        "INSERT INTO object(id, owner, kind, name, first_ts) VALUES(?, ?, 'queue', ?, 0)",
-        [(number, owner, f"Q{number}") for number, owner in OWNERS.items()],
-    )
-    return connection
 
 
 def write(connection: sqlite3.Connection, rows: Rows, written: WrittenHours | None = None) -> None:
@@ -160,7 +149,7 @@ def lengths(
 @given(ROWS)
 def test_days_say_what_their_samples_say(rows: Rows) -> None:
     """Gaps, absences, answers of other probes, records, samples at the very end of an hour."""
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         write(connection, rows)
         seal(connection)
         for _ in roll(connection):
@@ -172,7 +161,7 @@ def test_days_say_what_their_samples_say(rows: Rows) -> None:
 def test_wherever_it_stops_and_after_late_records(rows: Rows, late: Rows, stops: list[int]) -> None:
     """Who begins anew ends with the same; records that come late make their days anew."""
     late = {key: row for key, row in late.items() if key[2] == SMF and key not in rows}
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         write(connection, rows)
         seal(connection)
         for stop in stops:
@@ -197,7 +186,7 @@ def polls(hours: int) -> Rows:
 
 def test_a_day_waits_for_its_samples() -> None:
     """A day is rolled up when the first hour after it is sealed, and is not looked at again."""
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         write(connection, polls(49))
         assert list(roll(connection)) == []
         for _ in Sealer(TABLES, set(), lambda: 0.0).round(connection, END - HOUR_MS):
@@ -212,7 +201,7 @@ def test_a_day_waits_for_its_samples() -> None:
 
 def test_what_is_known_of_deleted_chunks_stays() -> None:
     """A late record of a day whose samples are deleted is added to what the day came to."""
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         rows = polls(49)
         write(connection, rows)
         seal(connection)
@@ -230,7 +219,7 @@ def test_what_is_known_of_deleted_chunks_stays() -> None:
 
 def test_deleted_records_leave_nothing() -> None:
     """What records of a day came to goes with them."""
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         late: Rows = {(BEGIN + hour * HOUR_MS, 1, SMF): (HOUR_MS, 1, (7, 3_000)) for hour in (5, 6)}
         rows = polls(49)
         write(connection, rows | late)
@@ -251,7 +240,7 @@ def test_deleted_records_leave_nothing() -> None:
 
 def test_temporary_dynamic_queues_leave_no_hours() -> None:
     """A queue that an application makes anew each time is forgotten with its samples; another one is not."""
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         rows = polls(49)
         others = {(ts, 2, source): row for (ts, _, source), row in rows.items()}
         write(connection, rows | others)
@@ -268,7 +257,7 @@ def test_temporary_dynamic_queues_leave_no_hours() -> None:
 
 def test_a_damaged_row_is_a_gap() -> None:
     """Neither another day nor another object is lost with it."""
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         rows = polls(49) | {(ts, 2, source): row for (ts, _, source), row in polls(49).items()}
         write(connection, rows)
         seal(connection)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.store.file.migration import make_tables
+from mqsamples.sealed import bare_store
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
 from mqvitals_agent.store.rows.sealed.written_hours import HourColumns
@@ -39,17 +39,6 @@ ROWS = st.dictionaries(
     st.tuples(st.one_of(st.none(), st.integers(1, 10**6)), st.integers(0, 1), st.tuples(VALUES, VALUES, VALUES)),
     max_size=40,
 )
-
-
-def store() -> sqlite3.Connection:
-    connection = make_tables(sqlite3.connect(":memory:", isolation_level=None))
-    for statement in TABLES["queue"].statements({}):
-        connection.execute(statement)
-    connection.executemany(
-        "INSERT INTO object(id, owner, kind, name, first_ts) VALUES(?, ?, 'queue', ?, 0)",
-        [(number, owner, f"Q{number}") for number, owner in OWNERS.items()],
-    )
-    return connection
 
 
 def write(connection: sqlite3.Connection, rows: Rows) -> None:
@@ -98,7 +87,7 @@ def seal(connection: sqlite3.Connection, touched: set[tuple[str, int]], now: int
 def test_at_every_moment_all_is_there(rows: Rows, late: Rows, stops: list[int]) -> None:
     """Sealing stops anywhere and begins anew, as after a crash; rows of past hours come in between and after."""
     now = (HOUR + 3) * HOUR_MS + SEAL_AFTER_MS + HOUR_MS
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         write(connection, rows)
         expected = dict(rows)
         assert held(connection) == expected
@@ -119,7 +108,7 @@ def test_at_every_moment_all_is_there(rows: Rows, late: Rows, stops: list[int]) 
 
 def test_young_hours_stay_rows() -> None:
     """What ended less than two hours ago is not touched."""
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         rows: Rows = {((HOUR + n) * HOUR_MS + 5, 1, POLL): (1_000, 1, (n, None, None)) for n in range(4)}
         write(connection, rows)
         for _ in seal(connection, set(), (HOUR + 4) * HOUR_MS):
@@ -132,7 +121,7 @@ def test_young_hours_stay_rows() -> None:
 @pytest.mark.parametrize("polls", [360])
 def test_an_hour_of_polls_is_one_chunk_an_object(polls: int) -> None:
     """The chunks of an hour stand together in order of objects, and one axis an owner holds all times."""
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         rows: Rows = {
             (HOUR * HOUR_MS + 10_000 * n + (7 if number == 5 else 0), number, POLL): (10_000, 1, (n % 7, 2, 10 * n))
             for n in range(polls)
@@ -161,7 +150,7 @@ def test_columns_that_are_not_read_have_no_values(rows: Rows, wide: list[bool], 
         of_row = METRICS if width[ts] else METRICS[:1]
         written[ts, number, source] = interval, polled, (values[0], *(values[1:] if width[ts] else (None, None)))
         hours.setdefault(ts // HOUR_MS, HourColumns()).add(ts, of_row)
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         write(connection, written)
         sealer = Sealer(TABLES, set(), lambda: 0.0, columns=lambda _, hour: hours[hour] if known else None)
         for _ in sealer.round(connection, (HOUR + 4) * HOUR_MS + SEAL_AFTER_MS):
@@ -194,7 +183,7 @@ def test_the_usual_columns_are_those_of_most_times() -> None:
 
 def test_rows_of_objects_that_are_forgotten_stop_nothing() -> None:
     """They go with the hour; late rows of an earlier hour than that which is deleted stay until they are sealed."""
-    with closing(store()) as connection:
+    with closing(bare_store(OWNERS)) as connection:
         rows: Rows = {
             ((HOUR + 1) * HOUR_MS + n, number, POLL): (1, 1, (n, 2, 3)) for n in range(9) for number in (1, 5)
         }
