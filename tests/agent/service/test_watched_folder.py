@@ -276,7 +276,7 @@ async def test_a_folder_that_does_not_answer_holds_nothing_up(house: Any, smf: A
                 release.wait(60)
                 return function()
 
-            return await super().run(slow, 0.01)
+            return await super().run(slow, 60 if release.is_set() else 0.01)
 
     async def until(true: Callable[[], bool]) -> None:
         async with asyncio.timeout(60):

@@ -87,6 +87,17 @@ def write(store: Store, make: Any, cycle: int, kinds: Sequence[str], ts: int | N
         store.write(replace(make.snapshot(cycle, *polled, owner=owner), ts=ts), make.verdict())
 
 
+def filled(
+    cycles: list[list[str]], make: Any, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[list[str]]]:
+    """A store that holds these cycles, and they."""
+    path = tmp_path_factory.mktemp("kept") / "store.db"
+    with Store.open(path, kinds=make.kinds) as store:
+        for number, kinds in enumerate(cycles, start=1):
+            write(store, make, number, kinds)
+    return path, cycles
+
+
 def told_at(
     reader: StoreReader, at: int, metrics: Sequence[str] | None
 ) -> dict[tuple[ObjectName, str], Mapping[str, CurrentValue]]:
@@ -112,11 +123,7 @@ def test_the_way_to_a_moment_makes_no_difference(
 ) -> None:
     """Back, on and by leaps: objects that came and went, slower probes, silence and records are as a fresh reader has them."""
     draw = random.Random(seed)
-    path = tmp_path_factory.mktemp("kept") / "store.db"
-    cycles = cycles_of(draw, 6, 14)
-    with Store.open(path, kinds=make.kinds) as store:
-        for number, kinds in enumerate(cycles, start=1):
-            write(store, make, number, kinds)
+    path, cycles = filled(cycles_of(draw, 6, 14), make, tmp_path_factory)
     with StoreReader.open(path, kinds=make.kinds) as reader:
         for _ in range(12):
             at = draw.randint(make.ts(0), make.ts(len(cycles)) + 50_000)
@@ -163,11 +170,7 @@ def test_objects_that_named_another_are_those_of_all_objects(
 ) -> None:
     """Those of which the value is that, and where asked for those that leave it open and one of the others, with their values."""
     draw = random.Random(seed)
-    path = tmp_path_factory.mktemp("kept") / "store.db"
-    cycles = cycles_of(draw, 3, 14)
-    with Store.open(path, kinds=make.kinds) as store:
-        for number, kinds in enumerate(cycles, start=1):
-            write(store, make, number, kinds)
+    path, cycles = filled(cycles_of(draw, 3, 14), make, tmp_path_factory)
     metric, value = naming
     with StoreReader.open(path, kinds=make.kinds) as reader, these(MANY):
         for _ in range(8):
@@ -192,11 +195,7 @@ def test_polls_of_all_objects_are_those_of_each(
 ) -> None:
     """The same times, intervals and values, and the same poll before; none where they are too many."""
     draw = random.Random(seed)
-    path = tmp_path_factory.mktemp("kept") / "store.db"
-    cycles = cycles_of(draw, 4, 14)
-    with Store.open(path, kinds=make.kinds) as store:
-        for number, kinds in enumerate(cycles, start=1):
-            write(store, make, number, kinds)
+    path, cycles = filled(cycles_of(draw, 4, 14), make, tmp_path_factory)
     with StoreReader.open(path, kinds=make.kinds) as reader:
         first = make.ts(draw.randint(2, len(cycles)))
         then = reader.as_of(draw.randint(first, make.ts(len(cycles)))) if back else reader
@@ -231,11 +230,7 @@ def test_the_past_of_an_object_is_read_on(
 ) -> None:
     """Series and columns of any spans, one after another, are as a fresh reader has them; also where little is kept."""
     draw = random.Random(seed)
-    path = tmp_path_factory.mktemp("kept") / "store.db"
-    cycles = cycles_of(draw, 6, 14)
-    with Store.open(path, kinds=make.kinds) as store:
-        for number, kinds in enumerate(cycles, start=1):
-            write(store, make, number, kinds)
+    path, cycles = filled(cycles_of(draw, 6, 14), make, tmp_path_factory)
     names = [make.queue(f"Q{at}", OWNERS[0]) for at in range(2)]
     last = make.ts(len(cycles)) + 20_000
     with pytest.MonkeyPatch.context() as patch, StoreReader.open(path, kinds=make.kinds) as reader:
@@ -263,11 +258,7 @@ def test_the_past_of_many_objects_is_read_on(
     where the polls are too many.
     """
     draw = random.Random(seed)
-    path = tmp_path_factory.mktemp("kept") / "store.db"
-    cycles = cycles_of(draw, 6, 14)
-    with Store.open(path, kinds=make.kinds) as store:
-        for number, kinds in enumerate(cycles, start=1):
-            write(store, make, number, kinds)
+    path, cycles = filled(cycles_of(draw, 6, 14), make, tmp_path_factory)
     metrics, at = ("depth", "usage"), make.ts(len(cycles))
     with pytest.MonkeyPatch.context() as patch, StoreReader.open(path, kinds=make.kinds) as reader:
         patch.setattr(kept_past, "_MOST_KEPT", kept_values)

@@ -89,6 +89,26 @@ def steps(life: Any, step: TimeStep, count: int) -> list[int]:
     return found
 
 
+async def ask_where(app: Any, pilot: Pilot[None], until: Until) -> None:
+    """Open the form that asks for a moment."""
+    await pilot.press("g")
+    await until(pilot, lambda: isinstance(app.screen, MomentForm))
+
+
+async def first_line_where(
+    app: Any, tab: str, shown: Any, pilot: Pilot[None], true: Callable[[Any], bool]
+) -> CursorView:
+    """Put the cursor on the first line of a tab of which ``true(screen)`` holds."""
+    app.go_to(tab)
+    await shown(pilot)
+    view = app.screen.query_one("#lines", CursorView)
+    assert isinstance(view, CursorView)
+    view.action_home()
+    while not true(app.screen):
+        view.action_down()
+    return view
+
+
 @pytest.mark.parametrize(
     ("back", "on", "step"),
     [
@@ -142,8 +162,7 @@ async def test_go_to_a_time(lives: Lives, until: Until, shown: Any, text: str) -
     app = life.app()
     async with app.run_test(size=SIZE) as pilot:
         await shown(pilot)
-        await pilot.press("g")
-        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        await ask_where(app, pilot, until)
         app.screen.query_one("#time").value = text
         await pilot.press("enter")
         await until(pilot, here(app, end_of_cycle(life, wanted)))
@@ -157,8 +176,7 @@ async def test_no_time(lives: Lives, until: Until, shown: Any, text: str) -> Non
     app = lives("incident").app()
     async with app.run_test(size=SIZE) as pilot:
         await shown(pilot)
-        await pilot.press("g")
-        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        await ask_where(app, pilot, until)
         app.screen.query_one("#time").value = text
         await pilot.press("enter")
         await until(pilot, lambda: "yesterday 03:12" in app.screen.problem)
@@ -172,17 +190,11 @@ async def test_go_to_an_alert(lives: Lives, until: Until, shown: Any) -> None:
     life = lives("incident")
     app = life.app()
     async with app.run_test(size=SIZE) as pilot:
-        app.go_to("alerts")
-        await shown(pilot)
-        view = app.screen.query_one("#lines", CursorView)
-        view.action_home()
-        while app.screen.chosen_moment is None:
-            view.action_down()
+        await first_line_where(app, "alerts", shown, pilot, lambda screen: screen.chosen_moment is not None)
         number, started = app.screen.chosen_line.alert, app.screen.chosen_moment
         with StoreReader.open(life.store) as reader:
             end = reader.end_of_cycle(started)
-        await pilot.press("g")
-        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        await ask_where(app, pilot, until)
         assert clock(started) in app.screen.values["time"]
         app.screen.query_one("#time").value = f"#{number}"
         await pilot.press("enter")
@@ -191,8 +203,7 @@ async def test_go_to_an_alert(lives: Lives, until: Until, shown: Any) -> None:
         await pilot.press("left_square_bracket")
         await until(pilot, lambda: at(app) not in (None, end) and app.screen.frame is not None)
         assert app.screen.frame.alert_numbered(number) is None
-        await pilot.press("g")
-        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        await ask_where(app, pilot, until)
         app.screen.query_one("#time").value = "99999"
         await pilot.press("enter")
         await until(pilot, lambda: any("no alert 99999" in each.message for each in app._notifications))
@@ -317,17 +328,13 @@ async def test_go_to_an_entry_of_the_journal(lives: Lives, until: Until, shown: 
     life = lives("incident")
     app = life.app()
     async with app.run_test(size=SIZE) as pilot:
-        app.go_to("journal")
-        await shown(pilot)
-        view = app.screen.query_one("#lines", CursorView)
-        view.action_home()
-        while app.screen.chosen_line is None or not app.screen.chosen_line.at:
-            view.action_down()
+        view = await first_line_where(
+            app, "journal", shown, pilot, lambda screen: screen.chosen_line is not None and bool(screen.chosen_line.at)
+        )
         for _ in range(3):
             view.action_down()
         wanted = app.screen.chosen_line.at
-        await pilot.press("g")
-        await until(pilot, lambda: isinstance(app.screen, MomentForm))
+        await ask_where(app, pilot, until)
         assert clock(wanted) in app.screen.values["time"]
         await pilot.press("enter")
         await until(
