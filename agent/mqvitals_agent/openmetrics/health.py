@@ -51,6 +51,8 @@ class AgentHealth(Collector):
         self.scrape_cpu_s = 0.0
         self.outcome = Outcome()
         self.limit = 0
+        self.active: bool | None = None
+        """Of two agents for a group, whether this one polls; None: there is but one."""
 
     def note_cycle(self, figures: CycleFigures, left_out: int) -> None:
         """A cycle is stored; ``left_out`` counts those of the grid that did not begin, since the agent began."""
@@ -66,6 +68,10 @@ class AgentHealth(Collector):
         info = GaugeMetricFamily(f"{_PREFIX}version", "the version of the agent, as a label", labels=["version"])
         info.add_metric([__version__], 1)
         yield info
+        # One that is alone is active too.
+        yield _gauge(
+            "active", "1 of the agent that polls; 0 of one that waits for it (standby)", self.active is not False
+        )
         yield _counter("cycles", "cycles that were stored since the agent began", self._cycles)
         yield _counter(
             "cycles_left_out", "cycles that did not begin, as one before took too long", self._left_out_cycles

@@ -15,6 +15,7 @@ from aiohttp import hdrs, web
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.log import as_event
 from mqvitals_agent.openmetrics.exposition import Format
+from mqvitals_agent.standby.wire import LONGEST_WAIT_S, STANDBY_PATH
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.decoding.secret import SecretError
 from mqvitals_config.sections.serve import ListenAddress, ServeSettings
@@ -48,12 +49,15 @@ class Served:
     """What there is to serve. ``metrics`` and ``status`` are called in a thread of the server's, one at a time.
 
     ``unready`` says why the agent is not ready; empty: it is. ``refused`` is called for each request that was refused.
+    ``standby`` answers another agent that follows this one: (who asks, the token of the last answer, how long it waits for
+    news, seconds) -> an object of JSON; None: there is but one agent.
     """
 
     metrics: Callable[[Format, bool], bytes]
     status: Callable[[], bytes]
     unready: Callable[[], str]
     refused: Callable[[], None] = lambda: None
+    standby: Callable[[str, str, float], Awaitable[bytes]] | None = None
 
 
 class AgentServer:
@@ -122,6 +126,8 @@ class AgentServer:
         app.on_response_prepare.append(_name_server)
         app.router.add_get(_METRICS, self._metrics)
         app.router.add_get(_STATUS, self._status)
+        if self._served.standby is not None:
+            app.router.add_get(STANDBY_PATH, self._standby)
         app.router.add_get("/-/healthy", self._healthy)
         app.router.add_get("/-/ready", self._ready)
         runner = web.AppRunner(
@@ -254,6 +260,16 @@ class AgentServer:
 
     async def _status(self, request: web.Request) -> web.StreamResponse:
         body = await self._made("status", self._served.status)
+        return await self._send(request, body, "application/json; charset=utf-8")
+
+    async def _standby(self, request: web.Request) -> web.StreamResponse:
+        assert self._served.standby is not None
+        query = request.query
+        try:
+            wait_s = min(max(float(query.get("wait", "0")), 0), LONGEST_WAIT_S)
+        except ValueError:
+            return _plain(web.HTTPBadRequest.status_code, "wait is a number of seconds")
+        body = await self._served.standby(query.get("follower", "")[:64], query.get("after", "")[:64], wait_s)
         return await self._send(request, body, "application/json; charset=utf-8")
 
     async def _healthy(self, _: web.Request) -> web.Response:

@@ -143,10 +143,12 @@ class AgentRun:
         *,
         feed: AlertFeed | None = None,
         standing: AgentStanding | None = None,
+        answer: Callable[[str, str, float], Awaitable[bytes]] | None = None,
     ) -> None:
         """``handler`` writes the log; a reload changes its form and level.
 
-        Of two agents ``feed`` is what this one, which is active, offers to the other; ``standing`` is kept in the store.
+        Of two agents ``feed`` is what this one, which is active, offers to the other, ``answer`` serves it; ``standing`` is
+        kept in the store.
         """
         self._feed = feed
         self._standing = standing
@@ -174,7 +176,14 @@ class AgentRun:
         self._reload_lock = asyncio.Lock()
         self._refused = ""
         self._files = FileWatch(self._group.machine, self._reload)
-        self._serving = Serving(options.store, self._group, self._late, self._longest_cycle_ms)
+        self._serving = Serving(
+            options.store,
+            self._group,
+            self._late,
+            self._longest_cycle_ms,
+            answer=answer,
+            active=None if standing is None else True,
+        )
         self._maintenance = MaintenanceWatch(self._config.calendar, self._group.clock)
         self._outbox = Outbox(
             lambda: self._service.resilient_store,
@@ -208,7 +217,7 @@ class AgentRun:
             self._start(self._end_after(self._options.for_ms))
         if self._options.reread is not None and (files := self._config.files):
             self._start(self._watch_files(files))
-        self._serving.use(self._config, self._service, self._start)
+        self._serving.use(self._config, self._service.live, self._start)
         self._start(log_first_day(self._options.store, lambda: self._config.rule_config, group.clock))
         self._start(self._maintenance.run())
         if group.smf is not None:
@@ -486,7 +495,7 @@ class AgentRun:
         self._maintenance.configure(config.calendar)
         self._group = replace(self._group, targets=targets)
         self._handler.configure(form=config.settings.log.format, level=config.settings.log.level)
-        self._serving.use(config, self._service, self._start)
+        self._serving.use(config, self._service.live, self._start)
         if self._notifier is not None:
             self._notifier.close()
             self._begin_delivery()

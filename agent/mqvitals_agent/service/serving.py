@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.clock import VirtualClock
+from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.service.agent_config import AgentConfig
 from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.monitored_group import MonitoredGroup
-from mqvitals_agent.service.service import Service
 from mqvitals_agent.view.alerts.handling import AlertSite
 
 if TYPE_CHECKING:
@@ -19,14 +19,27 @@ if TYPE_CHECKING:
     from mqvitals_agent.server.server import AgentServer
 
 _NO_CYCLE = "no cycle has been stored yet"
+_STANDBY = "standby: another agent polls"
 
 
 class Serving:
-    """What a run of the agent serves. ``late`` says why cycles do not go on, ``longest_cycle_ms`` how long one may take."""
+    """What a run of the agent serves. ``late`` says why cycles do not go on, ``longest_cycle_ms`` how long one may take.
+
+    Of two agents ``answer`` is what the other is told, as ``Served.standby``, and ``active`` whether this one polls.
+    """
 
     def __init__(
-        self, store: Path, group: MonitoredGroup, late: Callable[[], str], longest_cycle_ms: Callable[[], int]
+        self,
+        store: Path,
+        group: MonitoredGroup,
+        late: Callable[[], str],
+        longest_cycle_ms: Callable[[], int],
+        *,
+        answer: Callable[[str, str, float], Awaitable[bytes]] | None = None,
+        active: bool | None = None,
     ) -> None:
+        self._answer = answer
+        self._active = active
         self._store = store
         self._group = group
         self._late = late
@@ -37,10 +50,8 @@ class Serving:
         self._pages: MetricsPages | None = None
         self._server: AgentServer | None = None
 
-    def use(
-        self, config: AgentConfig, service: Service, start: Callable[[Coroutine[None, None, None]], object]
-    ) -> None:
-        """Serve by this configuration from now on; ``start`` begins a task of the run.
+    def use(self, config: AgentConfig, live: LiveState, start: Callable[[Coroutine[None, None, None]], object]) -> None:
+        """Serve ``live`` by this configuration from now on; ``start`` begins a task of the run.
 
         Without waiting, time is too fast for anybody to ask: such a run serves nothing.
         """
@@ -49,7 +60,7 @@ class Serving:
         unpaced = isinstance(clock, VirtualClock) and clock.pace is None
         if self._server is None or self._pages is None:
             if not settings.listen.off and not unpaced:
-                start(self._begin(config, service))
+                start(self._begin(config, live))
             return
         from mqvitals_agent.openmetrics.exposition import Extent
 
@@ -66,7 +77,7 @@ class Serving:
             figures = CycleFigures(took_s, stored.exchanges, stored.readings, len(stored.errors), stored.firing)
             self._health.note_cycle(figures, left_out)
 
-    def _begin(self, config: AgentConfig, service: Service) -> Coroutine[None, None, None]:
+    def _begin(self, config: AgentConfig, live: LiveState) -> Coroutine[None, None, None]:
         from mqvitals_agent.openmetrics.exposition import Extent
         from mqvitals_agent.openmetrics.health import AgentHealth
         from mqvitals_agent.server.pages import MetricsPages, StatusSource
@@ -76,8 +87,9 @@ class Serving:
         self._health = health = AgentHealth(
             lambda: self._configured.settings.polling.interval / 1000, group.clock.steady_s
         )
+        health.active = self._active
         self._pages = pages = MetricsPages(
-            service.live,
+            live,
             health,
             Extent(settings.limit, settings.definitions),
             lambda: self._longest_cycle_ms() / 1000,
@@ -95,7 +107,13 @@ class Serving:
 
         self._server = AgentServer(
             settings,
-            Served(lambda form, gzipped: pages.body(form, gzipped=gzipped), status.body, self._unready, refused),
+            Served(
+                lambda form, gzipped: pages.body(form, gzipped=gzipped),
+                status.body,
+                self._unready,
+                refused,
+                self._answer,
+            ),
         )
         return self._server.run()
 
@@ -108,4 +126,6 @@ class Serving:
         return {str(rule.id): rule.family.rank for rule in self._configured.rule_config.rules.rules if rule.family}
 
     def _unready(self) -> str:
+        if self._active is False:
+            return _STANDBY
         return self._late() if self._cycles else _NO_CYCLE

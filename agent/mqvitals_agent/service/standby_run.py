@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 from collections.abc import Coroutine, Sequence
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mqvitals_agent.clock import SystemClock, with_timeout
 from mqvitals_agent.errors import ExitCode
+from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.log import LineHandler, as_change, as_event, forget
 from mqvitals_agent.service.monitored_group import PollTargets
 from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.reload import FileWatch, Refused, Rereading
 from mqvitals_agent.service.run import AgentRun
 from mqvitals_agent.service.run_log import INTERRUPTED
+from mqvitals_agent.service.serving import Serving
 from mqvitals_agent.standby.candidate import Candidate, GuardedConnector
 from mqvitals_agent.standby.election import Role, pause_ms
 from mqvitals_agent.standby.feed import AlertFeed
@@ -109,6 +112,7 @@ class StandbyRun:
             self._handler,
             feed=feed,
             standing=self.standing,
+            answer=self.answer,
         )
         candidate = self.candidate
         candidate.changed = lambda: run.give_way(f"it gives way: {candidate.standing.reason.value}")
@@ -131,11 +135,12 @@ class StandbyRun:
         )
         return None
 
-    async def answer(self, follower: str, after: str, wait_s: float) -> dict[str, Any]:
+    async def answer(self, follower: str, after: str, wait_s: float) -> bytes:
         """What another agent is told that asks; as ``AlertFeed.answer``, and who says it. Raises StoreError."""
         feed = self.feed
         changes = {} if feed is None else await feed.answer(follower, after, wait_s)
-        return {"role": self.standing.role, "name": self.name, "since": self.standing.since, **changes}
+        found = {"role": self.standing.role, "name": self.name, "since": self.standing.since, **changes}
+        return json.dumps(found).encode()
 
     def _stand(self, role: Role) -> None:
         reason = self.candidate.standing.reason.value
@@ -186,6 +191,9 @@ class Waiting:
         self._lock = asyncio.Lock()
         self._follower: Follower | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._serving = Serving(
+            options.store, self._group, lambda: "", self._longest_ms, answer=run.answer, active=False
+        )
 
     async def run(self) -> int | None:
         """Wait until this agent is active (None), or until its end is asked for: the exit code. Raises StoreError."""
@@ -202,6 +210,7 @@ class Waiting:
                 self._start(self._watch_files())
                 if self._until is not None:
                     self._start(self._end_at(self._until))
+                self._serving.use(self.options.config, LiveState(self._clock.steady_s), self._start)
                 self._follow()
                 await self._try_until_active()
         finally:
@@ -325,6 +334,7 @@ class Waiting:
             config, targets = read
             self._group = replace(self._group, targets=targets)
             self.options = replace(self.options, config=config, group=self._group)
+            self._serving.use(config, LiveState(self._clock.steady_s), self._start)
             self._run.candidate.use(targets.connectors, config.settings.polling.interval)
             _LOG.info("settings have been read again", extra=as_event("agent.reloaded"))
 

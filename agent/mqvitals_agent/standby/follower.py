@@ -15,7 +15,8 @@ from typing import Any, Final
 import aiohttp
 
 from mqvitals_agent import __version__
-from mqvitals_agent.log import as_change, as_recovery
+from mqvitals_agent.log import as_change, as_event, forget
+from mqvitals_agent.standby.wire import STANDBY_PATH
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.alerts.alert_feed import FeedChange, FeedError, changes_from
 from mqvitals_agent.text.terminal import safe
@@ -25,8 +26,6 @@ from mqvitals_config.sections.standby import StandbySettings
 
 _LOG = logging.getLogger(__name__)
 
-PATH: Final = "/api/v1/standby"
-"""Where an agent offers its alerts to the one that follows it."""
 WAIT_S: Final = 10.0
 """How long the other agent may wait for news until it answers that there is none."""
 _GRACE_S: Final = 5.0
@@ -62,7 +61,7 @@ class Follower:
         settings: StandbySettings,
         take_over: TakeOver,
         *,
-        retry_s: float = 2.0,
+        retry_s: float = 1.0,
         wait_s: float = WAIT_S,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -94,7 +93,7 @@ class Follower:
         async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
             while True:
                 try:
-                    await self._ask(session, address.reveal().rstrip("/") + PATH)
+                    await self._ask(session, address.reveal().rstrip("/") + STANDBY_PATH)
                 except (FollowError, FeedError, StoreError) as error:
                     self._token = ""
                     self.follows = False
@@ -125,7 +124,11 @@ class Follower:
         self._token = token
         if not self.follows:
             self.follows = True
-            _LOG.info("its alerts are followed", extra=as_recovery(_KEY, "standby.following"))
+            forget(_LOG, _KEY)
+            _LOG.info(
+                f"the alerts of the other agent are followed{f', {self.peer.name}' if self.peer.name else ''}",
+                extra=as_event("standby.following", peer=self.peer.name),
+            )
 
     async def _get(
         self, session: aiohttp.ClientSession, url: str, headers: dict[str, str], tls: ssl.SSLContext | None

@@ -13,7 +13,8 @@ import pytest
 from aiohttp import web
 
 from mqvitals_agent.standby.feed import AlertFeed
-from mqvitals_agent.standby.follower import PATH, Follower
+from mqvitals_agent.standby.follower import Follower
+from mqvitals_agent.standby.wire import STANDBY_PATH
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.alerts.alert_feed import FeedChange
 from mqvitals_agent.store.writer import Store
@@ -82,7 +83,7 @@ class Pair:
 async def following(pair: Pair, **settings: Any) -> AsyncIterator[Follower]:
     """A follower of the pair's active agent, at work."""
     app = web.Application()
-    app.router.add_get(PATH, pair.handle)
+    app.router.add_get(STANDBY_PATH, pair.handle)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
