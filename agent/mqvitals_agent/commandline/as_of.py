@@ -10,7 +10,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.commandline.arguments import open_store
-from mqvitals_agent.commandline.time_arguments import moment_argument, now_ms, reading_zone
+from mqvitals_agent.commandline.time_arguments import moment_argument, now_of, reading_zone
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.figure import moment, zone_name
 from mqvitals_config.decoding.scalars import parse_duration
@@ -68,8 +68,5 @@ def open_store_as_of(arguments: argparse.Namespace) -> Iterator[StoreReader]:
         if arguments.at is None:
             yield reader
             return
-        now = now_ms()
-        if reader.meta().past:
-            now = reader.last_ts() or now
-        at = past_moment("--at", arguments.at, lambda: reading_zone(arguments), now)
+        at = past_moment("--at", arguments.at, lambda: reading_zone(arguments), now_of(reader))
         yield reader.as_of(kept_moment(reader, "--at", at))

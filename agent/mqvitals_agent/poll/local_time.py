@@ -12,18 +12,20 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache
 
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
+
 QUARTER_MS = 900_000
 """ms. Zones differ from UTC by whole quarters of an hour."""
 _RECENT = 120_000  # ms: the newest time must be this near below the derived zone's clock, else it proves nothing
 _SKEW = 5_000  # ms: clocks differ a little, and a time may be rounded up
 _AGREEING = 3
-_EARLIEST, _LATEST = -12 * 3_600_000, 14 * 3_600_000
+_EARLIEST, _LATEST = -12 * HOUR_MS, 14 * HOUR_MS
 
 
 @lru_cache(maxsize=4096)
 def _day(text: str) -> int | None:
     try:
-        return (date.fromisoformat(text) - date(1970, 1, 1)).days * 86_400_000
+        return (date.fromisoformat(text) - date(1970, 1, 1)).days * DAY_MS
     except ValueError:
         return None
 

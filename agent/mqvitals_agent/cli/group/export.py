@@ -76,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.text.figure import counted, zone_name
     from mqvitals_agent.view.trend.export_rows import columns_of, export_rows
     from mqvitals_agent.view.trend.report import from_to
+    from mqvitals_rules.timestamps import HOUR_MS
 
     target = None if arguments.out in {None, "-"} else Path(arguments.out)
     if arguments.datasette_metadata:
@@ -91,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
             Progress(quiet=arguments.quiet) as progress,
             table_writer(columns_of(wanted), form, target, replace=arguments.force) as writer,
         ):
-            progress.begin("exporting", round((wanted.span.until - wanted.span.since) / 3_600_000, 1), " h")
+            progress.begin("exporting", round((wanted.span.until - wanted.span.since) / HOUR_MS, 1), " h")
             count = writer.write(export_rows(reader, wanted, lambda hours: progress.at(round(hours, 1))))
     if not count:
         say(f"no samples of these objects from {from_to(wanted.span)} {zone_name(wanted.span.until)}")

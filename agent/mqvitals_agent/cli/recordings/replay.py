@@ -198,8 +198,9 @@ def _warnings(summary: ReplaySummary) -> Iterator[str]:
 
 def _span(ms: int) -> str:
     from mqvitals_agent.text.figure import counted
+    from mqvitals_rules.timestamps import HOUR_MS
 
-    hours = ms // 3_600_000
+    hours = ms // HOUR_MS
     return counted(hours // 24, "day") if hours >= 48 else counted(hours, "hour")
 
 

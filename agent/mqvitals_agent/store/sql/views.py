@@ -10,10 +10,11 @@ from typing import Final
 from mqvitals_agent.store.rows.tables import POLL, tables_of
 from mqvitals_agent.store.sql.functions import CELL, HOURS, INTERVAL, POLLED, TIMES
 from mqvitals_rules.snapshot import Source
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
-_NUMBER: Final = "(((s.ts / 3600000) << 26) | (s.object_id << 2) | (s.source & 3))"
+_NUMBER: Final = f"(((s.ts / {HOUR_MS}) << 26) | (s.object_id << 2) | (s.source & 3))"
 """The number of the chunk that a row would be in: see ``ChunkKey``."""
 
 _ALERTS: Final = """CREATE TEMP VIEW alerts AS SELECT id, rule, owner, kind, name, instance, severity, worst AS worst_severity,
@@ -82,7 +83,7 @@ def _history(kind: Kind, there: Collection[str]) -> str:
 
     rows = chosen(
         "t.ts",
-        "t.ts / 3600000",
+        f"t.ts / {HOUR_MS}",
         "s.source",
         "s.interval_ms",
         "+s.polled",
@@ -131,7 +132,7 @@ def _hours(kind: Kind) -> str:
     told = f"CASE m.metric{last} ELSE {figure(7)} END" if last else figure(7)
     return f"""CREATE TEMP VIEW hours_{kind.name} AS
         WITH RECURSIVE days(day, ends) AS (
-            SELECT min(first_ts) / 86400000, max(last_ts) / 86400000 FROM main.owner
+            SELECT min(first_ts) / {DAY_MS}, max(last_ts) / {DAY_MS} FROM main.owner
             UNION ALL SELECT day + 1, ends FROM days WHERE day < ends)
         SELECT strftime('%Y-%m-%dT%H:%M:%SZ', {figure(0)}, 'unixepoch') AS hour,
             date(d.day * 86400, 'unixepoch') AS day, o.owner AS owner, o.name AS name, m.metric AS metric, m.unit AS unit,

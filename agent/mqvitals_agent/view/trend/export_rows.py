@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from mqvitals_agent.commandline.table_files import CellType, FileCell, FileColumn
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.figures.buckets import Parts
-from mqvitals_agent.view.figures.trend import Trend, trend_of, unit_of
+from mqvitals_agent.view.figures.trend import Aggregate, Trend, trend_of, unit_of
 from mqvitals_agent.view.trend.hours import seam_of, with_hours
 from mqvitals_agent.view.trend.report import shown_value
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.timestamps import DAY_MS
+from mqvitals_rules.timestamps import DAY_MS, HOUR_MS
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def _column(metric: Metric, wanted: Slice) -> FileColumn:
         return FileColumn(metric.name, CellType.WHOLE if wanted.codes else CellType.TEXT, "", metric.meaning)
     unit = unit_of(metric)
     if wanted.parts is not None and metric.type is MetricType.COUNTER:
-        aggregate = wanted.parts.aggregate
-        summed = aggregate is not None and aggregate.value == "sum"
-        unit = metric.unit if summed else f"{metric.unit} per second"
+        unit = metric.unit if wanted.parts.aggregate is Aggregate.SUM else f"{metric.unit} per second"
     return FileColumn(metric.name, CellType.NUMBER, unit, metric.meaning)
 
 
@@ -81,7 +79,7 @@ def export_rows(reader: StoreReader, wanted: Slice, progress: ShowProgress) -> I
     done = 0.0
     seams = _seams(reader, wanted)
     for window in _windows(wanted, frozenset(seams.values())):
-        hours = (window.span.until + 1 - window.span.since) / 3_600_000
+        hours = (window.span.until + 1 - window.span.since) / HOUR_MS
         for place, (name, rows) in enumerate(_rows_of(reader, wanted, window, seams), 1):
             for row in rows:
                 cells = (None if value is None else word(value) for word, value in zip(named, row.values, strict=True))
