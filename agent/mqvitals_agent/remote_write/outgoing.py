@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from mqvitals_agent.remote_write.protocol import Series, encode_stale, frame_of, pack, series_of, varint
-from mqvitals_agent.remote_write.series import ObjectLabels, SentFamily, SentMetric, Tail, of_kinds
+from mqvitals_agent.remote_write.encoder import Encoder, ends_of
+from mqvitals_agent.remote_write.protocol import Series
+from mqvitals_agent.remote_write.series import ObjectLabels, Tail, of_kinds
 from mqvitals_agent.remote_write.totals import RunningTotals, added
 from mqvitals_agent.store.reading.stored_order import Pending, StoredOrderReader
 from mqvitals_agent.store.rows.remote_write import RemotePlace, StoredSamples, Totals
@@ -49,7 +50,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The series of one request."""
+    """The series of one request, those of an object together."""
 
     series: tuple[Series, ...]
 
@@ -87,6 +88,7 @@ class Outgoing:
         self._file: tuple[int, int] | None = None
         self._place: int | None = None
         self._totals = RunningTotals()
+        self._objects: Mapping[int, ObjectName] = {}
         self._before: Totals = {}
         self._again = True
         self._batches: Iterator[Batch] | None = None
@@ -217,20 +219,22 @@ class Outgoing:
     def _series(self, found: Round) -> Iterator[Series]:
         reader = self._open()
         objects = reader.objects()
-        self._totals.forget_others(objects)
+        if objects is not self._objects:
+            self._totals.forget_others(objects)
+            self._objects = objects
         for number, tail in self._labels.refresh(reader, objects, found.last).items():
             # An object with other labels is another series: the one before ends.
             yield from self._ends(number, objects[number].kind, tail, found.first)
         for kind, span, recorded, page in self._pages(reader, found.commits, objects):
-            sent = self._sent[kind]
-            encoder = _Encoder(sent, span.times, self._active)
-            totals = [self._totals.of(kind, metric.name) if metric.total else None for metric in sent]
+            encoder = Encoder(self._sent[kind], self._totals, span.times, self._active)
             for number, samples in page.items():
                 if recorded is not None:
                     tail = self._labels.recorded(number, objects[number], recorded)
-                    yield from encoder.recorded(samples, tail)
+                    series = encoder.recorded(samples, tail)
                 else:
-                    yield from encoder.polled(number, samples, self._labels.tail(number), totals)
+                    series = encoder.polled(number, samples, self._labels.tail(number))
+                if series is not None:
+                    yield series
         spans = {owner: (span.first, span.last) for owner, span in _spans(found.commits).items()}
         for gone in reader.gone(spans):
             if gone.number in objects:
@@ -238,12 +242,9 @@ class Outgoing:
 
     def _ends(self, number: int, kind: str, tail: Tail, ts: int) -> Iterator[Series]:
         """The markers that the series of an object end."""
-        active = self._active.pop(number, 0)
-        for place, metric in enumerate(self._sent.get(kind, ())):
-            if active >> place & 1:
-                for each in metric.polled:
-                    labels = tail.before + each.head + tail.behind
-                    yield Series(series_of(labels, encode_stale(ts)), 1, ts, ts)
+        found = ends_of(self._sent.get(kind, ()), self._active.pop(number, 0), tail, ts)
+        if found:
+            yield Series(b"".join(found), len(found), ts, ts)
 
     def _pages(
         self,
@@ -325,112 +326,3 @@ def _of_times(samples: HourSamples, cells: Cells, times: Mapping[int, int]) -> C
     if all(ts in times for ts in samples.ts):
         return cells
     return [cell for ts, cell in zip(samples.ts, cells, strict=True) if ts in times]
-
-
-class _Encoder:
-    """Encodes the samples of objects of one kind, of whose metrics those are sent.
-
-    ``times`` are those of the snapshots that are sent: other samples may lie between them, whose turn comes later.
-    ``active`` says of each object, by number, which of its metrics the engine has as going on, a bit for each.
-    """
-
-    def __init__(self, sent: Sequence[SentMetric], times: Mapping[int, int], active: dict[int, int]) -> None:
-        self._sent = sent
-        self._times = times
-        self._active = active
-
-    def polled(
-        self, number: int, samples: HourSamples, tail: Tail, totals: Sequence[dict[int, float] | None]
-    ) -> Iterator[Series]:
-        """The series of an object's polls."""
-        ts, polled = samples.ts, samples.polled
-        columns: Mapping[str, Cells] = samples.values
-        if not all(map(self._times.__contains__, ts)):
-            chosen = [place for place, each in enumerate(ts) if each in self._times]
-            ts, polled = [ts[place] for place in chosen], [polled[place] for place in chosen]
-            columns = {name: [cells[place] for place in chosen] for name, cells in columns.items()}
-        if not ts:
-            return
-        frames = [frame_of(each) for each in ts]
-        active = self._active.get(number, 0)
-        unanswered: frozenset[int] = frozenset()
-        if active:
-            every = list(columns.values())
-            unanswered = frozenset(
-                place for place, own in enumerate(polled) if own and all(cells[place] is None for cells in every)
-            )
-        bit = 1
-        for metric, of_metric in zip(self._sent, totals, strict=True):
-            cells = columns.get(metric.name)
-            was = bool(active & bit)
-            if cells is not None and of_metric is not None:
-                cells = added(of_metric, number, cells)
-            if cells is None and not was:
-                bit <<= 1
-                continue
-            if cells is None:
-                cells = (None,) * len(ts)
-            ends: list[int] = []
-            goes_on = was
-            if was or None in cells:
-                for place, cell in enumerate(cells):
-                    if cell is not None:
-                        goes_on = True
-                    elif goes_on and (place in unanswered or (metric.of_poll and polled[place])):
-                        ends.append(place)
-                        goes_on = False
-            else:
-                goes_on = True
-            for family in metric.polled:
-                series = _series(family, tail, ts, frames, cells, ends)
-                if series is not None:
-                    yield series
-            active = active | bit if goes_on else active & ~bit
-            bit <<= 1
-        self._active[number] = active
-
-    def recorded(self, samples: HourSamples, tail: Tail) -> Iterator[Series]:
-        """The series of what records say of an object."""
-        frames = [frame_of(each) for each in samples.ts]
-        for metric in self._sent:
-            cells = samples.values.get(metric.name)
-            if cells is None:
-                continue
-            for family in metric.recorded:
-                series = _series(family, tail, samples.ts, frames, cells, ())
-                if series is not None:
-                    yield series
-
-
-def _series(
-    sent: SentFamily,
-    tail: Tail,
-    ts: Sequence[int],
-    frames: Sequence[tuple[bytes, bytes]],
-    cells: Sequence[Any],
-    ends: Sequence[int],
-) -> Series | None:
-    """The series of a family: a sample for each cell that is there, a marker where it ends; None: there is neither."""
-    family, scale = sent.family, sent.family.scale
-    if not sent.plain:
-        cells = [None if cell is None else family.value_of(cell) for cell in cells]
-    elif scale != 1:
-        cells = [None if cell is None else cell * scale for cell in cells]
-    if len(cells) == 1 and cells[0] is not None:
-        before, after = frames[0]
-        encoded = b"%b%b%b" % (before, pack(cells[0]), after)
-        labels = b"%b%b%b" % (tail.before, sent.head, tail.behind)
-        return Series(b"\x0a%b%b%b" % (varint(len(labels) + len(encoded)), labels, encoded), 1, ts[0], ts[0])
-    parts = {
-        place: before + pack(cell) + after
-        for place, (cell, (before, after)) in enumerate(zip(cells, frames, strict=True))
-        if cell is not None
-    }
-    for place in ends:
-        parts[place] = encode_stale(ts[place])
-    if not parts:
-        return None
-    places = sorted(parts)
-    labels = tail.before + sent.head + tail.behind
-    data = series_of(labels, b"".join(map(parts.__getitem__, places)))
-    return Series(data, len(places), ts[places[0]], ts[places[-1]])

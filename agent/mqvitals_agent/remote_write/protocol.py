@@ -70,8 +70,13 @@ def _messages() -> Mapping[str, Any]:
 _MESSAGES: Final = _messages()
 
 
+def message(name: str) -> Any:
+    """An empty message of the protocol: ``WriteRequest``, ``TimeSeries``, ``Label``, ``Sample``."""
+    return _MESSAGES[name]()
+
+
 class Series(NamedTuple):
-    """Samples of one series, as they stand in a request; how many, and the times of the first and the last (ms UTC)."""
+    """One or several series, as they stand in a request; how many samples, and the times of the first and the last (ms UTC)."""
 
     data: bytes
     samples: int
@@ -81,7 +86,7 @@ class Series(NamedTuple):
 
 def encode_labels(labels: Labels) -> bytes:
     """Labels as a part of a series, in the order given. What is no Unicode is replaced."""
-    series = _MESSAGES["TimeSeries"]()
+    series = message("TimeSeries")
     for name, value in labels:
         series.labels.add(name=name, value=value.encode("utf-8", "replace").decode())
     return bytes(series.SerializeToString())
@@ -157,15 +162,32 @@ def decode_request(data: bytes) -> list[DecodedSeries]:
 
 
 def halves_of(series: Series) -> tuple[Series, Series]:
-    """A series of several samples as two, the earlier samples first. Raises ValueError for a single sample."""
+    """Series of several samples as two parts, the earlier samples first, or the first series. Raises ValueError for a single
+    sample.
+    """
     if series.samples < 2:
         raise ValueError("a single sample has no halves")
-    (decoded,) = decode_request(series.data)
-    middle = len(decoded.samples) // 2
-    labels = encode_labels(decoded.labels)
+    decoded = decode_request(series.data)
+    times = sorted({ts for each in decoded for ts, _ in each.samples})
+    if len(times) > 1:
+        middle = times[len(times) // 2]
+        first = [each._replace(samples=tuple(one for one in each.samples if one[0] < middle)) for each in decoded]
+        second = [each._replace(samples=tuple(one for one in each.samples if one[0] >= middle)) for each in decoded]
+        return _encoded(first), _encoded(second)
+    # All of one time, and therefore each of another series.
+    half = len(decoded) // 2
+    return _encoded(decoded[:half]), _encoded(decoded[half:])
 
-    def part(samples: Sequence[tuple[int, bytes]]) -> Series:
-        encoded = b"".join(before + value + after for ts, value in samples for before, after in (frame_of(ts),))
-        return Series(series_of(labels, encoded), len(samples), samples[0][0], samples[-1][0])
 
-    return part(decoded.samples[:middle]), part(decoded.samples[middle:])
+def _encoded(decoded: Sequence[DecodedSeries]) -> Series:
+    """Series that were decoded, without those that have no sample."""
+    data = b"".join(
+        series_of(
+            encode_labels(each.labels),
+            b"".join(before + value + after for ts, value in each.samples for before, after in (frame_of(ts),)),
+        )
+        for each in decoded
+        if each.samples
+    )
+    times = [ts for each in decoded for ts, _ in each.samples]
+    return Series(data, len(times), min(times), max(times))

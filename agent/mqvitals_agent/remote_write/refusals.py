@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Final
 
 from mqvitals_agent.remote_write.outgoing import Batch
@@ -80,17 +79,9 @@ class Refusals:
 
 
 def parts_of(batch: Batch) -> tuple[Batch, Batch]:
-    """A batch as two, of which the first has the earlier samples where series have several. Raises ValueError for a single
-    sample.
-    """
-    if len(batch.series) == 1 or any(each.samples > 1 for each in batch.series):
-        several = [each for each in batch.series if each.samples > 1]
-        if not several:
-            raise ValueError("a single sample has no parts")
-        halves = [halves_of(each) for each in several]
-        single = tuple(each for each in batch.series if each.samples == 1)
-        middle = len(single) // 2
-        first = tuple(chain((each for each, _ in halves), single[:middle]))
-        return Batch(first), Batch((*(each for _, each in halves), *single[middle:]))
-    middle = len(batch.series) // 2
-    return Batch(batch.series[:middle]), Batch(batch.series[middle:])
+    """A batch as two; of what is one object's, the part with the earlier samples first. Raises ValueError for a single sample."""
+    if len(batch.series) > 1:
+        middle = len(batch.series) // 2
+        return Batch(batch.series[:middle]), Batch(batch.series[middle:])
+    older, newer = halves_of(batch.series[0])
+    return Batch((older,)), Batch((newer,))

@@ -40,6 +40,7 @@ class SentMetric:
     there is none now.
     """
 
+    kind: str
     name: str
     polled: tuple[SentFamily, ...]
     recorded: tuple[SentFamily, ...]
@@ -61,6 +62,7 @@ def sent_metrics(kind: Kind) -> tuple[SentMetric, ...]:
         total = metric.type is MetricType.COUNTER
         found.append(
             SentMetric(
+                kind.name,
                 metric.name,
                 tuple(SentFamily(each, _head(each.sample)) for each in families),
                 tuple(SentFamily(each, _head(f"{each.name}_increase" if total else each.sample)) for each in families),

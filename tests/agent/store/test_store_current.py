@@ -214,3 +214,13 @@ def test_each_object_has_the_time_of_its_own_last_answer(
             store.write(make.snapshot(cycle, *readings), make.verdict())
     for name, (depth, ts) in answered.items():
         assert current(path, make, name)["depth"] == CurrentValue(depth, ts, "STATUS", *asked[name])
+
+
+def test_objects_that_never_answered_are_no_damage(make: Any, tmp_path: Path) -> None:
+    """Where none of them has a time of an answer, each is absent as its poll said."""
+    path = tmp_path / "silent.db"
+    with Store.open(path, kinds=make.kinds) as store:
+        store.write(make.snapshot(1, make.silence(1), make.silence(1, "OTHER")), make.verdict())
+    for name in ("APPL.IN", "OTHER"):
+        found = current(path, make, name)["depth"]
+        assert (found.value, found.ts, found.unanswered) == (Absence.NO_ANSWER, None, Absence.NO_ANSWER)
