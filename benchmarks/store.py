@@ -230,11 +230,10 @@ def lengthen(path: Path, days: int) -> None:
 
 
 def top(path: Path, corpus: Corpus, aims: Aims) -> None:
-    """The ten objects with the greatest value of a metric in a week: from the rows of days, and from the hours that the
-    reader makes of them.
+    """The ten objects with the greatest value of a metric in a week: from the rows of days, and as `mqvitals trend --top`
+    asks the reader for it.
     """
     days = range(START_MS // DAY_MS - 6, START_MS // DAY_MS + 1)
-    begun = range(START_MS - 6 * DAY_MS, START_MS + DAY_MS, HOUR_MS)
     with closing(open_reader(path)) as connection, StoreReader.open(path) as reader:
         names = dict(connection.execute("SELECT id, name FROM object WHERE kind = 'queue'"))
         rollups = RollupReader()
@@ -246,14 +245,13 @@ def top(path: Path, corpus: Corpus, aims: Aims) -> None:
                     found[number] = max(found.get(number, 0), *metric.highest)
             return nlargest(10, ((value, names[number]) for number, value in found.items()))
 
-        def as_hours() -> list[tuple[float, str]]:
-            found = reader.hours_of_kind("queue", "depth", begun)
-            worst = ((max(each.highest for each in hours.values()), name.name) for name, hours in found.items())
-            return nlargest(10, worst)
+        def as_asked() -> list[tuple[float, str]]:
+            found = reader.spans_of_kind("queue", "depth", START_MS - 6 * DAY_MS, START_MS + DAY_MS)
+            return nlargest(10, ((whole.highest, name.name) for name, whole in found.items()))
 
         values = ((max(corpus.series(number, "depth")[1:]), corpus.name(number)) for number in range(corpus.objects))
         right = nlargest(10, values)
-        for what, read in (("rows of days", from_rows), ("hours of the reader", as_hours)):
+        for what, read in (("rows of days", from_rows), ("the reader", as_asked)):
             assert read() == right, "they are those of the corpus"
             spent = statistics.median(cpu_ms(read) for _ in range(5))
             aims.line(f"top 10 of {corpus.objects:,} objects, 7 days, {what}", spent, "ms CPU", 150.0)

@@ -98,6 +98,24 @@ def test_the_same_before_and_after(path: Path, make: Any) -> None:
     assert asked() == before
 
 
+def test_hours_of_objects_that_come_and_are_forgotten(path: Path, make: Any) -> None:
+    """A reader that stays open knows the objects of now."""
+    third = ObjectName("QM01", "queue", "APP.THREE")
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
+
+        def known() -> set[ObjectName]:
+            return set(reader.hours_of_kind("queue", "depth", (BEGIN,)))
+
+        assert known() == set()
+        store.write(cycle(BEGIN + 60_000, {Q1: {"depth": 1}, Q2: {"depth": 2}}), NOTHING)
+        assert known() == {Q1, Q2}
+        store.write(cycle(BEGIN + 120_000, {third: {"depth": 3}}), NOTHING)
+        assert known() == {Q1, Q2, third}
+        with store.deleting() as connection:
+            connection.execute("DELETE FROM object WHERE name = ?", (Q1.name,))
+        assert known() == {Q2, third}
+
+
 def test_moments_know_hours_that_were_over(path: Path, make: Any) -> None:
     """As of a moment there are no later hours, and none of which a part came later."""
     filled(path, make, 30)
