@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.retention import STEP_S, never
+from mqvitals_agent.store.retention import never
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey, hour_of_ts
 from mqvitals_agent.store.rows.sealed.roller import Roller
 from mqvitals_agent.store.rows.sealed.sealer import SHORTEST_HOT_MS, Sealer, SealStep, last_due
@@ -25,6 +25,8 @@ from mqvitals_rules.timestamps import HOUR_MS
 HOT_MS: Final = 26 * HOUR_MS
 """An hour stays as rows until so long after its begin."""
 
+STEP_S: Final = 0.015
+"""A step works for so long: what it does last, its commit and, at times, a checkpoint come on top, while a cycle may wait."""
 _HOT_PART: Final = 5
 """Rows may take this part (a fifth) of the limit."""
 _ROW_BYTES: Final = 110
@@ -96,6 +98,8 @@ class Sealing:
         self._roller = Roller(store.tables)
         self._work: Iterator[SealStep | int] | None = None
         self._hot = HotSpan()
+        self._estimated: int | None = None
+        """The hour in which it was last decided how long rows stay."""
         self._next = 0
 
     def step(self, now: int, waits: Callable[[], bool] = never) -> SealingStep:
@@ -147,7 +151,11 @@ class Sealing:
         return {key for key in self._touched if key[1] <= last}
 
     def _round(self, connection: sqlite3.Connection, now: int) -> Iterator[SealStep | int]:
-        self._hot = hot_span(_readings(connection, now), self._limit)
+        hour = hour_of_ts(now)
+        # Records that come late begin a round in each cycle, and a day of snapshots is a lot to look at.
+        if self._limit is not None and self._estimated != hour:
+            self._hot = hot_span(_readings(connection, now), self._limit)
+            self._estimated = hour
         # All rows that there are now are looked for; what is in it at the end has been written meanwhile.
         self._touched -= self._late(now)
         yield from self._sealer.round(connection, now, self._hot.ms)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mqsamples.sealed import Samples, held
 from mqvitals_agent.store.rows.sealed.sealer import SHORTEST_HOT_MS
-from mqvitals_agent.store.sealing import HOT_MS, DamagedChunk, Sealing, hot_span
+from mqvitals_agent.store.sealing import HOT_MS, STEP_S, DamagedChunk, Sealing, hot_span
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 
@@ -98,7 +98,7 @@ STEPS = st.lists(
 def ticking(pieces: int) -> Callable[[], float]:
     """A clock by which a step ends after so many looks."""
     ticks = count()
-    return lambda: next(ticks) * 0.0251 / pieces
+    return lambda: next(ticks) * 1.004 * STEP_S / pieces
 
 
 class Twins:
@@ -259,6 +259,23 @@ def test_nothing_is_looked_for_until_an_hour_is_due(path: Path, make: Any) -> No
         assert len(began) == 3
         store.write(make.snapshot(2, replace(make.status(1, depth=2), source=Source.SMF, poll=False)), make.verdict())
         assert sealing.step(due + 2).chunks == 1
+
+
+def test_how_long_rows_stay_is_decided_once_an_hour(path: Path, make: Any) -> None:
+    """However many records come late; without a limit nothing is looked at."""
+    for limit, times in ((None, 0), (1 << 30, 2)):
+        with Store.open(path, kinds=make.kinds) as store:
+            statements: list[str] = []
+            store.database.connection.set_trace_callback(statements.append)
+            store.write(make.snapshot(1, make.status(1, depth=1)), make.verdict())
+            sealing = Sealing(store, limit)
+            due = make.ts(1) // HOUR * HOUR + HOT_MS
+            for minute in (0, 10, 20, 70, 80):
+                late = replace(make.status(1, depth=minute), source=Source.SMF, poll=False)
+                store.write(make.snapshot(2 + minute, late), make.verdict())
+                assert sealing.step(due + minute * MINUTE).chunks == 1 + (minute == 0)
+            assert sum("sum(readings)" in text for text in statements) == times
+        path.unlink()
 
 
 @given(readings=st.lists(st.integers(0, 10**7), max_size=30), limit=st.none() | st.integers(1, 1 << 40))
