@@ -177,7 +177,7 @@ _UNITS: Mapping[str, _Unit] = {
 }
 """Units that are amounts of something countable have no suffix: the name says what is counted."""
 
-_OF_AGENT: Mapping[str, str] = {"store": "agent_store", "receiver": "agent_receiver"}
+_OF_AGENT: Mapping[str, str] = {"store": "agent_store", "receiver": "agent_receiver", "server": "agent_server"}
 """Kinds that belong to the agent, as Prometheus names what a program says of itself."""
 
 _STEMS: Mapping[tuple[str, str], str] = {
@@ -354,7 +354,7 @@ class _Described:
 
 _OWNER_ONLY = _Described()
 _OF_GROUP = frozenset({"qsg", "cf_structure", "smds"})
-_WITHOUT_PLATFORM = frozenset({"store", "receiver", "remote_write"})
+_WITHOUT_PLATFORM = frozenset({"store", "receiver", "remote_write", "server"})
 
 _CHANNEL_TYPES = {
     "SDR": "SENDER",

@@ -16,6 +16,7 @@ from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.remote_write.state import RemoteState
 from mqvitals_agent.service.agent_meters import LimitOutlook, ReceiverMeter, RemoteWriteMeter, StoreMeter, disk_space
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
+from mqvitals_agent.service.server_meter import ServerMeter, ServerState
 from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
 from mqvitals_agent.store.error import StoreError, StoreIncident, StoreState
 from mqvitals_agent.store.reader import StoreReader
@@ -30,10 +31,10 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.vocabulary.agent import RECEIVER_KIND, REMOTE_WRITE_KIND
+from mqvitals_rules.vocabulary.agent import RECEIVER_KIND, REMOTE_WRITE_KIND, SERVER_KIND
 from mqvitals_rules.vocabulary.journal import EntryKind
 
-_OURS = frozenset({"agent", "queue_manager", "store", "receiver", "remote_write"})
+_OURS = frozenset({"agent", "queue_manager", "store", "receiver", "remote_write", "server"})
 """Kinds that the agent itself reports: they exist as long as their queue manager is monitored."""
 
 ExchangeTap = Callable[[Exchange], None]
@@ -101,7 +102,7 @@ class CycleWriter:
     """Collects snapshots, evaluates rules and stores both. Use it in one thread, after ``open``.
 
     ``changed`` is as for ``Ingest``; ``steady_s`` returns elapsed time, seconds; ``engines`` how it goes with those of remote
-    write. ``live`` may be read by other threads.
+    write, ``served`` with the small server. ``live`` may be read by other threads.
     """
 
     def __init__(
@@ -117,9 +118,11 @@ class CycleWriter:
         changed: OnTransitions | None = None,
         steady_s: Callable[[], float] = time.monotonic,
         engines: Callable[[], Sequence[RemoteState]] = tuple,
+        served: Callable[[], ServerState | None] = lambda: None,
     ) -> None:
         self._path = path
         self._engines = engines
+        self._served = served
         self._steady_s = steady_s
         self.live = LiveState(steady_s)
         self._deletion_clock: DeletionClock | None = None
@@ -138,6 +141,7 @@ class CycleWriter:
         self._meter: StoreMeter | None = None
         self._receivers = ReceiverMeter()
         self._remote_write = RemoteWriteMeter()
+        self._server = ServerMeter()
         self._ingest: Ingest | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
@@ -381,7 +385,8 @@ class CycleWriter:
             names = {str(each.name) for each in self._settings.receivers}
             rows = [each for each in self.resilient_store.notifications.receivers() if each.name in names]
             measured = self._receivers.added(measured, self._meter.owner, rows)
-            return self._remote_write.added(measured, self._meter.owner, self._engines())
+            measured = self._remote_write.added(measured, self._meter.owner, self._engines())
+            return self._server.added(measured, self._meter.owner, self._served())
         except StoreError:
             return snapshots
 
@@ -411,6 +416,8 @@ class CycleWriter:
                 self._receivers.remember(row.name)
             elif row.name.kind == REMOTE_WRITE_KIND.name:
                 self._remote_write.remember(row.name)
+            elif row.name.kind == SERVER_KIND.name:
+                self._server.remember(row.name)
         # What an agent before this one knew, and has alerts about, may never have been in this store.
         known = set(there)
         there += [

@@ -276,6 +276,7 @@ class AgentRun:
             others=targets.others,
             requests_clock=group.machine,
             acted=self._acted,
+            served=lambda: self._serving.state,
             engines=lambda: () if self._remote_write is None else self._remote_write.states(),
         )
 

@@ -26,6 +26,7 @@ from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter, Exc
 from mqvitals_agent.service.on_demand import ActionWatch, OnDemandRequests
 from mqvitals_agent.service.poller import Poller, Uniform
 from mqvitals_agent.service.poller_pool import PollerPool
+from mqvitals_agent.service.server_meter import ServerState
 from mqvitals_agent.service.watched_folder import WatchedFolder
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.store.error import StoreError, StoreState
@@ -55,7 +56,8 @@ class Service:
     is closed. ``uniform`` returns random numbers between two limits. ``usage_floor_ms`` is the least time between two
     DISPLAY USAGE. ``requests_clock`` is the clock by which people put requests into the store, the machine's; None:
     ``clock`` is that. ``acted`` is called with all that people did about alerts, at the start and within a second of
-    each action. ``engines`` says how it goes with the engines of remote write.
+    each action. ``engines`` says how it goes with the engines of remote write, ``served`` with the
+    small server.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Service:
         requests_clock: Clock | None = None,
         acted: Callable[[Actions], None] = lambda _: None,
         engines: Callable[[], Sequence[RemoteState]] = tuple,
+        served: Callable[[], ServerState | None] = lambda: None,
     ) -> None:
         """Raises ValueError for settings that ``poll.queries.polling_problems`` finds fault with."""
         self._settings = settings
@@ -99,6 +102,7 @@ class Service:
             changed=log_alerts,
             steady_s=clock.steady_s,
             engines=engines,
+            served=served,
         )
         self._pool = PollerPool(self, clock, uniform, usage_floor_ms)
         self._pool.plan(settings.polling, connectors, others, anew=True)

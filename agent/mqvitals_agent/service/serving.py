@@ -11,6 +11,7 @@ from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.service.agent_config import AgentConfig
 from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.monitored_group import MonitoredGroup
+from mqvitals_agent.service.server_meter import ServerState
 from mqvitals_agent.view.alerts.handling import AlertSite
 
 if TYPE_CHECKING:
@@ -76,6 +77,22 @@ class Serving:
             took_s = max(self._group.clock.now() - stored.began, 0) / 1000
             figures = CycleFigures(took_s, stored.exchanges, stored.readings, len(stored.errors), stored.firing)
             self._health.note_cycle(figures, left_out)
+
+    @property
+    def state(self) -> ServerState | None:
+        """How it goes with the server; None while there is to be none. Any thread may ask."""
+        server, health = self._server, self._health
+        if server is None or health is None or self._configured.settings.serve.listen.off:
+            return None
+        address, outcome = server.address, health.outcome
+        return ServerState(
+            "" if address is None else str(address),
+            server.trouble,
+            health.scrapes,
+            health.scrapes_refused,
+            outcome.series,
+            outcome.left_out,
+        )
 
     def _begin(self, config: AgentConfig, live: LiveState) -> Coroutine[None, None, None]:
         from mqvitals_agent.openmetrics.exposition import Extent

@@ -317,6 +317,7 @@ _KIND_WORDS = {
     "agent": "command",
     "store": "store",
     "receiver": "receiver",
+    "server": "server",
     "remote_write": "remote write",
 }
 """The word of a kind; of the others the name alone says what they are."""

@@ -22,7 +22,7 @@ from mqvitals_agent.view.history.comparison import MomentComparison, read_compar
 from mqvitals_agent.view.history.console import event_queue_words
 from mqvitals_agent.view.history.heat import Heat, read_heat
 from mqvitals_agent.view.history.journal import IN_OTHER_SECTIONS, MOST_RECENT, RECENT_MS
-from mqvitals_agent.view.lists.items import read_engines, read_items, read_store
+from mqvitals_agent.view.lists.items import read_engines, read_items, read_server, read_store
 from mqvitals_agent.view.lists.leaders import LeaderBoard, read_leaders
 from mqvitals_agent.view.lists.overview_history import RATE_OF_CHANNELS, OverviewHistory, read_overview_history
 from mqvitals_agent.view.lists.tasks import read_tasks, with_tasks
@@ -112,7 +112,7 @@ class Frame:
     """What a screen shows. ``now`` is ms UTC (of a replay its last snapshot), ``read_at`` the clock when it was read.
 
     Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``tasks`` (of
-    the channel initiators), ``store`` (the agent's own), ``receivers``, ``engines`` (of remote write), ``consoles`` (files that cannot be followed,
+    the channel initiators), ``store`` (the agent's own), ``receivers``, ``server`` (the small one), ``engines`` (of remote write), ``consoles`` (files that cannot be followed,
     and why), ``event_queues`` (what there is to say about them), ``detail``, ``history`` (the overview's figures over time), ``advice`` (of the worst alert; ``further``:
     of the next two), ``alerts``: open and ended ones, advice included, with those in ``covered`` that another alert
     covers, ``silences`` with the number of firing alerts that each matches, and ``dispositions``: what becomes of the
@@ -134,6 +134,7 @@ class Frame:
     tasks: tuple[Item, ...] = ()
     store: Item | None = None
     receivers: tuple[ReceiverRow, ...] = ()
+    server: Item | None = None
     engines: tuple[Item, ...] = ()
     consoles: tuple[tuple[str, str], ...] = ()
     event_queues: tuple[str, ...] = ()
@@ -257,6 +258,7 @@ def _with_agent(reader: StoreReader, frame: Frame, _rules: RuleConfig, _: Settin
         items=read_items(reader, frame.status, "agent"),
         store=read_store(reader, frame.status),
         receivers=reader.receivers(),
+        server=read_server(reader, frame.status),
         engines=read_engines(reader, frame.status),
         consoles=reader.consoles_failing(),
         event_queues=tuple(event_queue_words(reader.event_queues())),

@@ -85,6 +85,24 @@ RECEIVER_KIND = Kind(
     ),
 )
 
+SERVER_KIND = Kind(
+    name="server",
+    meaning="the agent's small server of metrics and status; it belongs to what the store belongs to",
+    poll="SERVER",
+    metrics=answer(
+        "SERVER",
+        state("listening", NO_YES, "whether it can be asked"),
+        text("address", "where it listens; absent while it does not"),
+        gauge("failing_s", "s", "for how long it cannot listen where the settings say; 0: it can"),
+        text("trouble", "why it cannot; absent while it can"),
+        counter("pages", "count", "pages of metrics that it made"),
+        counter("refused", "count", "requests and connections that it refused, as too many were under way"),
+        gauge("series", "count", "series of objects on its last page of metrics"),
+        gauge("series_left_out", "count", "series that the last page left out, as they are beyond serve.limit"),
+    ),
+    single=True,
+)
+
 REMOTE_WRITE_KIND = Kind(
     name="remote_write",
     meaning="an engine that samples are sent to, by its name in the settings; they belong to what the store belongs to",

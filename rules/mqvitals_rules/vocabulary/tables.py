@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mqvitals_rules.vocabulary.agent import AGENT_KIND, RECEIVER_KIND, REMOTE_WRITE_KIND, STORE_KIND
+from mqvitals_rules.vocabulary.agent import AGENT_KIND, RECEIVER_KIND, REMOTE_WRITE_KIND, SERVER_KIND, STORE_KIND
 from mqvitals_rules.vocabulary.application import APPLICATION_KIND
 from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
 from mqvitals_rules.vocabulary.channel_initiator import (
@@ -56,6 +56,7 @@ KINDS: Mapping[str, Kind] = {
         AGENT_KIND,
         STORE_KIND,
         RECEIVER_KIND,
+        SERVER_KIND,
         REMOTE_WRITE_KIND,
     )
 }

@@ -15,7 +15,7 @@ from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.figures.table import Item
 from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
-from mqvitals_agent.view.screens.agent import agent_lines, engine_lines, receiver_lines, store_lines
+from mqvitals_agent.view.screens.agent import agent_lines, engine_lines, receiver_lines, server_lines, store_lines
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.status import StatusData, status_of
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -241,3 +241,26 @@ def test_how_an_engine_does() -> None:
     assert "7 samples deleted before they were sent" in away_line.text
     assert "\x1b" not in away_line.text
     assert away_line.text.startswith("▲ WARNING")
+
+
+def server_of(**values: float | str) -> Item:
+    """The small server with these figures."""
+    found = {"failing_s": 0, "series": 4985, **values}
+    return Item(
+        ObjectName("PRDQSG", "server"),
+        Health.OK,
+        {key: CurrentValue(value, NOW, "SERVER", NOW, None) for key, value in found.items()},
+        False,
+    )
+
+
+def test_where_the_server_listens_or_why_it_does_not() -> None:
+    """Nothing in the words of the operating system steers the terminal."""
+    (well,) = server_lines(server_of(address="127.0.0.1:9157", series_left_out=0), 200)
+    assert well.text.endswith("server: at 127.0.0.1:9157; 5 k series")
+    away = server_of(failing_s=600, trouble="cannot serve at 127.0.0.1:9157: \x1b[2Jaddress in use", refused=7)
+    (away_line,) = server_lines(away, 300)
+    assert away_line.text.startswith("▲ WARNING")
+    assert "address in use, for 10m00s" in away_line.text
+    assert "7 requests refused" in away_line.text
+    assert "\x1b" not in away_line.text

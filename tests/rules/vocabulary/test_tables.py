@@ -125,6 +125,7 @@ def test_sources(kind: Kind) -> None:
                     "STORE",
                     "RECEIVER",
                     "REMOTE_WRITE",
+                    "SERVER",
                 }
             )
         else:

@@ -161,6 +161,7 @@ MAIN_METRIC: dict[str, str] = {
     "agent": "outcome",
     "store": "used_bytes",
     "receiver": "failing_s",
+    "server": "failing_s",
     "remote_write": "failing_s",
 }
 """The main metric, by kind of object."""

@@ -15,7 +15,7 @@ from mqvitals_agent.view.lists.columns import kinds_of, metrics_of
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.agent import REMOTE_WRITE_KIND
+from mqvitals_rules.vocabulary.agent import REMOTE_WRITE_KIND, SERVER_KIND
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -96,6 +96,16 @@ def read_store(reader: StoreReader, status: GroupStatus) -> Item | None:
     by_object = health_by_object(status.firing)
     for member in status.data.members:
         for name, values in reader.current_by_kind(member.name, kind.name).items():
+            stale = name.owner in status.stale
+            return Item(name, health_of_item(name, values, by_object, stale=stale), values, stale)
+    return None
+
+
+def read_server(reader: StoreReader, status: GroupStatus) -> Item | None:
+    """The agent's small server as last measured; None while there is none. Raises StoreError."""
+    by_object = health_by_object(status.firing)
+    for member in status.data.members:
+        for name, values in reader.current_by_kind(member.name, SERVER_KIND.name).items():
             stale = name.owner in status.stale
             return Item(name, health_of_item(name, values, by_object, stale=stale), values, stale)
     return None

@@ -160,6 +160,7 @@ CARD: Final[Mapping[str, tuple[str, ...]]] = {
         "keep_missed",
     ),
     "receiver": ("failing_s", "pending", "oldest_pending_s", "accepted_ago_s", "refused"),
+    "server": ("failing_s", "listening", "series", "series_left_out", "pages", "refused"),
     "remote_write": (
         "failing_s",
         "pending",

@@ -14,7 +14,7 @@ from mqvitals_agent.view.figures.values import figure_of, number_in
 from mqvitals_agent.view.history.console import failing_words
 from mqvitals_agent.view.status import interval_words, refused_words, unstored_words, without_answer
 from mqvitals_rules.snapshot import Outcome
-from mqvitals_rules.vocabulary.agent import REMOTE_WRITE_KIND
+from mqvitals_rules.vocabulary.agent import REMOTE_WRITE_KIND, SERVER_KIND
 from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         *lines,
         *(() if alarmed else store),
         *(shown for each in fine for shown in receiver_lines(each, frame.now, width, stale=stale)),
+        *(() if frame.server is None else server_lines(frame.server, width)),
         *engines,
         *(wrapped(_ASSUMPTION, width, Tone.FAINT) if estimated else ()),
         *(wrapped(lacking, width, Tone.FAINT) if lacking else ()),
@@ -160,6 +161,26 @@ def receiver_lines(receiver: ReceiverRow, now: int, width: int, *, stale: bool =
         words.append(_refused(receiver))
     name = f"receiver {safe(receiver.name)}: {'stale, ' if stale else ''}"
     return tuple(_signed(health, f"{name}{'; '.join(words)}", width, Tone.STALE if stale else Tone.PLAIN))
+
+
+def server_lines(server: Item, width: int) -> tuple[Line, ...]:
+    """Where the agent's small server listens, or why it does not, and how much it serves, as last measured."""
+
+    def said(name: str) -> str:
+        known = server.values.get(name)
+        return safe(known.value) if known is not None and isinstance(known.value, str) else ""
+
+    words = []
+    if _value(server, "failing_s") or said("trouble"):
+        words.append(f"{said('trouble')}, for {figure_of(server.values, SERVER_KIND.name, 'failing_s')}")
+    elif said("address"):
+        words.append(f"at {said('address')}")
+    for name, what in (("series", "series"), ("series_left_out", "series left out"), ("refused", "requests refused")):
+        if _value(server, name):
+            words.append(f"{figure_of(server.values, SERVER_KIND.name, name)} {what}")
+    text = f"server: {'stale, ' if server.stale else ''}{'; '.join(words)}"
+    health = max(server.health, Health.WARNING) if said("trouble") and not server.stale else server.health
+    return tuple(_signed(health, text, width, Tone.STALE if server.stale else Tone.PLAIN, str(server.name)))
 
 
 def engine_lines(engine: Item, width: int) -> tuple[Line, ...]:
