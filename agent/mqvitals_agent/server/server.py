@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
 import logging
+import os
 import ssl
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
@@ -37,6 +39,8 @@ _IDLE_S: Final = 75.0
 _AGAIN_S: Final = 30.0
 """Where it cannot listen it tries again after this time."""
 _CHUNK: Final = 1 << 18
+
+_OF_THE_ADDRESS: Final = frozenset({errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES})
 
 _METRICS: Final = "/metrics"
 _STATUS: Final = "/api/v1/status"
@@ -163,7 +167,11 @@ class AgentServer:
             await runner.cleanup()
 
     def _note_trouble(self, listen: ListenAddress, error: Exception) -> None:
-        trouble = f"cannot serve at {listen}: {error}"
+        why = str(error)
+        if isinstance(error, OSError) and error.errno in _OF_THE_ADDRESS:
+            # asyncio wraps these in words of its own.
+            why = os.strerror(error.errno).lower()
+        trouble = f"cannot serve at {listen}: {why}"
         if trouble != self.trouble:
             self.trouble = trouble
             _LOG.warning(

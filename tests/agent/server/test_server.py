@@ -219,7 +219,7 @@ async def test_a_port_that_is_taken_is_told_and_tried_again(
         async with serving(ServeSettings(ListenAddress("127.0.0.1", port)), served()) as (server, _):
             await asyncio.sleep(0.1)
             assert server.address is None
-            assert f"cannot serve at 127.0.0.1:{port}" in server.trouble
+            assert server.trouble == f"cannot serve at 127.0.0.1:{port}: address already in use"
             taken.close()
             await taken.wait_closed()
             await until(lambda: server.address is not None)
