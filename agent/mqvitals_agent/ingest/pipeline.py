@@ -14,7 +14,7 @@ from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.alerts.alert_rows import AlertRepository
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
 from mqvitals_rules.engine import Engine, Evaluation
-from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -49,7 +49,7 @@ class Ingest:
     ``update_outbox`` makes the notifications for transitions of alerts; without it none are sent. ``older`` reads what
     the store holds already, for the windows. ``known`` are snapshots that the rules know without evaluating them, the
     oldest first. ``changed`` gets the visible transitions of each snapshot after they are stored, once each. ``live`` shows
-    other threads what is known.
+    other threads what is known. ``resumed`` makes of each open alert how it goes on.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Ingest:
         known: Iterable[Snapshot] = (),
         changed: OnTransitions | None = None,
         live: LiveState | None = None,
+        resumed: Callable[[Alert], Alert] = lambda alert: alert,
     ) -> None:
         wanted = {WindowedMetric.by(use) for use in config.rules.windows}
         wanted.add(WindowedMetric(LOG, GROWTH, baseline=True))
@@ -73,7 +74,8 @@ class Ingest:
         self._log_figures = LogFigures(self._windows, config.facts, older)
         self._queue_manager_figures = QueueManagerFigures(config.facts, older)
         self._pool_figures = PoolFigures(older, config.zone_of)
-        self._engine = Engine(config.rules, config.facts, self._windows, alerts=store.alerts.all_open())
+        alerts = map(resumed, store.alerts.all_open())
+        self._engine = Engine(config.rules, config.facts, self._windows, alerts=alerts)
         # A record comes twice an hour: until the next one, rules go by the one before, also after a restart.
         for snapshot in () if older is None else older.newest_records():
             self._engine.observe(snapshot)

@@ -28,6 +28,8 @@ from mqvitals_agent.store.sealing import Sealing, SealingStep
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.decoding.scalars import time_zone
 from mqvitals_config.settings import Settings
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.lifecycle.step import forgiven
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
@@ -102,7 +104,8 @@ class CycleWriter:
     """Collects snapshots, evaluates rules and stores both. Use it in one thread, after ``open``.
 
     ``changed`` is as for ``Ingest``; ``steady_s`` returns elapsed time, seconds; ``engines`` how it goes with those of remote
-    write, ``served`` with the small server. ``live`` may be read by other threads.
+    write, ``served`` with the small server. ``live`` may be read by other threads. ``taken_over``: another agent has polled
+    until now, and its alerts are gone on with.
     """
 
     def __init__(
@@ -119,10 +122,12 @@ class CycleWriter:
         steady_s: Callable[[], float] = time.monotonic,
         engines: Callable[[], Sequence[RemoteState]] = tuple,
         served: Callable[[], ServerState | None] = lambda: None,
+        taken_over: bool = False,
     ) -> None:
         self._path = path
         self._engines = engines
         self._served = served
+        self._taken_over = taken_over
         self._steady_s = steady_s
         self.live = LiveState(steady_s)
         self._deletion_clock: DeletionClock | None = None
@@ -459,9 +464,18 @@ class CycleWriter:
             known=self._latest(),
             changed=self._changed,
             live=self.live,
+            resumed=self._resumed,
         )
+        self._taken_over = False
         store.latest = ingest.latest
         return ingest
+
+    def _resumed(self, alert: Alert) -> Alert:
+        """An open alert as this agent goes on with it."""
+        if not self._taken_over:
+            return alert
+        interval_ms = self._settings.polling.interval
+        return forgiven(alert, self._rule_config.rules.look_back_polls(alert, interval_ms))
 
     def _latest(self) -> list[Snapshot]:
         """The latest readings of every object, from which a new engine begins."""

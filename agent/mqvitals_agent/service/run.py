@@ -278,6 +278,7 @@ class AgentRun:
             acted=self._acted,
             served=lambda: self._serving.state,
             engines=lambda: () if self._remote_write is None else self._remote_write.states(),
+            taken_over=self._standing is not None,
         )
 
     def stop(self, reason: str, code: int = ExitCode.DONE, *, at_once: bool = True) -> None:

@@ -56,8 +56,8 @@ class Service:
     is closed. ``uniform`` returns random numbers between two limits. ``usage_floor_ms`` is the least time between two
     DISPLAY USAGE. ``requests_clock`` is the clock by which people put requests into the store, the machine's; None:
     ``clock`` is that. ``acted`` is called with all that people did about alerts, at the start and within a second of
-    each action. ``engines`` says how it goes with the engines of remote write, ``served`` with the
-    small server.
+    write, ``served`` with the small server. ``live`` may be read by other threads. ``taken_over``: another agent has polled
+    until now, and its alerts are gone on with.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class Service:
         acted: Callable[[Actions], None] = lambda _: None,
         engines: Callable[[], Sequence[RemoteState]] = tuple,
         served: Callable[[], ServerState | None] = lambda: None,
+        taken_over: bool = False,
     ) -> None:
         """Raises ValueError for settings that ``poll.queries.polling_problems`` finds fault with."""
         self._settings = settings
@@ -103,6 +104,7 @@ class Service:
             steady_s=clock.steady_s,
             engines=engines,
             served=served,
+            taken_over=taken_over,
         )
         self._pool = PollerPool(self, clock, uniform, usage_floor_ms)
         self._pool.plan(settings.polling, connectors, others, anew=True)

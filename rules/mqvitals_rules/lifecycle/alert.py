@@ -69,7 +69,7 @@ class Alert:
     ``scope`` is the object the rule looks at (differs from ``key.object`` only where a rule's alert is about another
     object). ``severity`` is now, ``worst`` the worst while it was firing (pending: as if). ``true_polls`` counts the
     polls on which the condition held until it fired, ``good_polls`` those in a row on the clear side since,
-    ``unknown_polls`` those in a row that could not be evaluated. ``recent_polls`` has a bit for each of the last known
+    ``unknown_polls`` those in a row that could not be evaluated (negative: so many more are forgiven). ``recent_polls`` has a bit for each of the last known
     polls while it waited, the newest lowest: 1 where the condition held; once it fires only that of the last known
     poll. ``good_since`` is the time of the first of
     ``good_polls``. ``cause`` is the firing alert that explains this one, while it is firing. ``started`` is when it

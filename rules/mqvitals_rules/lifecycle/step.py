@@ -116,7 +116,7 @@ def restated(alert: Alert, verdict: Verdict, now: int) -> Transition | None:
     one with a verdict a row of unknown ones.
     """
     if verdict.holds is None:
-        after = _changed(alert, now, unknown_polls=max(alert.unknown_polls, 1), value_now="")
+        after = _changed(alert, now, unknown_polls=alert.unknown_polls or 1, value_now="")
     elif verdict.holds:
         after = _changed(
             alert,
@@ -131,6 +131,14 @@ def restated(alert: Alert, verdict: Verdict, now: int) -> Transition | None:
     else:
         after = _changed(alert, now, unknown_polls=0, recent_polls=0, value_now=_now(verdict))
     return None if after is alert else Transition(after, alert, after.why)
+
+
+def forgiven(alert: Alert, polls: int) -> Alert:
+    """An open alert that so many polls without a verdict do not bring nearer to its end as unknown.
+
+    For an agent that goes on with it where another one polled: it lacks the history that rules look back on.
+    """
+    return replace(alert, unknown_polls=min(alert.unknown_polls, -polls)) if polls > 0 else alert
 
 
 def end(alert: Alert, why: Why, now: int, off_reason: str = "") -> Transition:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from mqvitals_config.decoding.problem import ConfigError, Problem
 from mqvitals_config.sections.rules import CAUSE_SHARE
@@ -24,7 +25,11 @@ from mqvitals_rules.ruleset.tuning import (
     off_reason,
 )
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import DAY_MS
 from mqvitals_rules.vocabulary.metric import Kind
+
+_READINGS: Final = 3
+"""Polls after which what comes of two readings is known, with one to spare."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,21 @@ class RuleSet:
         """The rule of an alert as it is in force for its object; None when it is not."""
         rule = self.rule(alert.key.rule)
         return None if rule is None else self.rule_for(rule, alert.scope)
+
+    def look_back_polls(self, alert: Alert, interval_ms: int) -> int:
+        """After how many polls, ``interval_ms`` apart, the rule of an alert has all history that it looks back on.
+
+        A few for what comes of two readings, and those of its longest window, of a day at most; 0 where it is not in force.
+        """
+        compiled = self.rule_of(alert)
+        if compiled is None:
+            return 0
+        lengths = [
+            max(window.polls, -(-window.window_ms // interval_ms))
+            for expression in compiled.expressions
+            for window in expression.windows
+        ]
+        return min(max(lengths, default=0), DAY_MS // interval_ms) + _READINGS
 
     def tuned_for(self, rule_id: str, name: ObjectName) -> tuple[Changed, ...]:
         """What is different about a rule for one object, in words, each key with the entry that counts."""
