@@ -22,7 +22,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName
 
-STORES = sorted((Path(__file__).parents[2] / "samples" / "stores").glob("structure-*.db.xz"))
+STORES = sorted((Path(__file__).parents[3] / "samples" / "stores").glob("structure-*.db.xz"))
 LATER_MS = 4_000_000_000_000
 """2096: everything in a stored store is before it."""
 

@@ -35,7 +35,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 HOUR = 3_600_000
 BEGAN = parse_iso("2026-11-20T10:00:00Z")
 QUIET = Evaluation((), ())
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "store.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "store.md"
 METRICS = ("depth", "input_handles", "puts")
 NAMES = ("A", "B")
 

@@ -22,7 +22,7 @@ from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.tables import KINDS
 
 KILLS, SOAK_KILLS = 10, 200
-PACKED = Path(__file__).parents[2] / "samples" / "stores" / "structure-20.db.xz"
+PACKED = Path(__file__).parents[3] / "samples" / "stores" / "structure-20.db.xz"
 
 
 @pytest.fixture(scope="module")

@@ -165,7 +165,7 @@ print("good")
 def test_a_really_full_disk(tmp_path: Path) -> None:
     """The same on a file system of 4 MB: whole cycles only, and it goes on when space is freed."""
     script = 'mount -t tmpfs -o size=4m none "$1" || exit 77; shift; exec "$@"'
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     command = [sys.executable, "-c", TINY_DISK, str(tmp_path), here]
     try:
         run = subprocess.run(
