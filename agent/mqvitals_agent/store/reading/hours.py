@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple, TypeVar
@@ -115,13 +116,7 @@ class HourQueries(QueryBase):
         self._metric(kind, metric)
         first, last = max(-(-since // HOUR_MS), _FIRST_HOUR), min(-(-until // HOUR_MS) - 1, _LAST_HOUR)
         of = _Asked(kind, metric, metric in self._tables[kind].counters)
-        found: dict[int, dict[Source, MetricHour]] = {}
-
-        def add(number: int, source: Source, span: MetricHour) -> None:
-            by_source = found.setdefault(number, {})
-            known = by_source.get(source)
-            by_source[source] = span if known is None else together(known, span)
-
+        spans: defaultdict[tuple[int, int], list[MetricHour]] = defaultdict(list)
         with self._query() as connection:
             names, reader, history = self._names(connection, kind), RollupReader(), self._history(kind)
             done = -1 if metric in definitions(kind) else reader.rolled(connection, kind)
@@ -132,19 +127,18 @@ class HourQueries(QueryBase):
             for part in (range(first, min(days.start * DAY_HOURS, last + 1)), days, range(max(rest, first), last + 1)):
                 if part is days:
                     for day in part if ends is None else range(max(part.start, ends[0]), min(part.stop, ends[1] + 1)):
-                        for (number, source), each in reader.of_kind(connection, kind, metric, day).items():
-                            if number in names:
-                                add(number, Source(source), each.whole())
+                        for key, each in reader.of_kind(connection, kind, metric, day).items():
+                            spans[key].append(each.whole())
                     continue
                 hours = _of_kind(connection, history, names, of, _held(connection, kind, part), None)
                 for number, by_source in hours.items():
                     for of_source, figures in by_source.items():
-                        for hour in sorted(figures):
-                            add(number, of_source, figures[hour])
-        return {
-            names[number]: best({source: {0: span} for source, span in by_source.items()})[0]
-            for number, by_source in found.items()
-        }
+                        spans[number, of_source] += [figures[hour] for hour in sorted(figures)]
+        found: dict[int, dict[Source, Figures]] = {}
+        for (number, source), of_object in spans.items():
+            if of_object and number in names:
+                found.setdefault(number, {})[Source(source)] = {0: together(of_object)}
+        return {names[number]: best(sources)[0] for number, sources in found.items()}
 
     def hour_means(
         self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None

@@ -51,7 +51,7 @@ class StoreFunctions:
         self._columns = {kind: columns.get(each.history, frozenset()) for kind, each in self._tables.items()}
         self._version = -1, -1
         self._kinds: dict[str, KindSamples] = {}
-        self._hours: OrderedDict[int, _OpenHour] = OrderedDict()
+        self._hours: OrderedDict[int, _DecodedHour] = OrderedDict()
         self._asked: dict[str, set[str]] = {}
         self._reader: HourQueries | None = None
         connection.create_function(TIMES, 1, self._times)
@@ -79,10 +79,10 @@ class StoreFunctions:
         opened.asked.add(name)
         return cells[place]
 
-    def _open(self, row: int) -> _OpenHour:
+    def _open(self, row: int) -> _DecodedHour:
         key = ChunkKey.of(row)
         owner, kind = self._connection.execute("SELECT owner, kind FROM object WHERE id = ?", (key.number,)).fetchone()
-        opened = _OpenHour(key, text(owner), text(kind))
+        opened = _DecodedHour(key, text(owner), text(kind))
         # What a statement asked of the hour before it asks of this one.
         wanted = sorted(self._asked.get(opened.kind, set()) - {INTERVAL, POLLED})
         opened.samples = self._samples(opened, wanted)
@@ -93,7 +93,7 @@ class StoreFunctions:
         self._hours[row] = opened
         return opened
 
-    def _samples(self, opened: _OpenHour, wanted: Sequence[str]) -> HourSamples:
+    def _samples(self, opened: _DecodedHour, wanted: Sequence[str]) -> HourSamples:
         """The samples of an hour: its chunk with the rows laid over it that are still or again there."""
         key, tables = opened.key, self._tables[opened.kind]
         unknown = [name for name in wanted if name not in tables.numbers]
@@ -152,7 +152,7 @@ class _HoursOfStatement(HourQueries):
             yield self._connection
 
 
-class _OpenHour:
+class _DecodedHour:
     """The samples of a chunk, as far as they are decoded."""
 
     def __init__(self, key: ChunkKey, owner: str, kind: str) -> None:

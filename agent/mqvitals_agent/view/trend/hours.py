@@ -7,7 +7,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -80,7 +79,7 @@ def _value(hours: Sequence[MetricHour], aggregate: Aggregate, metric: Metric) ->
     """The figure of the hours of a part, and the ms that they cover."""
     if not hours:
         return None, 0
-    whole = reduce(together, hours)
+    whole = together(hours)
     return figure_of_hours(whole, aggregate, metric), whole.covered_ms
 
 

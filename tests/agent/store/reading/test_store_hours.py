@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +176,7 @@ def test_spans_of_all_objects(path: Path, make: Any) -> None:
                     each = [hour for _, hour in hours["puts"].hours if not (name == Q1 and hour.count == 1)]
                     assert (name in spans) == bool(each)
                     if each:
-                        assert spans[name] == reduce(together, each)
+                        assert spans[name] == together(each)
                 found.append(spans)
             return found
 

@@ -62,7 +62,8 @@ _MASKED: Final = 0x40
 """Added to a code: the body begins with a bit for each value, set where it is there."""
 _WHOLE: Final = 0xFF
 
-_ARRAYS: Final = "bhiq"
+ARRAYS: Final = "bhiq"
+"""By width, the type of an array of whole numbers."""
 _LIMITS: Final = (0x7F, 0x7FFF, 0x7FFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF)
 _FEW_ABSENT: Final = 16
 """So many absences are put in between the values; more are taken from their mask one by one."""
@@ -168,8 +169,7 @@ class OpenColumn:
         self._numbers: Sequence[Any] | None = None
         self._cursor = 0, first
         if form in (_DELTAS, _VALUES):
-            numbers = array(_ARRAYS[code >> _WIDTH])
-            numbers.frombytes(body)
+            numbers = unpacked(ARRAYS[code >> _WIDTH], body)
             if len(numbers) + self._deltas != present:
                 raise DamagedChunkError("a column of a chunk has another length than the others")
             self._numbers = numbers
@@ -333,20 +333,20 @@ def _whole(values: Sequence[int]) -> _Encoded:
     highest, lowest = (max(steps), min(steps)) if steps else (0, 0)
     if highest == lowest and abs(lowest) <= _LIMITS[-1]:
         return _Encoded(_STEPS, first, lowest)
-    by_steps = _width(lowest, highest)
+    by_steps = narrowest(lowest, highest)
     least = 0 if by_steps == 0 else min(values)
     # Nothing is narrower than the narrowest array.
-    by_values = None if by_steps == 0 else _width(0, max(values) - least)
+    by_values = None if by_steps == 0 else narrowest(0, max(values) - least)
     if by_values is not None and (by_steps is None or by_values < by_steps):
-        above = array(_ARRAYS[by_values], [value - least for value in values])
+        above = array(ARRAYS[by_values], [value - least for value in values])
         return _Encoded(_VALUES | by_values << _WIDTH, least, body=above.tobytes())
     if by_steps is not None:
-        return _Encoded(_DELTAS | by_steps << _WIDTH, first, body=array(_ARRAYS[by_steps], steps).tobytes())
+        return _Encoded(_DELTAS | by_steps << _WIDTH, first, body=array(ARRAYS[by_steps], steps).tobytes())
     return _Encoded(_ANYTHING, body=json.dumps(values).encode())
 
 
-def _width(lowest: int, highest: int) -> int | None:
-    """The narrowest array that holds both; None: there is none."""
+def narrowest(lowest: int, highest: int) -> int | None:
+    """The width of the narrowest array that holds both, as in ``ARRAYS``; None: there is none."""
     needed = max(highest, -lowest - 1)
     return next((place for place, limit in enumerate(_LIMITS) if needed <= limit), None)
 
@@ -397,8 +397,7 @@ def _values(found: _Encoded, count: int) -> Sequence[Number]:
     if form == _STEPS:
         whole = [first] * count if not step else range(first, first + step * count, step)
     elif form in (_DELTAS, _VALUES):
-        numbers = array(_ARRAYS[code >> _WIDTH])
-        numbers.frombytes(body)
+        numbers = unpacked(ARRAYS[code >> _WIDTH], body)
         whole = list(accumulate(numbers, initial=first)) if form == _DELTAS else list(map(first.__add__, numbers))
     elif form == _REALS:
         reals = bytearray(8 * count)
@@ -406,7 +405,7 @@ def _values(found: _Encoded, count: int) -> Sequence[Number]:
             reals[weight::8] = body[weight * count : (weight + 1) * count]
         return array("d", bytes(reals))
     elif form == _ANYTHING:
-        return _checked(json.loads(body), count)
+        return numbers_of(body, count)
     else:
         raise DamagedChunkError(f"a chunk has a column of form {form}, which this version does not know")
     if len(whole) != count:
@@ -417,9 +416,18 @@ def _values(found: _Encoded, count: int) -> Sequence[Number]:
     return [number / scale for number in whole]
 
 
-def _checked(values: Any, count: int) -> Sequence[Number]:
+def unpacked(form: str, body: bytes) -> array[Any]:
+    """An array of the type ``form``. Raises ValueError for bytes that are not whole numbers of it."""
+    numbers: array[Any] = array(form)
+    numbers.frombytes(body)
+    return numbers
+
+
+def numbers_of(text: bytes, count: int) -> Sequence[Number]:
+    """``count`` numbers of any size, as JSON. Raises ValueError, DamagedChunkError among them, where it is not that."""
+    values = json.loads(text)
     if type(values) is not list or len(values) != count or not set(map(type, values)) <= {int, float}:
-        raise DamagedChunkError("a column of a chunk holds what is no number")
+        raise DamagedChunkError("a column holds what is no number")
     return values
 
 

@@ -97,15 +97,15 @@ def hour_of(
     return found
 
 
-def together(first: MetricHour, second: MetricHour) -> MetricHour:
-    """Two spans of a metric, the earlier one first, as one."""
+def together(spans: Sequence[MetricHour]) -> MetricHour:
+    """Spans of a metric that follow each other, the earliest first, as one. Raises ValueError without any."""
     return MetricHour(
-        first.count + second.count,
-        min(first.lowest, second.lowest),
-        max(first.highest, second.highest),
-        first.total + second.total,
-        first.covered_ms + second.covered_ms,
-        second.last,
+        sum([each.count for each in spans]),
+        min([each.lowest for each in spans]),
+        max([each.highest for each in spans]),
+        sum([each.total for each in spans]),
+        sum([each.covered_ms for each in spans]),
+        spans[-1].last,
     )
 
 

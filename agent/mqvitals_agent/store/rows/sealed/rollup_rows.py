@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from struct import Struct
 from struct import error as StructError  # noqa: N812 - a class, whatever it is called
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from mqvitals_agent.store.rows.sealed.codec import DamagedChunkError, Number
+from mqvitals_agent.store.rows.sealed.codec import ARRAYS, DamagedChunkError, Number, narrowest, numbers_of, unpacked
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour
 from mqvitals_agent.store.rows.tables import integer, numbered, text
 
@@ -41,10 +41,7 @@ _ONE_REAL: Final = 0x30
 _REALS: Final = 0x31
 _ANYTHING: Final = 0x32
 """JSON."""
-_ARRAYS: Final = "bhiq"
-_LIMITS: Final = (0x7F, 0x7FFF, 0x7FFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF)
-_SIZES: Final = (1, 2, 4, 8)
-_ONES: Final = tuple(Struct(f"<{each}") for each in _ARRAYS)
+_ONES: Final = tuple(Struct(f"<{each}") for each in ARRAYS)
 _FORMS: Final = {
     **{_ONE + width: form for width, form in enumerate(_ONES)},
     **{_WHOLE + width: form for width, form in enumerate(_ONES)},
@@ -52,13 +49,15 @@ _FORMS: Final = {
     _REALS: _REAL,
 }
 """By code, a number of its column."""
+_OF_ALL: Final = frozenset((*range(_ONE, _ONE + len(_ONES)), _ONE_REAL))
+"""Codes of one number for all hours."""
 _WIDTHS: Final = {
     _AS_BEFORE: (0, 0),
     _HELD: (0, 0),
     _ONE_REAL: (_REAL.size, 0),
     _REALS: (0, _REAL.size),
-    **{_ONE + width: (size, 0) for width, size in enumerate(_SIZES)},
-    **{_WHOLE + width: (0, size) for width, size in enumerate(_SIZES)},
+    **{_ONE + width: (one.size, 0) for width, one in enumerate(_ONES)},
+    **{_WHOLE + width: (0, one.size) for width, one in enumerate(_ONES)},
 }
 """By code, the bytes of a column: of all hours together, and of each."""
 
@@ -170,7 +169,7 @@ def decode_day(covers: Sequence[Cover], data: bytes) -> MetricDay:
             totals, place = [value * ms for value, ms in zip(lowest, cover.covered_ms, strict=True)], place + 1
         else:
             totals, place = _read(data, place, count)
-    except (StructError, ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
+    except (StructError, ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
         raise DamagedChunkError("the hours of a day are damaged") from error
     if place != len(data):
         raise DamagedChunkError("the hours of a day have another length than they say")
@@ -214,7 +213,7 @@ def decode_covers(data: bytes) -> Sequence[Cover]:
             counts, place = _read(data, place + _MASK.size, len(hours))
             covered, place = _read(data, place, len(hours))
             found.append(Cover(hours, _times(counts), _times(covered)))
-    except (StructError, ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
+    except (StructError, ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
         raise DamagedChunkError("the hours of a day are damaged") from error
     return found
 
@@ -235,12 +234,11 @@ def _column(values: Sequence[Number]) -> bytes:
     first = values[0]
     one = _same(values, [first] * len(values))
     if types == {int}:
-        greatest = max(*values, -min(values) - 1)
-        width = next((place for place, limit in enumerate(_LIMITS) if greatest <= limit), None)
+        width = narrowest(int(min(values)), int(max(values)))
         if width is not None:
             if one:
                 return bytes((_ONE + width,)) + _ONES[width].pack(first)
-            return bytes((_WHOLE + width,)) + array(_ARRAYS[width], values).tobytes()
+            return bytes((_WHOLE + width,)) + array(ARRAYS[width], values).tobytes()
     elif types == {float}:
         if one:
             return bytes((_ONE_REAL,)) + _REAL.pack(first)
@@ -254,28 +252,16 @@ def _column(values: Sequence[Number]) -> bytes:
 def _read(data: bytes, place: int, count: int) -> tuple[Sequence[Number], int]:
     """A column of ``count`` numbers at a place, and the place behind it."""
     code = data[place]
-    place += 1
-    if _ONE <= code < _ONE + len(_SIZES):
-        width = code - _ONE
-        return [_ONES[width].unpack_from(data, place)[0]] * count, place + _SIZES[width]
-    if code == _ONE_REAL:
-        return [_REAL.unpack_from(data, place)[0]] * count, place + _REAL.size
     if code == _ANYTHING:
-        (length,) = _LENGTH.unpack_from(data, place)
-        end = place + _LENGTH.size + length
-        found = json.loads(data[place + _LENGTH.size : end])
-        if type(found) is not list or len(found) != count or not set(map(type, found)) <= {int, float}:
-            raise ValueError("no numbers")
-        return found, end
-    numbers: array[Any]
-    if _WHOLE <= code < _WHOLE + len(_SIZES):
-        width = code - _WHOLE
-        numbers, end = array(_ARRAYS[width]), place + count * _SIZES[width]
-    elif code == _REALS:
-        numbers, end = array("d"), place + count * _REAL.size
-    else:
-        raise ValueError(f"a column of form {code}, which this version does not know")
-    numbers.frombytes(data[place:end])
+        end = place + _length(data, place, count)
+        return numbers_of(data[place + 1 + _LENGTH.size : end], count), end
+    one, of_each = _WIDTHS[code]
+    place += 1
+    end = place + one + of_each * count
+    form = _FORMS[code]
+    if code in _OF_ALL:
+        return [form.unpack_from(data, place)[0]] * count, end
+    numbers = unpacked(form.format[1:], data[place:end])
     if len(numbers) != count:
         raise ValueError("a column is cut")
     return numbers, end

@@ -69,7 +69,7 @@ class _Batch(NamedTuple):
         return min(self.owners), max(self.owners)
 
 
-class _Columns(NamedTuple):
+class _RowColumns(NamedTuple):
     """The columns that are read of rows: ``every`` at times that are ``wide``, else only the first of them, the ``usual`` ones."""
 
     usual: Sequence[str]
@@ -77,7 +77,7 @@ class _Columns(NamedTuple):
     wide: Collection[int]
 
     @classmethod
-    def of(cls, names: Sequence[str], known: HourColumns | None) -> _Columns:
+    def of(cls, names: Sequence[str], known: HourColumns | None) -> _RowColumns:
         """Those of an hour of a kind with the metrics ``names``."""
         if known is None:
             return cls(names, names, ())
@@ -138,7 +138,7 @@ class Sealer:
         for ts in self._times(connection, kind, hour):
             times.append(ts)
             yield SealStep()
-        columns = _Columns.of(self._tables[kind].numbers, self._columns(kind, hour))
+        columns = _RowColumns.of(self._tables[kind].numbers, self._columns(kind, hour))
         for batch in self._batches(connection, kind):
             for step in self._seal(connection, kind, hour, batch, times, columns):
                 yield step
@@ -172,7 +172,7 @@ class Sealer:
         hour: int,
         batch: _Batch,
         times: Sequence[int],
-        columns: _Columns,
+        columns: _RowColumns,
     ) -> Iterator[SealStep]:
         history = self._tables[kind].history
         few, all_ = (
@@ -244,7 +244,7 @@ class Sealer:
                 return
 
 
-def _samples(rows: Sequence[Row], columns: _Columns) -> HourSamples:
+def _samples(rows: Sequence[Row], columns: _RowColumns) -> HourSamples:
     """Rows of one object and source, rising in time, as columns; metrics without any value are left out."""
     # Where a row ends after the usual columns, so do these: the others are made of the rows that have them.
     _, ts, intervals, polled, *cells = zip(*rows, strict=False)

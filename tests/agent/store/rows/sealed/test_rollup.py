@@ -43,7 +43,7 @@ def test_two_parts_are_the_whole(values: list[int | None], cut: int, counters: f
     if not known:
         assert whole == {}
     else:
-        assert whole["figure"] == (known[0] if len(known) == 1 else together(*known))
+        assert whole["figure"] == together(known)
 
 
 def test_a_gap_counts_for_nothing() -> None:
