@@ -6,6 +6,7 @@ import asyncio
 import errno
 import hmac
 import logging
+import math
 import os
 import ssl
 from collections.abc import Awaitable, Callable, Hashable
@@ -274,10 +275,14 @@ class AgentServer:
         assert self._served.standby is not None
         query = request.query
         try:
-            wait_s = min(max(float(query.get("wait", "0")), 0), LONGEST_WAIT_S)
+            wait_s = float(query.get("wait", "0"))
         except ValueError:
+            wait_s = math.nan
+        if math.isnan(wait_s):
             return _plain(web.HTTPBadRequest.status_code, "wait is a number of seconds")
-        body = await self._served.standby(query.get("follower", "")[:64], query.get("after", "")[:64], wait_s)
+        body = await self._served.standby(
+            query.get("follower", "")[:64], query.get("after", "")[:64], min(max(wait_s, 0), LONGEST_WAIT_S)
+        )
         return await self._send(request, body, "application/json; charset=utf-8")
 
     async def _healthy(self, _: web.Request) -> web.Response:

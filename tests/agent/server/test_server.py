@@ -23,6 +23,7 @@ from mqvitals_agent.openmetrics.exposition import Format
 from mqvitals_agent.openmetrics.segments import Page, Segment
 from mqvitals_agent.server import server as module
 from mqvitals_agent.server.server import AgentServer, Served, format_for, takes_gzip
+from mqvitals_agent.standby.wire import LONGEST_WAIT_S, STANDBY_PATH
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.decoding.secret import Secret
 from mqvitals_config.sections.serve import ListenAddress, ServeSettings, ServeTlsSettings
@@ -367,3 +368,37 @@ def test_any_header_asks_for_something(accept: str, coding: str) -> None:
 def test_gzip_is_taken_by_who_says_so(header: str, takes: bool) -> None:
     """With a weight of 0 it is refused."""
     assert takes_gzip(header) is takes
+
+
+async def test_another_agent_that_follows(tmp_path: Path) -> None:
+    """It shows the token, and says what it has and how long it waits, which has a limit."""
+    asked: list[tuple[str, str, float]] = []
+
+    async def answer(follower: str, after: str, wait_s: float) -> bytes:
+        asked.append((follower, after, wait_s))
+        return b'{"role": "active"}'
+
+    settings = ServeSettings(FREE, token_file=Secret.in_file(file_of(tmp_path, "token", b"secret\n")))
+    what = Served(page, lambda: b"{}", lambda: "", standby=answer)
+    async with serving(settings, what) as (_, address), aiohttp.ClientSession() as session:
+        async with session.get(f"{address}{STANDBY_PATH}") as response:
+            assert response.status == 401
+        headers = {"Authorization": "Bearer secret"}
+        query = {"follower": "f" * 100, "after": "a.1", "wait": "1e9"}
+        async with session.get(f"{address}{STANDBY_PATH}", params=query, headers=headers) as response:
+            assert (response.status, await response.json()) == (200, {"role": "active"})
+        async with session.get(f"{address}{STANDBY_PATH}?wait=long", headers=headers) as response:
+            assert response.status == 400
+        async with session.get(f"{address}{STANDBY_PATH}?wait=nan", headers=headers) as response:
+            assert response.status == 400
+    assert asked == [("f" * 64, "a.1", LONGEST_WAIT_S)]
+
+
+async def test_an_agent_that_is_alone_offers_nothing() -> None:
+    """The path is not there."""
+    async with (
+        serving(ServeSettings(FREE), served()) as (_, address),
+        aiohttp.ClientSession() as session,
+        session.get(f"{address}{STANDBY_PATH}") as response,
+    ):
+        assert response.status == 404
