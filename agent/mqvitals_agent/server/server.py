@@ -19,9 +19,10 @@ from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.log import as_event
 from mqvitals_agent.openmetrics.exposition import Format
 from mqvitals_agent.standby.wire import LONGEST_WAIT_S, STANDBY_PATH
-from mqvitals_agent.threads import ThreadWorker
+from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker
 from mqvitals_config.decoding.secret import SecretError
-from mqvitals_config.sections.serve import ListenAddress, ServeSettings
+from mqvitals_config.decoding.source import open_regular
+from mqvitals_config.sections.serve import ListenAddress, ServeSettings, ServeTlsSettings
 
 _LOG = logging.getLogger(__name__)
 _PROTOCOL_LOG = logging.getLogger(f"{__name__}.protocol")
@@ -37,6 +38,8 @@ _WRITE_S: Final = 30.0
 _FIRST_REQUEST_S: Final = 10.0
 """A connection must have asked something by then."""
 _IDLE_S: Final = 75.0
+_READ_S: Final = 5.0
+"""A token or a certificate must be read within this time."""
 _AGAIN_S: Final = 30.0
 """Where it cannot listen it tries again after this time."""
 _CHUNK: Final = 1 << 18
@@ -77,7 +80,8 @@ class AgentServer:
         self._silent: dict[int, asyncio.TimerHandle] = {}
         """By connection that has asked nothing yet, what will close it."""
         self._changed = asyncio.Event()
-        self._context: ssl.SSLContext | None = None
+        self._reading_token = BoundedCall()
+        self._reading_certificate = BoundedCall()
         self.address: ListenAddress | None = None
         """Where it listens now; None: it does not."""
         self.trouble = ""
@@ -108,17 +112,32 @@ class AgentServer:
 
     def use(self, settings: ServeSettings) -> None:
         """Serve by these settings from now on; the certificate is read again."""
-        if settings != self._settings:
-            self._settings = settings
-            self._changed.set()
-        elif self._context is not None and settings.tls is not None:
-            try:
-                _load(self._context, settings)
-            except (OSError, ValueError) as error:
-                _LOG.warning(
-                    f"the certificate of the server cannot be read again, so it keeps the one it has: {error}",
-                    extra=as_event("serve.certificate"),
-                )
+        self._settings = settings
+        self._changed.set()
+
+    async def _renew(self, context: ssl.SSLContext, tls: ServeTlsSettings) -> None:
+        try:
+            await self._load(context, tls)
+        except (OSError, ValueError) as error:
+            _LOG.warning(
+                f"the certificate of the server cannot be read again, so it keeps the one it has: {error}",
+                extra=as_event("serve.certificate"),
+            )
+
+    async def _load(self, context: ssl.SSLContext, tls: ServeTlsSettings) -> None:
+        """Raises OSError, of which ssl.SSLError is one, and ValueError."""
+
+        def read() -> None:
+            for path in filter(None, (tls.certificate, tls.key)):
+                with os.fdopen(open_regular(path), "rb") as file:
+                    file.read(1)
+
+        try:
+            # A file system that hangs holds up this thread; the context belongs to the loop.
+            await self._reading_certificate.run(read, _READ_S)
+        except NoAnswerError:
+            raise OSError(f"{tls.certificate} could not be read within {_READ_S:g} s: check its file system") from None
+        context.load_cert_chain(tls.certificate, tls.key)
 
     async def _serve(self, settings: ServeSettings) -> None:
         """Listen until the settings change. Raises OSError and ValueError when it cannot."""
@@ -126,7 +145,7 @@ class AgentServer:
         context = None
         if settings.tls is not None:
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            _load(context, settings)
+            await self._load(context, settings.tls)
         app = web.Application(middlewares=[self._guarded])
         app.on_response_prepare.append(_name_server)
         app.router.add_get(_METRICS, self._metrics)
@@ -156,15 +175,19 @@ class AgentServer:
             async with server:
                 port = server.sockets[0].getsockname()[1]
                 self.address, self.trouble = listen._replace(port=port), ""
-                self._context = context
                 scheme = "http" if context is None else "https"
                 _LOG.info(
                     f"serves {scheme}://{self.address}{_METRICS}",
                     extra=as_event("serve.listens", address=str(self.address), tls=context is not None),
                 )
-                await self._changed.wait()
+                while self._settings == settings:
+                    await self._changed.wait()
+                    if self._settings == settings:
+                        self._changed.clear()
+                        if context is not None and settings.tls is not None:
+                            await self._renew(context, settings.tls)
         finally:
-            self.address = self._context = None
+            self.address = None
             await runner.cleanup()
 
     def _note_trouble(self, listen: ListenAddress, error: Exception) -> None:
@@ -214,7 +237,7 @@ class AgentServer:
             silent.cancel()
         if request.path in _OPEN:
             return await handler(request)
-        refusal = self._unauthorised(request)
+        refusal = await self._unauthorised(request)
         if refusal is not None:
             return refusal
         if self._requests >= MOST_REQUESTS:
@@ -235,15 +258,16 @@ class AgentServer:
         finally:
             self._requests -= 1
 
-    def _unauthorised(self, request: web.Request) -> web.Response | None:
+    async def _unauthorised(self, request: web.Request) -> web.Response | None:
         """The answer to who has not shown the token; None: it may go on."""
         secret = self._settings.token_file
         if secret is None:
             return None
         try:
-            token = secret.reveal()
-        except SecretError as error:
-            _LOG.warning(f"nobody is served: {error}", extra=as_event("serve.token"))
+            token = (await self._reading_token.run(secret.reveal, _READ_S)).strip()
+        except (SecretError, NoAnswerError) as error:
+            why = str(error) or f"{secret.origin} could not be read within {_READ_S:g} s: check its file system"
+            _LOG.warning(f"nobody is served: {why}", extra=as_event("serve.token"))
             return _plain(
                 web.HTTPServiceUnavailable.status_code, "the token of the server cannot be read; its log says why"
             )
@@ -360,13 +384,6 @@ def _accepts(header: str, wanted: str) -> bool:
 
 async def _name_server(_: web.Request, response: web.StreamResponse) -> None:
     response.headers[hdrs.SERVER] = "mqvitals"
-
-
-def _load(context: ssl.SSLContext, settings: ServeSettings) -> None:
-    """Raises OSError, of which ssl.SSLError is one, and ValueError."""
-    tls = settings.tls
-    assert tls is not None
-    context.load_cert_chain(tls.certificate, tls.key)
 
 
 def _plain(status: int, words: str) -> web.Response:

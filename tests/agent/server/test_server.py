@@ -180,7 +180,28 @@ async def test_who_has_not_the_token_gets_nothing(tmp_path: Path) -> None:
         assert str(tmp_path) not in text
 
 
-async def test_tls_with_a_certificate_that_is_read_again(tmp_path: Path) -> None:
+async def test_a_token_that_cannot_be_read_holds_up_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a network file system that hangs: who asks is refused in time, and other pages are served meanwhile."""
+    monkeypatch.setattr(module, "_READ_S", 0.05)
+    ended = threading.Event()
+    monkeypatch.setattr(Secret, "reveal", lambda _: str(ended.wait()))
+    try:
+        token = file_of(tmp_path, "token", b"swordfish\n")
+        async with serving(ServeSettings(FREE, Secret.in_file(token)), served()) as (_, url):
+            asked = asyncio.create_task(answer(f"{url}/metrics", {"Authorization": "Bearer swordfish"}))
+            assert (await answer(f"{url}/-/healthy"))[0] == 200
+            status, text = await asked
+            assert status == 503
+            assert str(tmp_path) not in text
+    finally:
+        ended.set()
+
+
+async def test_tls_with_a_certificate_that_is_read_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A renewed certificate counts after a reload, without a pause."""
     authority = trustme.CA()
     first, second = authority.issue_cert("127.0.0.1"), authority.issue_cert("127.0.0.1")
@@ -198,14 +219,22 @@ async def test_tls_with_a_certificate_that_is_read_again(tmp_path: Path) -> None
         async with aiohttp.ClientSession(connector=connector) as session, session.get(f"{url}/metrics") as response:
             assert response.status == 200
         before = await serial_number()
-        server.use(settings)
-        assert await serial_number() == before
+        load = ssl.SSLContext.load_cert_chain
+        loaded: list[bool] = []
+
+        def noted(*arguments: Any) -> None:
+            load(*arguments)
+            loaded.append(True)
+
+        monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", noted)
         file_of(tmp_path, "cert.pem", second.private_key_and_cert_chain_pem.bytes())
         server.use(settings)
-        assert await serial_number() != before
+        await until(lambda: bool(loaded))
         after = await serial_number()
+        assert after != before
         file_of(tmp_path, "cert.pem", b"no certificate")
         server.use(settings)
+        await until(lambda: "the certificate of the server cannot be read again" in caplog.text)
         assert await serial_number() == after
 
 
