@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_config.decoding.problem import LocatedText, Place
+from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset import decoded_packs, pack
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.decoded_packs import Pack, decoded, encoded, main
 from mqvitals_rules.ruleset.pack import decode_pack, read_rules, shipped_packs
 from mqvitals_rules.ruleset.rule import Rule
@@ -166,3 +168,13 @@ def test_what_is_known_is_not_decoded_again(file: Path, tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert read_rules(KINDS, [PATH])[0] == rules
     assert decoding == [PATH]
+
+
+def test_tests_prepare_the_shipped_rules_once() -> None:
+    """Thousands of tests load them: they get the same rules, and each compiled rule is the one made first."""
+    first, again = load_rule_config(Settings()).rules, load_rule_config(Settings()).rules
+    assert [id(rule) for rule in first.rules] == [id(rule) for rule in again.rules]
+    assert first.compiled
+    assert {name: id(rule) for name, rule in first.compiled.items()} == {
+        name: id(rule) for name, rule in again.compiled.items()
+    }

@@ -18,8 +18,9 @@ from mqvitals_rules import rule_state
 from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression.compiler import EvaluateTogether, compile_together
 from mqvitals_rules.expression.node import Condition
-from mqvitals_rules.ruleset import pack, ruleset
+from mqvitals_rules.ruleset import decoded_packs, pack, ruleset
 from mqvitals_rules.ruleset.config import load_rule_config
+from mqvitals_rules.ruleset.decoded_packs import Pack, decoded
 from mqvitals_rules.ruleset.pack import decode_pack
 from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.ruleset.ruleset import RuleSet
@@ -52,8 +53,17 @@ def remember(patch: pytest.MonkeyPatch) -> None:
     forms: dict[int, tuple[Rule, CompiledRule | None]] = {}
     tests: dict[tuple[str, str, object], Any] = {}
     together: dict[tuple[object, ...], tuple[EvaluateTogether, object]] = {}
+    known: dict[tuple[object, ...], Mapping[Pack, tuple[Rule, ...]]] = {}
 
-    def decoded(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
+    def known_of(shipped: Sequence[Pack]) -> Mapping[Pack, tuple[Rule, ...]]:
+        # Tests about the file have another one.
+        key = (decoded_packs.decoded_file(), *shipped)
+        if key not in known:
+            known[key] = decoded(shipped)
+            forms.update({id(rule): (rule, None) for rules in known[key].values() for rule in rules})
+        return known[key]
+
+    def decoded_once(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
         if kinds is not KINDS or text not in texts:
             return decode_pack(path, text, kinds)
         if (path, text) not in packs:
@@ -86,7 +96,8 @@ def remember(patch: pytest.MonkeyPatch) -> None:
             together[key] = compile_together(conditions, unreported), conditions
         return together[key][0]
 
-    patch.setattr(pack, "decode_pack", decoded)
+    patch.setattr(pack, "decode_pack", decoded_once)
+    patch.setattr(pack, "decoded", known_of)
     patch.setattr(rule_state, "compile_together", compiled_together)
     patch.setattr(pack, "compile_rule", compiled)
     patch.setattr(ruleset, "compile_rule", compiled)
