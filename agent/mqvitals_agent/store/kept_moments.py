@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.store.kept_past import KeptPast
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.alerts.alert_rows import StoredAlert
+from mqvitals_agent.store.rows.alerts.alerts_then import AlertsThen
 from mqvitals_agent.store.rows.samples.moment import CurrentRows, MomentQuery
 from mqvitals_agent.store.rows.samples.moment_history import Looked
 from mqvitals_agent.store.rows.samples.moment_links import LinksThen, ObjectLink, link_then
@@ -38,18 +38,18 @@ class KindThen(NamedTuple):
 class KeptMoments:
     """What was read of objects, and serves every moment before the time when it was read.
 
-    ``alerts`` are those that were read, by number, as they were stored then; ``hours`` sealed hours that are open; ``past`` is
-    that of objects alone. Queries are of the moment that is asked about, and of the metrics; ``last`` is the newest snapshot
+    ``hours`` are sealed hours that are open, ``past`` that of objects alone. Queries are of the moment that is asked about, and of the metrics; ``last`` is the newest snapshot
     of the owner then, ms UTC. The methods raise sqlite3.Error, TypeError and ValueError.
     """
 
-    __slots__ = ("_kinds", "_links", "_objects", "_single", "alerts", "hours", "past")
+    __slots__ = ("_kinds", "_links", "_numbers", "_objects", "_single", "alerts", "hours", "past")
 
     def __init__(self) -> None:
-        self.alerts: dict[int, StoredAlert] = {}
+        self.alerts = AlertsThen()
         self.hours = OpenHours()
         self.past = KeptPast()
         self._objects: dict[tuple[str, str], Mapping[int, ObjectTimes]] = {}
+        self._numbers: dict[tuple[str, str], Mapping[ObjectName, int]] = {}
         self._kinds: dict[tuple[str, str, frozenset[str]], KindThen] = {}
         self._links: dict[tuple[str, str, str], LinksThen] = {}
         self._single: dict[int, KindThen] = {}
@@ -59,6 +59,7 @@ class KeptMoments:
         found = self._objects.get((owner, kind))
         if found is None:
             found = self._objects[owner, kind] = read_times(connection, owner, kind)
+            self._numbers[owner, kind] = {each.name: number for number, each in found.items()}
         return found
 
     def value(
@@ -83,12 +84,14 @@ class KeptMoments:
         """What was known of the objects of an owner that were there; only of those with these names or numbers."""
         kind = query.kind.name
         objects = self.objects_of(connection, owner, kind)
+        asked: Collection[int] = objects if numbers is None else numbers
+        if names is not None:
+            known_names = self._numbers[owner, kind]
+            asked = {number for name in names if (number := known_names.get(name)) is not None and number in asked}
         there = {
             number: each.name
             for number, each in objects.items()
-            if each.first <= query.at < each.gone
-            and (names is None or each.name in names)
-            and (numbers is None or number in numbers)
+            if number in asked and each.first <= query.at < each.gone
         }
         known = self._kinds.get((owner, kind, query.wanted))
         if known is None and len(there) * _FEW_OF <= len(objects):

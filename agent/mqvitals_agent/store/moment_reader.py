@@ -15,7 +15,7 @@ from mqvitals_agent.store.reading.alerts import OPERATIONAL
 from mqvitals_agent.store.reading.hours import Figures
 from mqvitals_agent.store.result import CurrentValue, HourSeries, Owner, Series, StoredObject, StoreMeta, UnknownRow
 from mqvitals_agent.store.rows.alerts.actions import Actions, AuditEntry
-from mqvitals_agent.store.rows.alerts.alert_rows import SeveritySpan, StoredAlert, StoredTransition, read_alerts_as_of
+from mqvitals_agent.store.rows.alerts.alert_rows import SeveritySpan, StoredAlert, StoredTransition
 from mqvitals_agent.store.rows.alerts.receivers import ReceiverRow
 from mqvitals_agent.store.rows.changes import Change
 from mqvitals_agent.store.rows.journal import JournalEntry
@@ -321,7 +321,7 @@ class MomentReader(StoreReader):
     ) -> tuple[StoredAlert, ...]:
         """The alerts as they were then, as far as they were stored by then."""
         with self._query() as connection:
-            found = read_alerts_as_of(connection, self.at, ended=include_ended, kept=self._kept.alerts)
+            found = self._kept.alerts.read(connection, self.at, ended=include_ended)
         return tuple(
             each
             for each in found
@@ -345,7 +345,7 @@ class MomentReader(StoreReader):
     def alert(self, number: int) -> StoredAlert | None:
         """The alert with this number as it was then; None: there was none."""
         with self._query() as connection:
-            return next(iter(read_alerts_as_of(connection, self.at, ended=True, number=number)), None)
+            return next(iter(self._kept.alerts.read(connection, self.at, ended=True, number=number)), None)
 
     def actions(self) -> Actions:
         """What people had done about alerts."""

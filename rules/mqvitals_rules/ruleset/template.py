@@ -74,7 +74,7 @@ class _Sources(NamedTuple):
 class Template:
     """A compiled text. Build it with ``compile_template``."""
 
-    __slots__ = ("_advice", "_limits", "_mqsc", "_parts", "_places", "shows_members")
+    __slots__ = ("_advice", "_limits", "_mqsc", "_parts", "_places", "inserts", "shows_members")
 
     def __init__(self, parts: tuple[_Part | _Aside, ...], *, mqsc: bool = False, advice: bool = False) -> None:
         self._parts = parts
@@ -86,6 +86,8 @@ class Template:
         shown = [part.of if isinstance(part, NumberField) else part for part in every]
         self._places = tuple(part for part in shown if isinstance(part, MetricField))
         self.shows_members = any(isinstance(part, MembersField) for part in every)
+        self.inserts = frozenset(pair for part in shown if isinstance(part, InsertField) for pair in part.inserts)
+        """The (id, insert) of the console messages that it shows."""
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -96,13 +98,6 @@ class Template:
     def metrics(self) -> tuple[tuple[str, Metric], ...]:
         """The metrics it shows, each with its kind of object, in the order of the text."""
         return tuple((place.kind, metric) for place in self._places for metric in (place.metric, *place.others))
-
-    @property
-    def inserts(self) -> frozenset[tuple[str, str]]:
-        """The (id, insert) of the console messages that it shows."""
-        inner = (each for part in self._parts for each in (part.parts if isinstance(part, _Aside) else (part,)))
-        shown = (each.of if isinstance(each, NumberField) else each for each in inner)
-        return frozenset(pair for each in shown if isinstance(each, InsertField) for pair in each.inserts)
 
     def fill(
         self,

@@ -32,10 +32,9 @@ def with_past_words(reader: StoreReader, alerts: Iterable[Alert], at: int, rule_
     condition held then. Else the later words are marked, behind the figure of then where that is known. Raises
     StoreError.
     """
-    found = tuple(alerts)
-    later = {alert.key: rule_of(alert) for alert in found if alert.updated > at}
-    figures = _figures(reader, [(alert, rule) for alert in found if (rule := later.get(alert.key)) is not None])
-    return tuple(_said_again(alert, later[alert.key], figures, at) if alert.key in later else alert for alert in found)
+    said = [(alert, rule_of(alert) if alert.updated > at else None) for alert in alerts]
+    figures = _figures(reader, [(alert, rule) for alert, rule in said if rule is not None])
+    return tuple(_said_again(alert, rule, figures, at) if alert.updated > at else alert for alert, rule in said)
 
 
 _Figures = Mapping[ObjectName, Mapping[str, "CurrentValue"]]
@@ -44,17 +43,21 @@ _Figures = Mapping[ObjectName, Mapping[str, "CurrentValue"]]
 def _figures(reader: StoreReader, alerts: Sequence[tuple[Alert, CompiledRule]]) -> _Figures:
     """The metrics that these rules look at, of the objects that they are about: one query a queue manager and kind."""
     wanted: dict[tuple[str, str], set[str]] = {}
-    names = {
-        ObjectName(alert.scope.owner, kind, alert.scope.name if kind == alert.scope.kind else "")
-        for alert, rule in alerts
-        for kind in (alert.scope.kind, *(kind for kind, _ in rule.when.names), *rule.summary.kinds)
-    }
+    names: dict[tuple[str, str], set[ObjectName]] = {}
+    # Hundreds of alerts are of one rule.
+    scopes: dict[int, tuple[CompiledRule, set[ObjectName]]] = {}
     for alert, rule in alerts:
-        for kind, metric in {*rule.when.names, *((kind, metric.name) for kind, metric in rule.summary.metrics)}:
-            wanted.setdefault((alert.scope.owner, kind), set()).add(metric)
+        scopes.setdefault(id(rule), (rule, set()))[1].add(alert.scope)
+    for rule, of_rule in scopes.values():
+        metrics = {*rule.when.names, *((kind, metric.name) for kind, metric in rule.summary.metrics)}
+        for scope in of_rule:
+            for kind, metric in metrics:
+                wanted.setdefault((scope.owner, kind), set()).add(metric)
+                about = scope if kind == scope.kind else ObjectName(scope.owner, kind, "")
+                names.setdefault((scope.owner, kind), set()).add(about)
     found: dict[ObjectName, Mapping[str, CurrentValue]] = {}
-    for (owner, kind), metrics in wanted.items():
-        found.update(reader.current_of(owner, kind, names, metrics))
+    for (owner, kind), of_kind in wanted.items():
+        found.update(reader.current_of(owner, kind, names[owner, kind], of_kind))
     return found
 
 

@@ -147,7 +147,7 @@ class StoredPast:
         self._alike[alike] += 1
         if self._alike[alike] == _MANY:
             # The others follow.
-            most = MOST_KEPT // (2 * (len(metrics) + 2))
+            most = MOST_KEPT // (len(metrics) + 2)
             every = self._reader.poll_columns_of_all(
                 name.owner, name.kind, metrics, first=since + 1, before=before, most=most
             )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -57,7 +56,7 @@ _COLUMNS = (*_NAMES, *_FIELDS)
 _SELECT = f"SELECT id, {', '.join(_COLUMNS)} FROM alert"  # noqa: S608
 _INSERT = f"INSERT INTO alert(id, {', '.join(_COLUMNS)}) VALUES(?{', ?' * len(_COLUMNS)})"
 _UPDATE = f"UPDATE alert SET {', '.join(f'{column} = ?' for column in _COLUMNS)} WHERE id = ?"  # noqa: S608
-_POSSIBLE = " AND ".join(map(valid_time, ("since", "updated", "started", "ended", "good_since")))
+POSSIBLE: Final = " AND ".join(map(valid_time, ("since", "updated", "started", "ended", "good_since")))
 """One that is dated outside any calendar is passed over."""
 
 
@@ -175,7 +174,7 @@ class AlertRepository:
 
 def read_alerts(connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...] = ()) -> Iterator[StoredAlert]:
     """The alerts that fulfil ``where`` (a text of ours), in the order they arose. Raises sqlite3.Error."""
-    for row in connection.execute(f"{_SELECT} WHERE ({where}) AND {_POSSIBLE} ORDER BY id", parameters):
+    for row in connection.execute(f"{_SELECT} WHERE ({where}) AND {POSSIBLE} ORDER BY id", parameters):
         yield StoredAlert(integer(row[0]), _alert(row[1:]))
 
 
@@ -199,7 +198,7 @@ class FiringAlerts:
 
     def read(self, connection: sqlite3.Connection) -> tuple[StoredAlert, ...]:
         """All of them, in the order they arose. Raises sqlite3.Error."""
-        known, firing = self._known, f"state = 'firing' AND {_POSSIBLE}"
+        known, firing = self._known, f"state = 'firing' AND {POSSIBLE}"
         rows = connection.execute(f"SELECT id, {', '.join(_CHANGES)} FROM alert WHERE {firing} ORDER BY id").fetchall()  # noqa: S608
         kept = {row[0]: found for row in rows if (found := known.get(row[0])) is not None and found[0] == row}
         if len(kept) < len(rows):
@@ -212,105 +211,17 @@ class FiringAlerts:
         return tuple([kept[row[0]][1] for row in rows if row[0] in kept])
 
 
-_MOST_KEPT: Final = 5_000
-"""Alerts that are kept decoded for one moment after another."""
-
-
-def read_alerts_as_of(
-    connection: sqlite3.Connection,
-    at: int,
-    *,
-    ended: bool,
-    number: int | None = None,
-    kept: dict[int, StoredAlert] | None = None,
-) -> list[StoredAlert]:
-    """The alerts stored by ``at`` (ms UTC), as they were then; ended ones only with ``ended``.
-
-    With ``number`` only that one. An alert that has changed since has the state, severity and reason of its last
-    transition by then. Its words and figures of then are not kept: it has those of ``updated``. ``kept`` are alerts as they
-    were stored at any time after ``at``, and is added to. Raises sqlite3.Error.
-    """
-    where, parameters = "since <= ?", [at]
-    if not ended:
-        where += " AND (ended IS NULL OR ended > ?)"
-        parameters.append(at)
-    if number is not None:
-        where += " AND id = ?"
-        parameters.append(number)
-    known = {} if kept is None else kept
-    numbers = [
-        integer(row[0])
-        for row in connection.execute(f"SELECT id FROM alert WHERE ({where}) AND {_POSSIBLE} ORDER BY id", parameters)  # noqa: S608
-    ]
-    lacking = json.dumps([each for each in numbers if each not in known])
-    read = {each.id: each for each in read_alerts(connection, "id IN (SELECT value FROM json_each(?))", (lacking,))}
-    # One that is deleted between the two queries is not among them.
-    every = [stored for each in numbers if (stored := known.get(each) or read.get(each)) is not None]
-    if len(known) + len(read) <= _MOST_KEPT:
-        known.update(read)
-    changed = _transitions_by(connection, [stored.id for stored in every if stored.alert.updated > at], at)
-    found = []
-    for stored in every:
-        if stored.alert.updated <= at:
-            found.append(stored)
-        elif stored.id in changed:
-            found.append(StoredAlert(stored.id, _as_of(stored.alert, changed[stored.id])))
-    firing = {each.alert.key for each in found if each.alert.state is AlertState.FIRING}
-    return [
-        each
-        if each.alert.cause is None or each.alert.cause in firing
-        else StoredAlert(each.id, replace(each.alert, cause=None))
-        for each in found
-    ]
-
-
-def _as_of(alert: Alert, before: list[StoredTransition]) -> Alert:
-    """The alert as the transitions ``before`` left it."""
-    last = before[-1]
-    fired = [each.severity for each in before if each.state is AlertState.FIRING]
-    began = next((each.ts for each in before if each.state is AlertState.FIRING), None)
-    return replace(
-        alert,
-        state=last.state,
-        severity=last.severity,
-        worst=max(fired, default=last.severity),
-        started=None if began is None else min(alert.started or began, began),
-        ended=alert.ended if last.state is AlertState.RESOLVED else None,
-        why=last.why,
-        good_polls=0,
-        unknown_polls=0,
-        good_since=None,
-        value_now="",
-        worst_value="",
-        worst_number=None,
-    )
-
-
-def _transitions_by(
-    connection: sqlite3.Connection, numbers: Sequence[int], at: int
-) -> dict[int, list[StoredTransition]]:
-    """The transitions by ``at`` (ms UTC) of these alerts that have any, oldest first."""
-    found: dict[int, list[StoredTransition]] = {}
-    rows = connection.execute(
-        "SELECT alert_id, ts, state, severity, why FROM alert_transition WHERE alert_id IN (SELECT value FROM json_each(?))"  # noqa: S608
-        f" AND {valid_time('ts')} AND ts <= ? ORDER BY alert_id, id",
-        (json.dumps(numbers), at),
-    )
-    for number, *cells in rows:
-        found.setdefault(number, []).append(_transition(cells))
-    return found
-
-
 def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[StoredTransition]:
     """The history of an alert, oldest first. Raises sqlite3.Error."""
     rows = connection.execute(
         f"SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? AND {valid_time('ts')} ORDER BY id",  # noqa: S608
         (number,),
     )
-    return map(_transition, rows)
+    return map(transition_of, rows)
 
 
-def _transition(cells: Sequence[Any]) -> StoredTransition:
+def transition_of(cells: Sequence[Any]) -> StoredTransition:
+    """A line of an alert's history from its time, state, severity and reason. Raises KeyError, TypeError, ValueError."""
     ts, state, severity, why = cells
     return StoredTransition(moment(ts), _STATES[state], _SEVERITIES[severity], _WHYS[why])
 

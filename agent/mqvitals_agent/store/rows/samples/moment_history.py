@@ -339,9 +339,8 @@ class MomentHistory:
         """The samples of a time of those objects of which they fulfil the condition, by number."""
         of_one = connection, ts, numbers, condition, metrics, source
         if ts >= self._sealed_until(connection):
-            rows = self._rows.at(*of_one, counting=True)
-            return {number: HistoryRow(ts, row.interval_ms, row.answered, row.cells) for number, row in rows.items()}
-        rows = self._rows.at(*of_one, counting=False)
+            return self._rows.counting(*of_one)
+        rows = self._rows.at(*of_one)
         names = (*metrics, *(condition.any_of or ()))
         opened = self._opened(connection, owner, hour_of_ts(ts), numbers, names, source)
         found: dict[int, HistoryRow] = {}

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
 from mqvitals_agent.store.rows.samples.moment_sealed import MomentSample, SampleCondition
+from mqvitals_agent.store.rows.samples.moment_values import HistoryRow
 from mqvitals_agent.store.rows.tables import POLL, KindTables, moment, types_of
 
 _FEW: Final = 64
@@ -17,6 +19,8 @@ _SEEK_ROWS: Final = 7
 """To look for one object takes as long as this many rows when all objects are read."""
 _MOST_SEEKS: Final = 3_000
 """The most objects that are looked for one by one."""
+_AS_ROW: Final[Callable[[tuple[Any, ...]], HistoryRow]] = partial(tuple.__new__, HistoryRow)
+"""Ten thousand are made at once, in half the time that the class takes."""
 _LEADERS: Final = 8
 """Where more are missing, so many of them are looked for; the newest snapshot of these is read for all."""
 
@@ -40,25 +44,49 @@ class MomentRows:
         condition: SampleCondition,
         metrics: Sequence[str],
         source: int = POLL,
-        *,
-        counting: bool,
     ) -> dict[int, MomentSample]:
-        """The rows of objects at a time, by number; with ``counting`` those that fulfil the condition."""
-        columns = "".join(f', s."{name}"' for name in metrics)
-        where = condition.sql if counting else "1"
-        # The objects of an owner have numbers close together: several owners may have been asked at once.
-        rows = connection.execute(
-            f"SELECT s.object_id, s.interval_ms, s.polled, {self._answered}, {condition.holds_any}{columns}"
-            f" FROM {self._tables.history} AS s"
-            f" WHERE s.ts = ? AND s.object_id BETWEEN ? AND ? AND s.source = ? AND {where}",
-            (ts, min(numbers), max(numbers), source),
-        ).fetchall()
-        check_columns(rows, (*["INTEGER"] * 5, *(self._tables.types[name] for name in metrics)))
+        """The rows of objects at a time, by number, and whether they hold what the condition asks for."""
+        facts = ("s.polled", self._answered, condition.holds_any)
+        rows = self._rows_at(connection, ts, numbers, facts, metrics, source, "1")
         return {
             row[0]: MomentSample(row[1], bool(row[2]), bool(row[3]), bool(row[4]), row[5:])
             for row in rows
             if row[0] in numbers
         }
+
+    def counting(
+        self,
+        connection: sqlite3.Connection,
+        ts: int,
+        numbers: Collection[int],
+        condition: SampleCondition,
+        metrics: Sequence[str],
+        source: int = POLL,
+    ) -> dict[int, HistoryRow]:
+        """The rows of objects at a time that fulfil the condition, by number."""
+        rows = self._rows_at(connection, ts, numbers, (self._answered,), metrics, source, condition.sql)
+        return {row[0]: _AS_ROW((ts, row[1], bool(row[2]), row[3:])) for row in rows if row[0] in numbers}
+
+    def _rows_at(
+        self,
+        connection: sqlite3.Connection,
+        ts: int,
+        numbers: Collection[int],
+        facts: Sequence[str],
+        metrics: Sequence[str],
+        source: int,
+        where: str,
+    ) -> list[tuple[Any, ...]]:
+        """Number, interval, ``facts`` (texts of ours, true or false) and metrics of the rows of a time."""
+        columns = "".join(f', s."{name}"' for name in metrics)
+        # The objects of an owner have numbers close together: several owners may have been asked at once.
+        rows = connection.execute(
+            f"SELECT s.object_id, s.interval_ms, {', '.join(facts)}{columns} FROM {self._tables.history} AS s"
+            f" WHERE s.ts = ? AND s.object_id BETWEEN ? AND ? AND s.source = ? AND {where}",
+            (ts, min(numbers), max(numbers), source),
+        ).fetchall()
+        check_columns(rows, (*["INTEGER"] * (2 + len(facts)), *(self._tables.types[name] for name in metrics)))
+        return rows
 
     def newest(
         self,
