@@ -211,6 +211,8 @@ def test_the_command_line_of_the_agent(tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     demo.add_arguments(parser)
     command = demo.agent_command(tmp_path, parser.parse_args([]), None)
+    # The port is that of an agent that watches real queue managers.
+    assert command[command.index("--listen") + 1] == "off"
     assert command[command.index("--speed") + 1] == "max"
     assert command[command.index("--scenario") + 1] == "busy-morning"
     command = demo.agent_command(tmp_path, parser.parse_args(["--speed", "4", "--seed", "7"]), None, ("--for", "90s"))

@@ -102,6 +102,8 @@ def agent_command(
     return (
         *(*PROGRAM, "agent", "--scenario", arguments.scenario, "--interval", arguments.interval),
         *("--seed", arguments.seed, "--speed", speed_word(pace), "--store", str(folder / STORE)),
+        # The port is that of an agent of this machine, which watches real queue managers.
+        *("--listen", "off"),
         *("--smf", str(folder / SMF), "--smf-interval", SMF_INTERVAL, *more),
     )
 

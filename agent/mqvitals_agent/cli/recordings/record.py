@@ -42,12 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.cli.agent import agent_config, run_options
     from mqvitals_agent.cli.recordings.redact import print_summary, redactor_of
     from mqvitals_agent.service.run import run_agent
+    from mqvitals_config.sections.serve import ListenAddress, ServeSettings
 
     # The store of the settings is the running agent's: a recording leaves it alone.
     flags = argparse.Namespace(**{name: value for name, value in vars(arguments).items() if name != "store"})
     config = agent_config(flags)
-    # The running agent notifies the receivers.
-    config = replace(config, settings=replace(config.settings, receivers=()))
+    # The running agent notifies the receivers, serves, and sends to engines.
+    alone = replace(config.settings, receivers=(), remote_write=(), serve=ServeSettings(ListenAddress(off=True)))
+    config = replace(config, settings=alone)
     path = Path(arguments.file)
     if path.exists():
         raise Failure(f"{path} exists already", hint="choose another name")
