@@ -35,9 +35,12 @@ def add_config_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_store(arguments: argparse.Namespace) -> StoreReader:
-    """The store that flag, environment or file name. Raises Failure, and StoreError when it cannot be read."""
-    from mqvitals_agent.store.reader import StoreReader
+def open_store(arguments: argparse.Namespace, *, limit_s: float | None = None) -> StoreReader:
+    """The store that flag, environment or file name; a query ends after ``limit_s`` (None: as usual).
+
+    Raises Failure, and StoreError when it cannot be read.
+    """
+    from mqvitals_agent.store.reader import QUERY_LIMIT_S, StoreReader
 
     if arguments.store is not None and arguments.config is None:
         # The flag beats everything else; an invalid file must not keep a store from being read.
@@ -46,7 +49,7 @@ def open_store(arguments: argparse.Namespace) -> StoreReader:
         path = loaded_settings(arguments).settings.store.path
     if not path:
         raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path")
-    reader = StoreReader.open(path)
+    reader = StoreReader.open(path, limit_s=QUERY_LIMIT_S if limit_s is None else limit_s)
     _report_skipped_rows(reader, path)
     return reader
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.store.file.database import closed_on_error
 from mqvitals_agent.store.file.schema import (
@@ -27,6 +27,9 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.kept_moments import KeptMoments
+
+QUERY_LIMIT_S: Final = 30.0
+"""A query that takes longer is stopped: while it reads, the writer's log grows."""
 
 
 class StoreReader(ObjectQueries, HistoryQueries, HourQueries, AlertQueries, MessageQueries):
@@ -51,7 +54,9 @@ class StoreReader(ObjectQueries, HistoryQueries, HourQueries, AlertQueries, Mess
         self._kept_mark: Mapping[str, tuple[int, int]] = {}
 
     @classmethod
-    def open(cls, path: Path | str, *, kinds: Mapping[str, Kind] = KINDS, limit_s: float = 30.0) -> StoreReader:
+    def open(
+        cls, path: Path | str, *, kinds: Mapping[str, Kind] = KINDS, limit_s: float = QUERY_LIMIT_S
+    ) -> StoreReader:
         """Open the store at ``path``.
 
         Raises StoreError: no such file, no permission, no store, empty, a newer or older structure, damaged.

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.chart import TimeRange
     from mqvitals_rules.ruleset.config import RuleConfig
-    from mqvitals_rules.ruleset.rule import Rule
     from mqvitals_rules.ruleset.ruleset import RuleSet
     from mqvitals_rules.snapshot import ObjectName
 
@@ -84,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             hint="'mqvitals help backtest' says what history keeps",
         )
     variants = _variants(config, usable, arguments.settings)
-    with open_store(arguments) as reader:
+    with open_store(arguments, limit_s=_YEARS_S) as reader:
         span = span_argument(reader, arguments, _USUAL)
         result = _run(reader, variants, span, _selects(reader, arguments.object, span), arguments)
     if arguments.json:
@@ -104,18 +103,14 @@ def _run(
 ) -> BacktestResult:
     from mqvitals_agent.backtest.run import backtest
     from mqvitals_agent.commandline.progress import Progress
-    from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.figure import moment
 
     def on_time(ts: int) -> None:
         progress.at(max(ts - span.since, 0) // MINUTE_MS, moment(ts))
 
-    with (
-        StoreReader.open(reader.path, limit_s=_YEARS_S) as patient,
-        Progress(quiet=arguments.quiet) as progress,
-    ):
+    with Progress(quiet=arguments.quiet) as progress:
         progress.begin("evaluating", -(-(span.until - span.since) // MINUTE_MS), " min")
-        return backtest(patient, variants, span, selects, on_time)
+        return backtest(reader, variants, span, selects, on_time)
 
 
 def _selects(reader: StoreReader, pattern: str | None, span: TimeRange) -> Selects:
@@ -167,13 +162,8 @@ def _rules(arguments: argparse.Namespace) -> tuple[RuleConfig, tuple[str, ...]]:
     if not wanted:
         raise Failure(f"{name} has no rules")
     config = rule_config_of(settings)
-    return replace(config, rules=_ruleset(config.rules, rules)), wanted
-
-
-def _ruleset(known: RuleSet, rules: tuple[Rule, ...]) -> RuleSet:
-    from dataclasses import replace
-
-    return replace(known, rules=rules, compiled={}, deferred=frozenset())
+    ruleset = replace(config.rules, rules=rules, compiled={}, deferred=frozenset())
+    return replace(config, rules=ruleset), wanted
 
 
 def _same(path: str, other: str) -> bool:
