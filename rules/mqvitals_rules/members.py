@@ -100,6 +100,13 @@ class MemberIndex:
         if self._turn != (self._latest.turn, now):
             self._begin(now)
         name = state.name
+        places = self._places.get((name.owner, name.kind, kind))
+        if places is None:
+            return self._found(name, kind, now)
+        return _at(places, name)
+
+    def _found(self, name: ObjectName, kind: str, now: int) -> MemberGroup:
+        """As ``of``, of an object that is the first of its owner and kind to be asked for."""
         own = self._kinds[name.kind]
         owners, perhaps = self._owners.get(name.owner) or self._owners_of(name.owner)
         if own.single:
@@ -110,13 +117,7 @@ class MemberIndex:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
             shared = own.of_group and self._kinds[kind].single
             return self._checked(kind, owners, perhaps) if shared else MemberGroup(_NO_STATES)
-        key = name.owner, name.kind, kind
-        places = self._places.get(key) or self._places_of(key, owners, perhaps, now)
-        found = [members[name] for members in places.members if name in members]
-        if not found:
-            return places.none
-        states = found[0] if len(found) == 1 else list(chain.from_iterable(found))
-        return MemberGroup(states, unplaced=places.none.unplaced)
+        return _at(self._places_of((name.owner, name.kind, kind), owners, perhaps, now), name)
 
     def _places_of(
         self, key: tuple[str, str, str], owners: tuple[str, ...], perhaps: tuple[str, ...], now: int
@@ -295,6 +296,15 @@ class MemberIndex:
         if between != relation[0]:
             signature.append(self._signature(owner, (relation[0], between), now))
         return signature
+
+
+def _at(places: _Places, name: ObjectName) -> MemberGroup:
+    """The members of an object at the places of its owner and kind."""
+    found = [members[name] for members in places.members if name in members]
+    if not found:
+        return places.none
+    states = found[0] if len(found) == 1 else list(chain.from_iterable(found))
+    return MemberGroup(states, unplaced=places.none.unplaced)
 
 
 def _open(state: LatestState, metric: str) -> Absence | None:

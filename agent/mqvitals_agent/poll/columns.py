@@ -18,11 +18,17 @@ from mqvitals_agent.pcf.constants import MQCFT_INTEGER, MQCFT_INTEGER_LIST, MQCF
 from mqvitals_agent.pcf.message import MessageValues as Decoded
 from mqvitals_agent.pcf.message import ParameterLayout, Value
 from mqvitals_agent.pcf.names import parameter_number
-from mqvitals_agent.poll.local_time import told_time
+from mqvitals_agent.poll.column_code import (
+    PairPlace,
+    ReadColumn,
+    ReadTimes,
+    TimePlace,
+    column_reader,
+    times_reader,
+)
 from mqvitals_rules.vocabulary.metric import LARGEST, Absence, Kind, Metric, MetricType, Reported, within_range
 
 NOT_RETURNED = Absence.NOT_RETURNED
-_TIME_ZONE_UNKNOWN = Absence.TIME_ZONE_UNKNOWN
 _PCF = re.compile(r"(MQ\w+)(?:\[([01])\])?")
 _TIMES = re.compile(r"MQ\w+_DATE MQ\w+_TIME")
 _INT = {int}
@@ -60,20 +66,6 @@ class _Fetch(NamedTuple):
     numbers: Callable[[Any], tuple[Any, ...]]
     text_names: tuple[str, ...]
     texts: Callable[[Any], tuple[Any, ...]]
-
-
-class _ReadingPlan(NamedTuple):
-    """As ``_Fetch``, from columns of one layout whose values can have no other types than they should.
-
-    ``pairs`` have their places.
-    """
-
-    row: MetricValues
-    names: tuple[str, ...]
-    take: Callable[[Any], tuple[Any, ...]]
-    pairs: tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
-    unmonitored: Specials
-    monitored: Specials
 
 
 def _fetcher(ids: tuple[int, ...]) -> Callable[[Any], tuple[Any, ...]]:
@@ -144,8 +136,13 @@ class MetricColumns:
         self.counters = tuple(m.name for m in here if m.type is MetricType.COUNTER)
         self._numbers, self._texts = numbers, texts
         self._fetches: dict[tuple[int, ...], _Fetch] = {}
-        self._pick_times = ParameterPicker(*(number for times in self.times for number in times[:2]))
-        self._plans: dict[ParameterLayout, _ReadingPlan | None] = {}
+        self._readers: dict[tuple[ParameterLayout, bool, bool], ReadColumn | None] = {}
+        self._time_readers: dict[ParameterLayout, ReadTimes] = {}
+        # Of values that are no column of a layout: date and time of each in turn.
+        self._times_of_values = times_reader(
+            [TimePlace(2 * place, 2 * place + 1, each.text, each.age) for place, each in enumerate(self.times)],
+            NOT_RETURNED,
+        )
         special = [m for m in here if m.special]
         self._unmonitored = tuple((m.name, m.special) for m in special)
         self._monitored = tuple((m.name, {n: _monitored(a) for n, a in m.special.items()}) for m in special)
@@ -189,55 +186,41 @@ class MetricColumns:
         """As ``read``, of the values of a message."""
         if not isinstance(item, Decoded) or item.layout is None:
             return self.read(item.values, long_first=long_first, monitored=monitored)
+        key = item.layout, long_first, monitored
         try:
-            plan = self._plans[item.layout]
+            reader = self._readers[key]
         except KeyError:
-            plan = self._plan(item.layout)
-        if plan is None:
+            if len(self._readers) >= _PARAMETERS:
+                self._readers.clear()
+            reader = self._readers[key] = self._reader(item.layout, long_first=long_first, monitored=monitored)
+        if reader is None:
             return self.read(item.values, long_first=long_first, monitored=monitored)
-        column = item.column
-        row = plan.row.copy()
-        row.update(zip(plan.names, plan.take(column), strict=False))
-        for place, halves in plan.pairs:
-            pair = column[place]
-            if len(pair) == 2:  # type: ignore[arg-type]
-                for name, index in halves:
-                    row[name] = pair[index ^ long_first]  # type: ignore[index, assignment]
-        for name, special in plan.monitored if monitored else plan.unmonitored:
-            value = row[name]
-            if value in special:
-                row[name] = special[value]
-        return row
+        return reader(item.column)
 
-    def _plan(self, layout: ParameterLayout) -> _ReadingPlan | None:
-        """The plan for a layout, kept; None when a parameter's structure does not fit its metric."""
+    def _reader(self, layout: ParameterLayout, *, long_first: bool, monitored: bool) -> ReadColumn | None:
+        """The function for a layout; None when a parameter's structure does not fit its metric."""
         places, types = layout.places, layout.types
         expected = [
             *((number, MQCFT_INTEGER) for _, number in self._numbers),
             *((number, MQCFT_STRING) for _, number in self._texts),
             *((number, MQCFT_INTEGER_LIST) for _, number, _ in self._pairs),
         ]
-        plan: _ReadingPlan | None = None
-        if all(types[places[number]] == kind for number, kind in expected if number in places):
-            there = [each for each in (*self._numbers, *self._texts) if each[1] in places]
-            pairs: dict[int, list[tuple[str, int]]] = {}
-            for name, number, index in self._pairs:
-                if number in places:
-                    pairs.setdefault(places[number], []).append((name, index))
-            found_names = {name for name, _ in there} | {name for halves in pairs.values() for name, _ in halves}
-            names = [name for name, _ in (*self._numbers, *self._texts)] + [name for name, _, _ in self._pairs]
-            plan = _ReadingPlan(
-                {**dict.fromkeys(names, NOT_RETURNED), **self._elsewhere},
-                tuple(name for name, _ in there),
-                _fetcher(tuple(places[number] for _, number in there)),
-                tuple((place, tuple(halves)) for place, halves in pairs.items()),
-                tuple(each for each in self._unmonitored if each[0] in found_names),
-                tuple(each for each in self._monitored if each[0] in found_names),
-            )
-        if len(self._plans) >= _PARAMETERS:
-            self._plans.clear()
-        self._plans[layout] = plan
-        return plan
+        if any(types[places[number]] != kind for number, kind in expected if number in places):
+            return None
+        plain = {name: places[number] for name, number in (*self._numbers, *self._texts) if number in places}
+        pairs: dict[int, list[tuple[str, int]]] = {}
+        for name, number, index in self._pairs:
+            if number in places:
+                pairs.setdefault(places[number], []).append((name, index ^ long_first))
+        found = plain.keys() | {name for halves in pairs.values() for name, _ in halves}
+        names = [name for name, _ in (*self._numbers, *self._texts)] + [name for name, _, _ in self._pairs]
+        special = self._monitored if monitored else self._unmonitored
+        return column_reader(
+            {**dict.fromkeys(names, NOT_RETURNED), **self._elsewhere},
+            plain,
+            [PairPlace(place, halves) for place, halves in pairs.items()],
+            {name: values for name, values in special if name in found},
+        )
 
     def read_times(
         self, values: ParameterValues, row: MetricValues, blank: Absence = Absence.NOTHING_TO_TELL
@@ -246,34 +229,24 @@ class MetricColumns:
 
         A blank time is absent for the reason ``blank``.
         """
-        return self._timed([(values.get(times.date), values.get(times.time)) for times in self.times], row, blank)
+        return self._times_of_values([values.get(number) for each in self.times for number in each[:2]], row, blank)
 
     def read_item_times(
         self, item: DecodedReply, row: MetricValues, blank: Absence = Absence.NOTHING_TO_TELL
     ) -> LocalTimes:
         """As ``read_times``, of the values of a message."""
-        values = iter(self._pick_times(item))
-        return self._timed(zip(values, values, strict=True), row, blank)
-
-    def _timed(
-        self, pairs: Iterable[tuple[Value | None, Value | None]], row: MetricValues, blank: Absence
-    ) -> LocalTimes:
-        found = {}
-        for (date, time), (_, _, text, age) in zip(pairs, self.times, strict=False):
-            told = told_time(date, time)
-            if told is None:
-                missing = blank if date == "" or time == "" else NOT_RETURNED
-                if text:
-                    row[text] = missing
-                if age:
-                    row[age] = missing
-                continue
-            if text:
-                row[text] = told[0]
-            if age:
-                row[age] = _TIME_ZONE_UNKNOWN
-                found[age] = told[1]
-        return found
+        if not isinstance(item, Decoded) or item.layout is None:
+            return self.read_times(item.values, row, blank)
+        reader = self._time_readers.get(item.layout)
+        if reader is None:
+            if len(self._time_readers) >= _PARAMETERS:
+                self._time_readers.clear()
+            places = item.layout.places
+            reader = self._time_readers[item.layout] = times_reader(
+                [TimePlace(places.get(date), places.get(time), text, age) for date, time, text, age in self.times],
+                NOT_RETURNED,
+            )
+        return reader(item.column, row, blank)
 
     def _fetch(self, parameters: tuple[int, ...]) -> _Fetch:
         there = frozenset(parameters)
