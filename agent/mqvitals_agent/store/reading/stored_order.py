@@ -17,7 +17,7 @@ from mqvitals_agent.store.rows.remote_write import (
     read_place,
     read_totals,
 )
-from mqvitals_agent.store.rows.samples.kind_samples import KindSamples
+from mqvitals_agent.store.rows.samples.kind_samples import KindSamples, ObjectSpan
 from mqvitals_agent.store.rows.samples.objects import read_owners
 from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkReader, hour_of_ts
@@ -160,7 +160,8 @@ class StoredOrderReader(QueryBase):
             samples = self._samples(kind)
             numbers = [integer(number) for (number,) in rows]
             found = {
-                number: samples.of_object(connection, number, owner, metrics, source, first, last) for number in numbers
+                number: samples.of_object(connection, ObjectSpan(number, owner, metrics, source, first, last))
+                for number in numbers
             }
         return {number: each for number, each in found.items() if each.ts}
 

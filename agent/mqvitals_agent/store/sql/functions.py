@@ -19,7 +19,7 @@ from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.file.database import explained
 from mqvitals_agent.store.file.schema import columns_of
 from mqvitals_agent.store.reading.hours import HourQueries, mean_of
-from mqvitals_agent.store.rows.samples.kind_samples import KindSamples
+from mqvitals_agent.store.rows.samples.kind_samples import KindSamples, ObjectSpan
 from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.chunk_rows import ChunkKey
 from mqvitals_agent.store.rows.sealed.overlay import column
@@ -103,9 +103,8 @@ class StoreFunctions:
         if samples is None:
             samples = self._kinds[opened.kind] = KindSamples(tables, self._columns[opened.kind])
         begin = key.hour * HOUR_MS
-        found = samples.of_object(
-            self._connection, key.number, opened.owner, wanted, key.source, begin, begin + HOUR_MS - 1
-        )
+        span = ObjectSpan(key.number, opened.owner, wanted, key.source, begin, begin + HOUR_MS - 1)
+        found = samples.of_object(self._connection, span)
         if samples.damaged:
             samples.damaged.clear()
             warnings.warn(

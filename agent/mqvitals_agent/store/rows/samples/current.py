@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT, valid_time
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.samples.kind_samples import KindSamples
+from mqvitals_agent.store.rows.samples.kind_samples import KindSamples, ObjectSpan
 from mqvitals_agent.store.rows.tables import (
     LAST_MOMENT,
     POLL,
@@ -144,8 +144,8 @@ class CurrentQuery:
         """Whether at ``newest`` a record of an object should have followed the one that ended at ``ts``, both ms UTC."""
         if ts is None or newest is None or integer(newest) <= fresh_until(ts, interval, probe):
             return False
-        of_one = number, "", (), source, FIRST_MOMENT, LAST_MOMENT
-        recent = self._samples.newest_of_object(connection, *of_one, NEWEST_RECORDS).intervals
+        span = ObjectSpan(number, "", (), source, FIRST_MOMENT, LAST_MOMENT)
+        recent = self._samples.newest_of_object(connection, span, NEWEST_RECORDS).intervals
         return integer(newest) > overdue_after(ts, interval, recent, probe)
 
     def naming(

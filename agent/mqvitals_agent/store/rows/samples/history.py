@@ -11,7 +11,7 @@ from math import nan
 from typing import Any, Final
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
-from mqvitals_agent.store.rows.samples.kind_samples import KindSamples
+from mqvitals_agent.store.rows.samples.kind_samples import KindSamples, ObjectSpan
 from mqvitals_agent.store.rows.samples.sample import Poll, PollColumns, SampleColumns
 from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.overlay import NOTHING, Holding, between, column
@@ -78,11 +78,11 @@ class HistoryQuery:
         if number is None or (metric not in self._columns and not polls):
             return SampleColumns()
         holding = Holding(polls, None if polls and polled_only else metric)
-        of_one = connection, number, name.owner, (metric,), int(source), first, last
+        span = ObjectSpan(number, name.owner, (metric,), int(source), first, last)
         if newest is None:
-            found = self._samples.of_object(*of_one)
+            found = self._samples.of_object(connection, span)
         else:
-            found = self._samples.newest_of_object(*of_one, newest, holding)
+            found = self._samples.newest_of_object(connection, span, newest, holding)
         return self._by_metric(found, (metric,), holding)[metric]
 
     def columns(
@@ -101,10 +101,11 @@ class HistoryQuery:
         number = self._number(connection, name)
         if number is None:
             return _poll_columns(NOTHING, metrics, None)
-        of_one = connection, number, name.owner
         polled = Holding(polled=True)
-        found = polled.of(self._samples.of_object(*of_one, metrics, POLL, first, last))
-        earlier = self._samples.newest_of_object(*of_one, (), POLL, before, first - 1, 1, polled).ts
+        span = ObjectSpan(number, name.owner, metrics, POLL, first, last)
+        found = polled.of(self._samples.of_object(connection, span))
+        span = ObjectSpan(number, name.owner, (), POLL, before, first - 1)
+        earlier = self._samples.newest_of_object(connection, span, 1, polled).ts
         return _poll_columns(found, metrics, moment(earlier[0]) if earlier else None)
 
     def columns_of_all(
@@ -162,7 +163,8 @@ class HistoryQuery:
         number = self._number(connection, name)
         if number is None or not metrics:
             return {metric: SampleColumns() for metric in metrics}
-        found = self._samples.of_object(connection, number, name.owner, metrics, int(source), first, last)
+        span = ObjectSpan(number, name.owner, metrics, int(source), first, last)
+        found = self._samples.of_object(connection, span)
         return self._by_metric(found, metrics, *(Holding(source is Source.POLL, metric) for metric in metrics))
 
     def of_range(
@@ -211,8 +213,8 @@ class HistoryQuery:
         types = self._types(metrics)
         for number, owner, short, source, since in recorded:
             name = ObjectName(text(owner), self._tables.kind, text(short))
-            of_one = integer(number), name.owner, metrics, integer(source)
-            samples = self._samples.of_object(connection, *of_one, moment(since), LAST)
+            span = ObjectSpan(integer(number), name.owner, metrics, integer(source), moment(since), LAST)
+            samples = self._samples.of_object(connection, span)
             cells = [column(samples, metric) for metric in metrics]
             for ts, interval, *values in zip(samples.ts, samples.intervals, *cells, strict=True):
                 found = tuple(checked_values(values, types))

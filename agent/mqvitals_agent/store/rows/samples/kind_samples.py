@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -38,6 +39,22 @@ _LOADED: Final = 2
 """Sealed hours of all objects that are remembered: several looks at one hour follow each other."""
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectSpan:
+    """Which samples of an object of ``owner`` are asked for: of ``metrics``, from a source, with ``first`` <= ts <= ``last``."""
+
+    number: int
+    owner: str
+    metrics: Sequence[str]
+    source: int
+    first: int
+    last: int
+
+    def within(self, first: int, last: int) -> ObjectSpan:
+        """The part of it between two moments, ms UTC, both included."""
+        return replace(self, first=max(self.first, first), last=min(self.last, last))
+
+
 class KindSamples:
     """Reads the samples of one kind for one question, which sees the store as of one moment.
 
@@ -56,44 +73,25 @@ class KindSamples:
         self._owners: Mapping[int, str] = {}
         self._loaded: dict[tuple[int, tuple[str, ...]], Mapping[int, HourSamples]] = {}
 
-    def of_object(
-        self,
-        connection: sqlite3.Connection,
-        number: int,
-        owner: str,
-        metrics: Sequence[str],
-        source: int,
-        first: int,
-        last: int,
-    ) -> HourSamples:
-        """The samples of an object of ``owner`` from a source with ``first`` <= ts <= ``last``."""
-        hours = self._hours(connection, first, last)
-        found = of_rows(self._rows(connection, number, owner, metrics, source, first, last), metrics)
+    def of_object(self, connection: sqlite3.Connection, span: ObjectSpan) -> HourSamples:
+        """The samples of an object."""
+        hours = self._hours(connection, span.first, span.last)
+        found = of_rows(self._rows(connection, span), span.metrics)
         if not hours:
             return found
-        sealed = self._chunks.of_object(connection, number, owner, source, hours, frozenset(metrics))
-        return between(overlaid(sealed, found), first, last)
+        return between(overlaid(self._sealed(connection, span, hours), found), span.first, span.last)
 
     def newest_of_object(
-        self,
-        connection: sqlite3.Connection,
-        number: int,
-        owner: str,
-        metrics: Sequence[str],
-        source: int,
-        first: int,
-        last: int,
-        count: int,
-        holding: Holding = EVERY,
+        self, connection: sqlite3.Connection, span: ObjectSpan, count: int, holding: Holding = EVERY
     ) -> HourSamples:
         """The newest ``count`` of ``of_object`` that count as ``holding`` says."""
-        hours = self._hours(connection, first, last)
-        of_one = connection, number, owner, metrics, source
+        hours = self._hours(connection, span.first, span.last)
         # After the last sealed hour there are rows alone.
-        later = max(first, hours.stop * HOUR_MS) if hours else first
-        rows = self._rows(*of_one, later, last, f"{self._condition(holding)} ORDER BY t.ts DESC LIMIT {count:d}")
-        parts = [of_rows(rows[::-1], metrics)]
-        for samples in self._back_from(*of_one, first, min(last, later - 1), hours) if hours else ():
+        later = max(span.first, hours.stop * HOUR_MS) if hours else span.first
+        rest = f"{self._condition(holding)} ORDER BY t.ts DESC LIMIT {count:d}"
+        rows = self._rows(connection, span.within(later, span.last), rest)
+        parts = [of_rows(rows[::-1], span.metrics)]
+        for samples in self._back_from(connection, span.within(span.first, later - 1), hours) if hours else ():
             count -= len(parts[-1].ts)
             if count <= 0:
                 break
@@ -103,7 +101,7 @@ class KindSamples:
     def of_record(self, connection: sqlite3.Connection, number: int, source: int, ts: int) -> HourSamples:
         """The sample of the record of an object from a source that ended at ``ts``, without its values; or none."""
         # The times of records are never those of an owner's snapshots.
-        return self.of_object(connection, number, "", (), source, ts, ts)
+        return self.of_object(connection, ObjectSpan(number, "", (), source, ts, ts))
 
     def of_objects(
         self,
@@ -228,49 +226,32 @@ class KindSamples:
                 sums[key] = sums.get(key, 0.0) + value * 1000.0 / interval
         return [(*key, rate) for key, rate in sums.items()]
 
-    def _back_from(
-        self,
-        connection: sqlite3.Connection,
-        number: int,
-        owner: str,
-        metrics: Sequence[str],
-        source: int,
-        first: int,
-        last: int,
-        hours: range,
-    ) -> Iterator[HourSamples]:
+    def _back_from(self, connection: sqlite3.Connection, span: ObjectSpan, hours: range) -> Iterator[HourSamples]:
         """``of_object`` of each sealed hour, the last one first: each is read when it is asked for."""
         split = min(max(hour_of_ts(self._first_row), hours.start), hours.stop)
         for hour in range(split, hours.stop)[::-1]:
-            bounds = max(first, hour * HOUR_MS), min(last, (hour + 1) * HOUR_MS - 1)
-            yield self.of_object(connection, number, owner, metrics, source, *bounds)
+            yield self.of_object(connection, span.within(hour * HOUR_MS, (hour + 1) * HOUR_MS - 1))
         # There are no rows before: hours without a chunk of the object are passed over within one statement.
-        earlier = range(hours.start, split)[::-1]
-        for samples in self._chunks.of_object(connection, number, owner, source, earlier, frozenset(metrics)):
-            yield between(samples, first, last)
+        for samples in self._sealed(connection, span, range(hours.start, split)[::-1]):
+            yield between(samples, span.first, span.last)
 
-    def _rows(
-        self,
-        connection: sqlite3.Connection,
-        number: int,
-        owner: str,
-        metrics: Sequence[str],
-        source: int,
-        first: int,
-        last: int,
-        rest: str = " ORDER BY t.ts",
-    ) -> list[Row]:
+    def _sealed(self, connection: sqlite3.Connection, span: ObjectSpan, hours: Sequence[int]) -> Iterator[HourSamples]:
+        """The chunks of an object in hours, whole."""
+        wanted = frozenset(span.metrics)
+        return self._chunks.of_object(connection, span.number, span.owner, span.source, hours, wanted)
+
+    def _rows(self, connection: sqlite3.Connection, span: ObjectSpan, rest: str = " ORDER BY t.ts") -> list[Row]:
         """The rows of an object: time, interval, polled, metrics; ``rest`` (a text of ours) ends the statement."""
         parameters: tuple[int | str, ...]
         # The snapshots of the owner lead to the rows: one seek each. Any other order reads the rows of all objects.
-        times, of_one, parameters = "snapshot", "t.owner = ?", (owner,)
-        if source != POLL:
-            times, of_one, parameters = "record", "t.object_id = ? AND t.source = ?", (number, source)
+        times, of_one, parameters = "snapshot", "t.owner = ?", (span.owner,)
+        if span.source != POLL:
+            times, of_one, parameters = "record", "t.object_id = ? AND t.source = ?", (span.number, span.source)
         return connection.execute(
-            f"SELECT s.ts, s.interval_ms, s.polled{self._cells(metrics)} FROM {times} AS t"
+            f"SELECT s.ts, s.interval_ms, s.polled{self._cells(span.metrics)} FROM {times} AS t"
             f" CROSS JOIN {self._tables.history} AS s WHERE {of_one} AND t.ts BETWEEN ? AND ?"
             f" AND s.ts = t.ts AND s.object_id = ? AND s.source = ?{rest}",
-            (*parameters, max(first, self._first_row), min(last, LAST_MOMENT), number, source),
+            (*parameters, max(span.first, self._first_row), min(span.last, LAST_MOMENT), span.number, span.source),
         ).fetchall()
 
     def _rows_in_order(
