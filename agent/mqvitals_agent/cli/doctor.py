@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Connects to each queue manager, opens the queues, sends each DISPLAY command once as the agent would, and reports what
 works and what is refused, with the permissions to request; which monitoring switches are off; problems of the reply
-queue; the difference of the clocks. Changes nothing at the queue managers. Exit code 0 when all works, 1 when
+queue; the difference of the clocks. Changes nothing at the queue managers. An engine of
+remote_write is sent samples of a throw-away series, one of them 90 minutes late. Exit code 0 when all works, 1 when
 something is refused, fails or is advised, 2 when nothing could be examined: no package that connects, mistakes in the
 settings, no queue manager reached.
 """
@@ -60,11 +61,23 @@ def run(arguments: argparse.Namespace) -> int:
             raise ConfigError(problems)
     clock, targets = _targets(arguments.scenario, settings, arguments.queue_manager)
     findings, reached = run_in_loop(examine_all(targets, settings, clock))
+    if settings.remote_write and not arguments.queue_manager:
+        findings += _engines(settings)
     if arguments.queue_manager:
         # Another one may have been connected to for their sake.
         findings = [each for each in findings if each.queue_manager in arguments.queue_manager]
     _show(findings, as_json=arguments.json)
     return exit_code(findings, reached=reached)
+
+
+def _engines(settings: Settings) -> list[DoctorFinding]:
+    """What engines of remote write take, by the clock of this machine."""
+    from secrets import token_hex
+
+    from mqvitals_agent.clock import SystemClock
+    from mqvitals_agent.remote_write.probe import probe_engines
+
+    return run_in_loop(probe_engines(settings.remote_write, SystemClock(), token_hex(8)))
 
 
 def exit_code(findings: Sequence[DoctorFinding], *, reached: bool) -> int:

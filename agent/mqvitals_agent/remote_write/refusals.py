@@ -39,43 +39,35 @@ class Refusals:
 
     samples: int = 0
     named: list[str] = field(default_factory=list)
-    too_old: int = -1
+    too_old: int | None = None
 
     def note(self, series: Series, text: str) -> None:
         """The engine has refused these samples, and says why."""
         self.samples += series.samples
         if says_too_old(text):
-            self.too_old = max(self.too_old, series.last)
+            self.too_old = series.last if self.too_old is None else max(self.too_old, series.last)
         if len(self.named) < NAMED:
             (decoded,) = decode_request(series.data)
             self.named.append(f"{decoded.name} ({text})")
 
     def rest(self, batch: Batch) -> Batch:
         """The part of a batch that is not too old; the other one is noted."""
-        if self.too_old < 0 or all(each.first > self.too_old for each in batch.series):
+        bound = self.too_old
+        if bound is None or all(each.first > bound for each in batch.series):
             return batch
-        kept = []
+        kept: list[Series] = []
         for series in batch.series:
-            if series.first > self.too_old:
-                kept.append(series)
-            elif series.last <= self.too_old:
-                self.samples += series.samples
-            else:
-                kept.extend(self._newer(series))
+            kept.extend(self._newer(series, bound))
         return Batch(tuple(kept))
 
-    def _newer(self, series: Series) -> Sequence[Series]:
-        """What of a series is not too old, in parts."""
-        older, newer = halves_of(series)
-        found = []
-        for part in (older, newer):
-            if part.first > self.too_old:
-                found.append(part)
-            elif part.last <= self.too_old:
-                self.samples += part.samples
-            else:
-                found.extend(self._newer(part))
-        return found
+    def _newer(self, series: Series, bound: int) -> Sequence[Series]:
+        """What of a series was taken after ``bound``, in parts."""
+        if series.first > bound:
+            return (series,)
+        if series.last <= bound:
+            self.samples += series.samples
+            return ()
+        return [kept for part in halves_of(series) for kept in self._newer(part, bound)]
 
 
 def parts_of(batch: Batch) -> tuple[Batch, Batch]:

@@ -1,0 +1,309 @@
+"""Three sites and one real engine: one is cut off for 90 minutes of its time and its agent killed twice, another's clock set back.
+
+Opt-in: it needs VictoriaMetrics and Prometheus, which come with packages of Debian (``make tools``), and takes some minutes. What it
+shows is tested without them in ``tests/agent/remote_write``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import isclose
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+import pytest
+
+from mqvitals_agent.openmetrics.names import families_of
+from mqvitals_rules.vocabulary.metric import MetricType
+from mqvitals_rules.vocabulary.tables import KINDS
+
+TOOLS = Path(__file__).resolve().parents[2] / ".tools"
+MINUTE = 60_000
+WHOLE, CUT_FROM, CUT_UNTIL = 150, 20, 110
+"""Minutes of each site's time, and when the second one is cut off."""
+NAMED = {"queue": "queue", "channel": "channel", "buffer_pool": "bufferpool", "page_set": "pageset"}
+"""Kinds that are compared, and the label with the name of an object."""
+EXACT = 1e-12
+
+
+def program(name: str) -> str | None:
+    """Where a program is: as the environment says, as ``make tools`` put it, or as a package did."""
+    put = TOOLS / name
+    return os.environ.get(f"MQVITALS_{name.upper().replace('-', '_')}") or (
+        str(put) if put.is_file() else shutil.which(name)
+    )
+
+
+PROMETHEUS, VICTORIA = program("prometheus"), program("victoria-metrics")
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def fetched(url: str) -> str:
+    with urlopen(url, timeout=60) as response:
+        return str(response.read().decode())
+
+
+def wait_for(true: Callable[[], bool], within_s: float = 120) -> None:
+    ends = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < ends, "it does not come true"
+        time.sleep(0.02)
+
+
+@dataclass
+class RealEngine:
+    """A server on loopback: where it takes samples, and all that it has."""
+
+    base: str
+    prometheus: bool
+
+    @property
+    def write(self) -> str:
+        return f"{self.base}/api/v1/write"
+
+    def samples(self, site: str, name: str) -> Iterator[tuple[Mapping[str, str], list[tuple[int, float]]]]:
+        """The series of a name from a site, with their samples."""
+        selector = f'{name}{{site="{site}"}}'
+        if not self.prometheus:
+            text = fetched(f"{self.base}/api/v1/export?match[]={quote(selector)}")
+            for each in map(json.loads, text.splitlines()):
+                points = zip(each["timestamps"], each["values"], strict=True)
+                yield each["metric"], [(ts, float(value)) for ts, value in points if value is not None]
+            return
+        found = json.loads(fetched(f"{self.base}/api/v1/query?query={quote(f'{selector}[6h]')}"))
+        for each in found["data"]["result"]:
+            yield each["metric"], [(round(ts * 1000), float(value)) for ts, value in each["values"]]
+
+
+@contextmanager
+def engine_of(which: str, folder: Path) -> Iterator[RealEngine]:
+    port = free_port()
+    data = str(folder / "data")
+    if which == "prometheus":
+        config = folder / "prometheus.yml"
+        config.write_text("storage: {tsdb: {out_of_order_time_window: 6h}}\n", encoding="utf-8")
+        own = ["--web.enable-remote-write-receiver", f"--config.file={config}", f"--storage.tsdb.path={data}"]
+        command = [str(PROMETHEUS), *own, f"--web.listen-address=127.0.0.1:{port}"]
+    else:
+        own = [f"-storageDataPath={data}", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=1y"]
+        command = [str(VICTORIA), *own, "-search.latencyOffset=0s"]
+
+    def healthy() -> bool:
+        try:
+            fetched(f"http://127.0.0.1:{port}{'/-/ready' if which == 'prometheus' else '/health'}")
+        except (URLError, ConnectionError):
+            return False
+        return True
+
+    with (folder / "engine.log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
+        try:
+            wait_for(healthy)
+            yield RealEngine(f"http://127.0.0.1:{port}", which == "prometheus")
+        finally:
+            server.terminate()
+            server.wait(60)
+
+
+class Cut:
+    """Hands requests on to an engine, or closes the connection while it is cut."""
+
+    def __init__(self, engine: RealEngine) -> None:
+        self.cut = False
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if outer.cut:
+                    self.close_connection = True
+                    return
+                headers = {
+                    name: value
+                    for name, value in self.headers.items()
+                    if name.lower() not in ("host", "content-length")
+                }
+                try:
+                    with urlopen(Request(engine.write, body, headers), timeout=60) as response:
+                        status, said = response.status, response.read()
+                except HTTPError as error:
+                    status, said = error.code, error.read()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(said)))
+                self.end_headers()
+                self.wfile.write(said)
+
+            def log_message(self, *_: object) -> None:
+                """Nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.write = f"http://127.0.0.1:{self.server.server_port}/api/v1/write"
+
+
+class Site:
+    """An agent of a group of its own, as fast as it can."""
+
+    def __init__(self, folder: Path, name: str, url: str, seed: int) -> None:
+        self.name = name
+        self.store = folder / f"{name}.db"
+        self._log = folder / f"{name}.log"
+        self._seed = seed
+        self._config = folder / f"{name}.yaml"
+        self._config.write_text(
+            f"remote_write:\n  - name: engine\n    url: {url}\n    external_labels: {{site: {name}}}\n"
+            "    queue_config: {max_backoff: 20s}\n",
+            encoding="utf-8",
+        )
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def run(self, minutes: float) -> None:
+        """Begin to run for so many minutes of its time, which end about now."""
+        command = [sys.executable, "-m", "mqvitals_agent.commandline.runner", "agent", "--config", str(self._config)]
+        command += ["--store", str(self.store), "--scenario", "busy-morning", "--seed", str(self._seed)]
+        command += ["--interval", "20s", "--speed", "max", "--for", f"{round(minutes * 60)}s"]
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(60)
+
+    def end(self) -> None:
+        assert self.process is not None
+        assert self.process.wait(600) in (0, 1), self._log.read_text()[-2000:]
+
+    def query(self, query: str) -> list[tuple[object, ...]]:
+        try:
+            with closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as connection:
+                return connection.execute(query).fetchall()
+        except sqlite3.Error:
+            return []
+
+    def last(self) -> int:
+        """The time of its newest snapshot, ms UTC; 0: none."""
+        found = self.query("SELECT max(last_ts) FROM owner")
+        return int(str(found[0][0])) if found and found[0][0] is not None else 0
+
+    def wait_until(self, ts: int) -> None:
+        wait_for(lambda: self.last() >= ts, 300)
+
+    def left(self) -> float:
+        """Minutes from its newest snapshot until now."""
+        return (time.time() * 1000 - self.last()) / MINUTE
+
+    def gauges(self) -> dict[tuple[str, str, str, int], float]:
+        """The samples that an engine must have: family, owner, object, time."""
+        found = {}
+        for kind in NAMED:
+            metrics = [
+                metric for metric in KINDS[kind].metrics if metric.in_history and metric.type is not MetricType.COUNTER
+            ]
+            columns = ", ".join(f's."{metric.name}"' for metric in metrics)
+            for ts, owner, name, *cells in self.query(
+                f"SELECT s.ts, o.owner, o.name, {columns} FROM sample_{kind} AS s JOIN object AS o ON o.id = s.object_id"
+                " WHERE s.source = 1"
+            ):
+                for metric, cell in zip(metrics, cells, strict=True):
+                    for family in families_of(KINDS[kind], metric) if cell is not None else ():
+                        value = family.value_of(float(str(cell)))
+                        if value is not None:
+                            found[family.sample, str(owner), str(name), int(str(ts))] = value
+        return found
+
+    def sent_all(self) -> bool:
+        return self.query("SELECT missed, refused FROM remote_write") == [(0, 0)] and not self.query(
+            "SELECT number FROM stored_samples WHERE number > (SELECT place FROM remote_write)"
+        )
+
+
+@pytest.mark.parametrize("which", ["victoria-metrics", "prometheus"])
+def test_three_sites_on_one_engine(tmp_path: Path, which: str) -> None:
+    """No gap, no duplicate, every sample equal to the store's."""
+    if program(which) is None:
+        pytest.skip(f"{which} is not there: make tools")
+    with ExitStack() as ending, engine_of(which, tmp_path) as engine:
+        cut = Cut(engine)
+        ending.callback(cut.server.shutdown)
+        began = int(time.time() * 1000) - WHOLE * MINUTE
+        b = Site(tmp_path, "B", cut.write, 2)
+        a, c = Site(tmp_path, "A", engine.write, 1), Site(tmp_path, "C", engine.write, 3)
+        for site in (a, b, c):
+            ending.callback(site.kill)
+        b.run(WHOLE)
+        b.wait_until(began + CUT_FROM * MINUTE)
+        cut.cut = True
+        a.run(WHOLE)
+        for minute in (50, 80):
+            b.wait_until(began + minute * MINUTE)
+            b.kill()
+            b.run(b.left())
+        c.run(WHOLE)
+        c.wait_until(began + 60 * MINUTE)
+        c.kill()
+        before = c.last()
+        # Its clock is five seconds behind from now on: less than an interval, so that what is stored stays.
+        c.run(c.left() + 5 / 60)
+        b.wait_until(began + CUT_UNTIL * MINUTE)
+        a.end()
+        cut.cut = False
+        b.end()
+        c.end()
+        assert c.last() > before
+        for site in (a, b, c):
+            assert site.sent_all(), site.query("SELECT * FROM remote_write")
+            _compare(engine, site)
+
+
+def _compare(engine: RealEngine, site: Site) -> None:
+    expected = site.gauges()
+    assert len(expected) > 100_000
+    labels = {
+        family: NAMED[kind] for kind in NAMED for metric in KINDS[kind].metrics for family in _names(kind, metric.name)
+    }
+    for name in sorted({family for family, *_ in expected}):
+        own = {(owner, thing, ts): value for (family, owner, thing, ts), value in expected.items() if family == name}
+        had: dict[tuple[str, str, int], float] = {}
+        for metric, points in engine.samples(site.name, name):
+            if metric.get("source"):
+                continue
+            owner = metric.get("qmgr") or metric["qsg"]
+            for ts, value in points:
+                if value != value:
+                    continue
+                key = owner, metric[labels[name]], ts
+                assert had.get(key, value) == value, f"{name} {key} twice"
+                had[key] = value
+        assert own.keys() <= had.keys(), (name, sorted(own.keys() - had.keys())[:3], len(own.keys() - had.keys()))
+        # VictoriaMetrics keeps numbers as decimals, and so not always their last bit.
+        differ = {key: (value, had[key]) for key, value in own.items() if not isclose(value, had[key], rel_tol=EXACT)}
+        assert not differ, (name, differ)
+        # What a clock that was set back took from the store again is all that only the engine has.
+        assert len(had) - len(own) <= len(own) // 100 if site.name == "C" else len(had) == len(own)
+
+
+def _names(kind: str, metric: str) -> list[str]:
+    found = KINDS[kind].metric(metric)
+    return [] if found is None else [family.sample for family in families_of(KINDS[kind], found)]
