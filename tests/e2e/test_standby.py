@@ -185,7 +185,7 @@ def _until(true: Callable[[], bool]) -> None:
 
 @pytest.mark.timeout(3_600)
 def test_the_active_agent_is_killed(tmp_path: Path, soak: bool) -> None:
-    """Again and again at random moments: the other goes on with its alerts, and each is told once."""
+    """Again and again at random moments, now and then ended in order: the other goes on with its alerts, and each is told once."""
     dice = Random(19)
     with receiving() as receiver:
         active, other = Agent("a", tmp_path, receiver), Agent("b", tmp_path, receiver)
@@ -194,10 +194,13 @@ def test_the_active_agent_is_killed(tmp_path: Path, soak: bool) -> None:
             active.start()
             active.await_event("standby.taken_over")
             other.start()
-            for _ in range(50 if soak else 4):
+            for number in range(50 if soak else 4):
                 other.await_event("standby.following")
                 time.sleep(dice.uniform(0, 20 if soak else 12))
-                active.kill()
+                if number % 4 == 3 and not soak:
+                    active.end()
+                else:
+                    active.kill()
                 active, other = other, active
                 active.await_event("standby.taken_over")
                 time.sleep(dice.uniform(0, 4))

@@ -246,7 +246,8 @@ class AgentRun:
             left = self._service.final_state
             if self._code == ExitCode.DONE and (left.incidents or left.waiting or left.dropped or left.unwritten):
                 self._code = int(ExitCode.FOUND)
-            log_end(self._reason, self._code, self._done, group.clock)
+            if not self.gave_way:
+                log_end(self._reason, self._code, self._done, group.clock)
         if self._bug is not None:
             raise self._bug
         return self._code
