@@ -78,16 +78,24 @@ def joined(parts: Sequence[HourSamples]) -> HourSamples:
     if len(parts) < 2:
         return parts[0] if parts else NOTHING
 
-    def values(name: str) -> Cells:
+    def values(name: str) -> list[Any]:
         found = ((each.values.get(name), len(each.ts)) for each in parts)
-        return list(chain.from_iterable(repeat(None, count) if cells is None else cells for cells, count in found))
+        return _end_to_end(repeat(None, count) if cells is None else cells for cells, count in found)
 
     return HourSamples(
-        list(chain.from_iterable(each.ts for each in parts)),
-        list(chain.from_iterable(each.intervals for each in parts)),
-        list(chain.from_iterable(each.polled for each in parts)),
+        _end_to_end(each.ts for each in parts),
+        _end_to_end(each.intervals for each in parts),
+        _end_to_end(each.polled for each in parts),
         {name: values(name) for name in dict.fromkeys(chain.from_iterable(each.values for each in parts))},
     )
+
+
+def _end_to_end(columns: Iterable[Iterable[Any]]) -> list[Any]:
+    # A list takes in another one in a fraction of the time that a chain of their cells takes.
+    found: list[Any] = []
+    for cells in columns:
+        found += cells
+    return found
 
 
 def overlaid(sealed: Iterable[HourSamples], rows: HourSamples) -> HourSamples:
