@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,6 +35,15 @@ class AgentStanding:
     reason: str = ""
     peer: str = ""
     follows: bool = False
+
+    @classmethod
+    def stored(cls, text: str) -> AgentStanding | None:
+        """What the store says of two agents, in JSON; None for what cannot be read, as a later version may have it."""
+        with suppress(ValueError, TypeError):
+            found = cls(**json.loads(text))
+            if isinstance(found.role, str) and isinstance(found.since, int):
+                return found
+        return None
 
     @property
     def waits(self) -> bool:

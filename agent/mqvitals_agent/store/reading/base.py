@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -104,7 +103,7 @@ class QueryBase:
             version=facts.get("version", ""),
             refused=facts.get(REFUSED, ""),
             kept_from=max(filter(None, (_moment_of(facts, key) for key in (KEPT_FROM, *kinds))), default=None),
-            standing=_standing_of(facts.get(STANDING, "")),
+            standing=AgentStanding.stored(facts.get(STANDING, "")),
             hours_kept_from=_moment_of(facts, HOURS_FROM),
             alerts_kept_from=_moment_of(facts, ALERTS_FROM),
         )
@@ -216,12 +215,3 @@ def _as_of_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _moment_of(facts: Mapping[str, str], key: str) -> int | None:
     return moment(int(facts[key])) if facts.get(key, "").isdecimal() else None
-
-
-def _standing_of(text: str) -> AgentStanding | None:
-    """What was stored of two agents; None for what cannot be read, as a later version may have it."""
-    with suppress(ValueError, TypeError):
-        found = AgentStanding(**json.loads(text))
-        if isinstance(found.role, str) and isinstance(found.since, int):
-            return found
-    return None

@@ -14,8 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.result import AgentStanding
+from mqvitals_agent.store.rows.alerts.action_client import ActionClient
 from mqvitals_agent.store.rows.alerts.alert_feed import (
     NOTHING,
     FeedChange,
@@ -298,3 +301,17 @@ def test_a_store_follows_another(tmp_path: Path) -> None:
             other.follow(odd, NOW, whole=True)
         (alert,) = other.alerts.all_open()
         assert (alert.key.object.name, alert.started) == ("APPL.1", NOW)
+
+
+def test_nobody_acts_where_nobody_decides(tmp_path: Path) -> None:
+    """What people do at the store of an agent that waits would be in force nowhere: it is refused, with where to go."""
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        store.note_standing(AgentStanding("standby", NOW, "it waits", "mon2"))
+        with pytest.raises(StoreError, match="standby of mon2"):
+            ActionClient.open(path)
+        store.note_standing(AgentStanding("active", NOW))
+        ActionClient.open(path).close()
+        store.note_standing(AgentStanding("standby", NOW))
+    # Its agent has ended: the store is like any other.
+    ActionClient.open(path).close()

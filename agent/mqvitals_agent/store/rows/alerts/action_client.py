@@ -15,6 +15,9 @@ from unicodedata import category
 from mqvitals_agent.alerting.action import Acknowledged, Acknowledgement, Note, Silence, acknowledgement_of
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.file.database import StoreDatabase
+from mqvitals_agent.store.file.schema import STANDING, read_meta
+from mqvitals_agent.store.file.store_file import writer_of
+from mqvitals_agent.store.result import AgentStanding
 from mqvitals_agent.store.rows.alerts.actions import (
     acknowledgements_where,
     insert_acknowledgement,
@@ -95,12 +98,31 @@ class ActionClient:
     def open(cls, path: Path | str, author: str | None = None) -> ActionClient:
         """Open the store at ``path`` for what ``author`` does (None: the user of the operating system).
 
-        Raises StoreError: no store, no permission for writing, an older or newer structure, a replay, damaged.
+        Raises StoreError: no store, no permission for writing, an older or newer structure, a replay, damaged; its agent
+        waits while another one is active.
         """
         path = Path(path).resolve()
         author = one_line("the name of the user", author_name() if author is None else author)
         past = "its alerts are past, and nobody acts on them"
-        return cls(StoreDatabase(path, open_beside_agent(path, past)), author)
+        client = cls(StoreDatabase(path, open_beside_agent(path, past)), author)
+        try:
+            client._refuse_standby()
+        except BaseException:  # raised again; nobody else has the connection yet
+            client.close()
+            raise
+        return client
+
+    def _refuse_standby(self) -> None:
+        """Raises StoreError where the agent follows another one, which would not know what is done here."""
+        database = self._database
+        with database.reading() as connection:
+            standing = AgentStanding.stored(read_meta(connection).get(STANDING, ""))
+        if standing is not None and standing.waits and writer_of(database.path) is not None:
+            of = f" of {standing.peer}" if standing.peer else ""
+            raise _refused(
+                f"the agent of the store {database.path} is standby{of}, and follows what is done at the active agent",
+                "act there",
+            )
 
     def acknowledge(
         self, alert: int, now: int, *, note: str = "", until: int | None = None, take_over: bool = False
