@@ -125,7 +125,7 @@ class Maker:
         )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make() -> Maker:
     return Maker()
 

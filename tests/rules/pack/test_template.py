@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,8 +68,8 @@ def test_advice_names_the_object_and_leaves_other_braces() -> None:
 
 def test_no_braces_are_left_in_the_advice_of_a_shipped_rule() -> None:
     """Each names a metric, a threshold or the object."""
-    for rule in load_rules(KINDS):
-        compiled = compile_rule(rule, KINDS)
+    for compiled in shipped():
+        rule = compiled.rule
         text = compiled.advice.fill(ObjectName("QM01", rule.scope, "X"), lambda _kind, _metric: Absence.NOT_ASKED)
         assert not {"{", "}"} & set(text), (rule.id, text)
 
@@ -76,11 +78,17 @@ def commands_of(compiled: CompiledRule) -> list[Template]:
     return [*([] if compiled.mqsc is None else [compiled.mqsc]), *(template for _, template in compiled.mqsc_if)]
 
 
+@cache
+def shipped() -> tuple[CompiledRule, ...]:
+    """The shipped rules, compiled."""
+    return tuple(compile_rule(rule, KINDS) for rule in load_rules(KINDS))
+
+
 @given(st.data())
 def test_no_command_of_a_shipped_rule_has_an_absent_value_in_it(data: st.DataObject) -> None:
     """Whichever of its operands are absent, and why: a command is whole or left out, and advice has no word of an absence."""
-    for rule in load_rules(KINDS):
-        compiled = compile_rule(rule, KINDS)
+    for compiled in shipped():
+        rule = compiled.rule
         fields = sorted({pair for each in (*commands_of(compiled), compiled.advice) for pair in names_of(each)})
         if not fields:
             continue
@@ -111,8 +119,7 @@ def names_of(template: Template) -> list[tuple[str, str]]:
 
 def test_a_rule_without_a_whole_command_has_none() -> None:
     """The case that fits is left out for the usual command when only that one is whole."""
-    rule = next(each for each in load_rules(KINDS) if each.id == "OPS-261")
-    compiled = compile_rule(rule, KINDS)
+    compiled = next(each for each in shipped() if each.id == "OPS-261")
     name = ObjectName("QM01", "queue", "ORDERS")
 
     def command(copies: Reported) -> str:
@@ -320,13 +327,12 @@ def test_members_are_checked(field: str) -> None:
 def test_the_figure_of_each_shipped_rule_is_one_of_its_conditions() -> None:
     """It stands in the summary; for pools a low one is bad, for page sets a high one."""
     figures = {}
-    for rule in load_rules(KINDS):
-        form = compile_rule(rule, KINDS)
+    for form in shipped():
         if form.figure is not None:
             key = (form.figure.kind, form.figure.metric.name)
             assert key in form.when.names
             assert key in [(kind, metric.name) for kind, metric in form.summary.metrics]
-            figures[str(rule.id)] = (form.figure.metric.name, form.figure.low_is_bad)
+            figures[form.id] = (form.figure.metric.name, form.figure.low_is_bad)
     assert {figures[rule] for rule in ("BP-01", "BP-02", "BP-03")} == {("worst_free_pct", True)}
     assert figures["PS-01"] == ("used_pct", False)
 
