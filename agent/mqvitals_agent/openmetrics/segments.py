@@ -42,27 +42,29 @@ class Segment:
         return zlib.decompressobj(_RAW).decompress(self.deflated)
 
 
-@dataclass(frozen=True, slots=True)
 class Page:
-    """A page of segments."""
+    """A page of segments. What takes long is done when it is made; its parts are made one by one as they are sent."""
 
-    segments: tuple[Segment, ...]
-
-    @property
-    def size(self) -> int:
+    def __init__(self, segments: Iterable[Segment]) -> None:
+        self._segments = tuple(segments)
+        self.size = sum(segment.size for segment in self._segments)
         """Its length, bytes."""
-        return sum(segment.size for segment in self.segments)
+        tail = struct.pack("<II", combined_crc(self._segments), self.size & 0xFFFFFFFF)
+        self._gzip_tail = _LAST_BLOCK + tail
+        deflated = sum(len(segment.deflated) for segment in self._segments)
+        self.gzipped_size = len(_GZIP_HEAD) + deflated + len(self._gzip_tail)
+        """The length of the gzip stream, bytes."""
 
     def plain(self) -> Iterator[bytes]:
         """The page, part by part."""
-        return (segment.content() for segment in self.segments)
+        return (segment.content() for segment in self._segments)
 
     def gzipped(self) -> Iterator[bytes]:
         """The page as one gzip stream, part by part."""
         yield _GZIP_HEAD
-        for segment in self.segments:
+        for segment in self._segments:
             yield segment.deflated
-        yield _LAST_BLOCK + struct.pack("<II", combined_crc(self.segments), self.size & 0xFFFFFFFF)
+        yield self._gzip_tail
 
 
 def combined_crc(segments: Iterable[Segment]) -> int:

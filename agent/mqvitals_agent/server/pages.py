@@ -50,23 +50,18 @@ class MetricsPages:
         """Pages hold so much from now on."""
         self._exposition.extent = extent
 
-    def body(self, form: Format, *, gzipped: bool) -> bytes:
-        """The page as it is sent."""
-        began = time.thread_time()
-        page = self.page(form)
-        body = b"".join(page.gzipped() if gzipped else page.plain())
-        self._health.scrapes += 1
-        self._health.scrape_cpu_s += time.thread_time() - began
-        return body
-
     def page(self, form: Format) -> Page:
         """The page of now."""
+        began = time.thread_time()
         segments, outcome = self._exposition.samples(form)
         self._health.outcome, self._health.limit = outcome, self._exposition.extent.limit
         if outcome.metrics_left_out != self._told:
             self._tell(outcome.metrics_left_out, outcome.left_out)
         own = rendered(self._registry, form)
-        return Page((*segments, Segment.of(own + END[form])))
+        page = Page((*segments, Segment.of(own + END[form])))
+        self._health.scrapes += 1
+        self._health.scrape_cpu_s += time.thread_time() - began
+        return page
 
     def _tell(self, left_out: tuple[str, ...], series: int) -> None:
         self._told = left_out

@@ -9,15 +9,16 @@ import logging
 import math
 import os
 import ssl
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from aiohttp import hdrs, web
 
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.log import as_event
 from mqvitals_agent.openmetrics.exposition import Format
+from mqvitals_agent.openmetrics.segments import Page
 from mqvitals_agent.standby.wire import LONGEST_WAIT_S, STANDBY_PATH
 from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker
 from mqvitals_config.decoding.secret import SecretError
@@ -25,6 +26,8 @@ from mqvitals_config.decoding.source import open_regular
 from mqvitals_config.sections.serve import ListenAddress, ServeSettings, ServeTlsSettings
 
 _LOG = logging.getLogger(__name__)
+_K = TypeVar("_K")
+_T = TypeVar("_T")
 _PROTOCOL_LOG = logging.getLogger(f"{__name__}.protocol")
 _PROTOCOL_LOG.disabled = True
 """What aiohttp says of requests that are no HTTP: anything may connect to a port, and it is answered."""
@@ -48,6 +51,7 @@ _OF_THE_ADDRESS: Final = frozenset({errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno
 
 _METRICS: Final = "/metrics"
 _STATUS: Final = "/api/v1/status"
+_JSON: Final = "application/json; charset=utf-8"
 _OPEN: Final = frozenset({"/-/healthy", "/-/ready"})
 """Paths that need no token: they say nothing of the group."""
 
@@ -61,7 +65,7 @@ class Served:
     news, seconds) -> an object of JSON; None: there is but one agent.
     """
 
-    metrics: Callable[[Format, bool], bytes]
+    metrics: Callable[[Format], Page]
     status: Callable[[], bytes]
     unready: Callable[[], str]
     refused: Callable[[], None] = lambda: None
@@ -75,7 +79,9 @@ class AgentServer:
         self._settings = settings
         self._served = served
         self._worker = ThreadWorker("mqvitals-serve")
-        self._making: dict[Hashable, asyncio.Task[bytes]] = {}
+        self._pages: dict[Format, asyncio.Task[Page]] = {}
+        self._bodies: dict[str, asyncio.Task[bytes]] = {}
+        """What is being made."""
         self._requests = 0
         self._silent: dict[int, asyncio.TimerHandle] = {}
         """By connection that has asked nothing yet, what will close it."""
@@ -288,12 +294,14 @@ class AgentServer:
     async def _metrics(self, request: web.Request) -> web.StreamResponse:
         form = format_for(request.headers.get(hdrs.ACCEPT, ""))
         gzipped = takes_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, ""))
-        body = await self._made(("metrics", form, gzipped), lambda: self._served.metrics(form, gzipped))
-        return await self._send(request, body, form.value, gzipped=gzipped)
+        page = await self._made(self._pages, form, lambda: self._served.metrics(form))
+        if gzipped:
+            return await self._send(request, page.gzipped(), page.gzipped_size, form.value, gzipped=True)
+        return await self._send(request, page.plain(), page.size, form.value)
 
     async def _status(self, request: web.Request) -> web.StreamResponse:
-        body = await self._made("status", self._served.status)
-        return await self._send(request, body, "application/json; charset=utf-8")
+        body = await self._made(self._bodies, _STATUS, self._served.status)
+        return await self._send(request, (body,), len(body), _JSON)
 
     async def _standby(self, request: web.Request) -> web.StreamResponse:
         assert self._served.standby is not None
@@ -307,7 +315,7 @@ class AgentServer:
         body = await self._served.standby(
             query.get("follower", "")[:64], query.get("after", "")[:64], min(max(wait_s, 0), LONGEST_WAIT_S)
         )
-        return await self._send(request, body, "application/json; charset=utf-8")
+        return await self._send(request, (body,), len(body), _JSON)
 
     async def _healthy(self, _: web.Request) -> web.Response:
         return _plain(web.HTTPOk.status_code, "the agent is healthy")
@@ -318,19 +326,19 @@ class AgentServer:
             return _plain(web.HTTPServiceUnavailable.status_code, why)
         return _plain(web.HTTPOk.status_code, "the agent is ready")
 
-    async def _made(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+    async def _made(self, under_way: dict[_K, asyncio.Task[_T]], key: _K, make: Callable[[], _T]) -> _T:
         """What ``make`` returns, called in the thread of the server; who asks for the same meanwhile gets the same."""
-        making = self._making.get(key)
+        making = under_way.get(key)
         if making is None:
-            self._making[key] = making = asyncio.create_task(self._worker.run(make))
-            making.add_done_callback(lambda _: self._making.pop(key, None))
+            under_way[key] = making = asyncio.create_task(self._worker.run(make))
+            making.add_done_callback(lambda _: under_way.pop(key, None))
         # Who goes away does not take the page from the others.
         return await asyncio.shield(making)
 
     async def _send(
-        self, request: web.Request, body: bytes, content_type: str, *, gzipped: bool = False
+        self, request: web.Request, parts: Iterable[bytes], size: int, content_type: str, *, gzipped: bool = False
     ) -> web.StreamResponse:
-        """Send a page. Who does not take it in time is cut off."""
+        """Send a page of ``size`` bytes. Who does not take it in time is cut off."""
         response = web.StreamResponse(
             headers={
                 hdrs.CONTENT_TYPE: content_type,
@@ -340,12 +348,13 @@ class AgentServer:
         )
         if gzipped:
             response.headers[hdrs.CONTENT_ENCODING] = "gzip"
-        response.content_length = len(body)
+        response.content_length = size
         try:
             async with asyncio.timeout(_WRITE_S):
                 await response.prepare(request)
-                for begin in range(0, len(body), _CHUNK):
-                    await response.write(body[begin : begin + _CHUNK])
+                if request.method != hdrs.METH_HEAD:
+                    for chunk in chunks(parts):
+                        await response.write(chunk)
                 await response.write_eof()
         except (TimeoutError, ConnectionError):
             if request.transport is not None:
@@ -361,6 +370,21 @@ class _Refused(asyncio.Protocol):
         if isinstance(transport, asyncio.Transport):
             transport.write(b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
             transport.close()
+
+
+def chunks(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of a size that is good to send; small parts together, large ones in slices."""
+    waiting, size = list[bytes](), 0
+    for part in parts:
+        waiting.append(part)
+        size += len(part)
+        if size >= _CHUNK:
+            whole = b"".join(waiting)
+            for begin in range(0, size, _CHUNK):
+                yield whole[begin : begin + _CHUNK]
+            waiting, size = [], 0
+    if size:
+        yield b"".join(waiting)
 
 
 def format_for(accept: str) -> Format:

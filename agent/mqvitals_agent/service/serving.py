@@ -125,7 +125,7 @@ class Serving:
         self._server = AgentServer(
             settings,
             Served(
-                lambda form, gzipped: pages.body(form, gzipped=gzipped),
+                pages.page,
                 status.body,
                 self._unready,
                 refused,

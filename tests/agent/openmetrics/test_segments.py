@@ -22,6 +22,7 @@ def test_segments_in_any_order_are_one_gzip_stream_of_the_whole(parts: list[byte
     assert b"".join(page.plain()) == whole
     assert page.size == len(whole)
     stream = b"".join(page.gzipped())
+    assert page.gzipped_size == len(stream)
     assert gzip.decompress(stream) == whole
     # One member, as clients that stop after the first one need it.
     one = zlib.decompressobj(31)

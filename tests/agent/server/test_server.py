@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import logging
+import random
 import ssl
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -22,7 +23,7 @@ from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.openmetrics.exposition import Format
 from mqvitals_agent.openmetrics.segments import Page, Segment
 from mqvitals_agent.server import server as module
-from mqvitals_agent.server.server import AgentServer, Served, format_for, takes_gzip
+from mqvitals_agent.server.server import AgentServer, Served, chunks, format_for, takes_gzip
 from mqvitals_agent.standby.wire import LONGEST_WAIT_S, STANDBY_PATH
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.decoding.secret import Secret
@@ -32,14 +33,13 @@ FREE = ListenAddress("127.0.0.1", 0)
 CONTENT = b"mqvitals_agent_cycles_total 1\n" * 1000
 
 
-def page(form: Format, gzipped: bool) -> bytes:
+def page(form: Format) -> Page:
     """A page that says its format."""
-    made = Page((Segment.of(form.name.encode() + b"\n"), Segment.of(CONTENT)))
-    return b"".join(made.gzipped() if gzipped else made.plain())
+    return Page((Segment.of(form.name.encode() + b"\n"), Segment.of(CONTENT)))
 
 
 def served(
-    metrics: Callable[[Format, bool], bytes] = page,
+    metrics: Callable[[Format], Page] = page,
     status: Callable[[], bytes] = lambda: b'{"group": "PRDQSG"}',
     unready: Callable[[], str] = lambda: "",
     refused: Callable[[], None] = lambda: None,
@@ -280,11 +280,11 @@ async def test_those_who_ask_meanwhile_share_one_page() -> None:
     """However many they are; those beyond the most are refused."""
     made, go_on, refused = 0, threading.Event(), 0
 
-    def slowly(form: Format, gzipped: bool) -> bytes:
+    def slowly(form: Format) -> Page:
         nonlocal made
         made += 1
         go_on.wait(120)
-        return page(form, gzipped)
+        return page(form)
 
     def count() -> None:
         nonlocal refused
@@ -304,10 +304,10 @@ async def test_who_goes_away_does_not_take_the_page_from_others() -> None:
     """The first to ask may be the first to leave."""
     go_on, begun = threading.Event(), threading.Event()
 
-    def slowly(form: Format, gzipped: bool) -> bytes:
+    def slowly(form: Format) -> Page:
         begun.set()
         go_on.wait(120)
-        return page(form, gzipped)
+        return page(form)
 
     async with serving(ServeSettings(FREE), served(slowly)) as (_, url):
         first = asyncio.create_task(answer(f"{url}/metrics"))
@@ -337,9 +337,9 @@ async def test_who_does_not_take_the_page_is_cut_off(monkeypatch: pytest.MonkeyP
     """A client that reads nothing holds neither memory nor a place."""
     monkeypatch.setattr(module, "_WRITE_S", 0.3)
     monkeypatch.setattr(module, "MOST_REQUESTS", 1)
-    large = b"x" * (64 << 20)
-    bodies = iter([large, *[b"small"] * 1000])
-    serves = serving(ServeSettings(FREE), served(lambda _, __: next(bodies)))
+    large = random.Random(1).randbytes(24 << 20)
+    pages = iter([Page([Segment.of(large)]), *[Page([Segment.of(b"small")])] * 1000])
+    serves = serving(ServeSettings(FREE), served(lambda _: next(pages)))
     async with serves as (server, url), connected(server, limit=1024) as (reader, writer):
         writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         await writer.drain()
@@ -374,6 +374,27 @@ async def test_what_is_no_http_is_refused_without_a_word_in_the_log(caplog: pyte
                     assert b"200" not in await reader.read(15)
             assert (await answer(f"{url}/-/healthy"))[0] == 200
     assert [record.getMessage() for record in caplog.records] == []
+
+
+async def test_head_gets_the_head_alone() -> None:
+    """As some probes ask."""
+    async with serving(ServeSettings(FREE), served()) as (server, url), connected(server) as (reader, writer):
+        writer.write(b"HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200")
+        assert body == b""
+        assert (await answer(f"{url}/metrics"))[0] == 200
+
+
+@given(st.lists(st.binary(max_size=50)), st.integers(1, 40))
+def test_chunks_are_the_same_bytes_in_pieces_of_a_good_size(parts: list[bytes], size: int) -> None:
+    """None is empty, and none larger than the size."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_CHUNK", size)
+        found = list(chunks(parts))
+    assert b"".join(found) == b"".join(parts)
+    assert all(0 < len(each) <= size for each in found)
 
 
 @given(st.text(), st.text())
