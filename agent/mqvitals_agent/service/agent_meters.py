@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -357,20 +357,29 @@ class RemoteWriteMeter:
         self._known.add(name)
 
     def added(
-        self, snapshots: tuple[Snapshot, ...], owner: str | None, states: Sequence[RemoteState]
+        self,
+        snapshots: tuple[Snapshot, ...],
+        owner: str | None,
+        states: Sequence[RemoteState],
+        names: Collection[str],
     ) -> tuple[Snapshot, ...]:
-        """The snapshots of a cycle, that of ``owner`` with readings of the engines when those are due."""
+        """The snapshots of a cycle, that of ``owner`` with readings of the engines when those are due.
+
+        ``names`` are those of the settings: before the first cycle is stored nothing is known of them yet.
+        """
         return tuple(
             replace(each, readings=(*each.readings, *readings))
-            if (readings := tuple(self._readings(each, owner, states)))
+            if (readings := tuple(self._readings(each, owner, states, names)))
             else each
             for each in snapshots
         )
 
-    def _readings(self, snapshot: Snapshot, owner: str | None, states: Sequence[RemoteState]) -> Iterable[Reading]:
-        now, present = snapshot.ts, frozenset(state.name for state in states)
+    def _readings(
+        self, snapshot: Snapshot, owner: str | None, states: Sequence[RemoteState], names: Collection[str]
+    ) -> Iterable[Reading]:
+        now = snapshot.ts
         for name in sorted(self._known):
-            if name.owner == snapshot.owner and (name.owner != owner or name.name not in present):
+            if name.owner == snapshot.owner and (name.owner != owner or name.name not in names):
                 self._known.discard(name)
                 yield Reading(name, _REMOTE_WRITE_PROBE, now, {}, gone=True)
         if snapshot.owner != owner or not states:
