@@ -390,7 +390,8 @@ class CycleWriter:
             names = {str(each.name) for each in self._settings.receivers}
             rows = [each for each in self.resilient_store.notifications.receivers() if each.name in names]
             measured = self._receivers.added(measured, self._meter.owner, rows)
-            measured = self._remote_write.added(measured, self._meter.owner, self._engines())
+            engines = {str(each.name) for each in self._settings.remote_write}
+            measured = self._remote_write.added(measured, self._meter.owner, self._engines(), engines)
             return self._server.added(measured, self._meter.owner, self._served())
         except StoreError:
             return snapshots
