@@ -190,8 +190,8 @@ class WindowHistory:
                 continue
             if reading.source is not _POLL:
                 self._add_record(reading, plan, ts)
-            elif reading.poll and name not in polled:
-                polled[name] = reading
+            elif reading.poll and polled.setdefault(name, reading) is reading:
+                continue
             elif not plan.index.keys().isdisjoint(reading.values):
                 beside.setdefault(name, []).append(reading)
         tracks = self._tracks

@@ -248,6 +248,8 @@ class SnapshotBuilder:
             elsewhere = {name: why for name, why in elsewhere.items() if why is not Absence.NEEDS_STATISTICS}
         is_status = part is queue.STATUS
         unnamed = Absence.NOT_ASKED if owner != GROUP else 0
+        member = ""
+        clock: QueueManagerClock | None = None
         for name, row in rows.items():
             before = known.get(name)
             if before is None:
@@ -258,7 +260,9 @@ class SnapshotBuilder:
                 row.values.update(counters.increases(before.object, {"": row.totals})[0])
             values = row.values
             if row.local:
-                self._put_ages(row, row.local, values)
+                if clock is None or row.member != member:
+                    member, clock = row.member, self._clock(row.member)
+                _put_ages(clock, row, row.local, values)
             if is_status:
                 values["dead_letter"] = unnamed if dead_letter_queue is None else int(name == dead_letter_queue)
                 values["usually_read"] = before.usually_read(values["input_handles"], row.at)
@@ -293,19 +297,6 @@ class SnapshotBuilder:
         utc = self._clock(row.member).utc(local)
         return Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, row.now - utc) // 1000
 
-    def _put_ages(self, row: ObjectRow, local: LocalTimes, values: MetricValues) -> None:
-        """Put the ages of local times of a row into ``values``: they are in it already as of an unknown time zone."""
-        clock = self._clock(row.member)
-        offset = clock.offset_ms
-        if offset is not None:
-            ahead = row.now + offset
-            for age, ms in local.items():
-                values[age] = (ahead - ms) // 1000 if ms < ahead else 0
-        elif clock.known:
-            for age, ms in local.items():
-                utc = clock.utc(ms)
-                values[age] = Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, row.now - utc) // 1000
-
     def _channel(self, known: KnownObject, row: ObjectRow, instances: list[Instance]) -> None:
         found = row.instances or []
         starts = self._starts.count(known.object, found)
@@ -316,7 +307,7 @@ class SnapshotBuilder:
                 key = " ".join(part for part in instance.key if part and part != "None")
                 seen[key] = seen.get(key, 0) + 1
                 values = {**instance.values, **each[instance.key]}
-                self._put_ages(row, instance.local, values)
+                _put_ages(self._clock(row.member), row, instance.local, values)
                 instances.append(Instance(known.object, f"{key} #{seen[key]}" if seen[key] > 1 else key, values))
         row.values, row.local = channel.combined_instances(found)
         row.values.update(increases)
@@ -391,3 +382,19 @@ class SnapshotBuilder:
             self._channels.forget(owner, name)
         del known[name]
         return Reading(before.object, part.probe, ts, {}, interval, gone=True)
+
+
+def _put_ages(clock: QueueManagerClock, row: ObjectRow, local: LocalTimes, values: MetricValues) -> None:
+    """Put the ages of local times of a row into ``values``: they are in it already as of an unknown time zone.
+
+    ``clock`` is that of the row's member.
+    """
+    offset = clock.offset_ms
+    if offset is not None:
+        ahead = row.now + offset
+        for age, ms in local.items():
+            values[age] = (ahead - ms) // 1000 if ms < ahead else 0
+    elif clock.known:
+        for age, ms in local.items():
+            utc = clock.utc(ms)
+            values[age] = Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, row.now - utc) // 1000

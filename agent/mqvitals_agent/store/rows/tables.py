@@ -246,6 +246,9 @@ SQLite stores a NaN as NULL, and Python's module binds a float at once, but look
 takes ten times as long: with half the columns empty that doubles the time of a cycle.
 """
 
+BLANK = (NULL,)
+"""What stands behind cells for those columns that are not among them. To add two tuples is quicker than to unpack one."""
+
 _SHAPES = 1024
 """A probe has a handful of shapes; whatever feeds us more must not fill the memory."""
 
@@ -271,7 +274,7 @@ class Spread(NamedTuple):
 
     def cells_of(self, values: tuple[Reported, ...]) -> Cells:
         """The values as they are bound. Without absent ones they are ``values`` itself."""
-        return values if self.cells is None else self.cells((*values, NULL))
+        return values if self.cells is None else self.cells(values + BLANK)
 
 
 class Shape:

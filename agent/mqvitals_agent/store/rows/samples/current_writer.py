@@ -26,6 +26,7 @@ from mqvitals_agent.store.rows.journal import (
     kept_entries,
 )
 from mqvitals_agent.store.rows.tables import (
+    BLANK,
     NULL,
     Cells,
     ColumnOrder,
@@ -201,7 +202,7 @@ class CurrentWriter:
         if known and reading.source is _POLL:
             if not place.rows:
                 self._updated.append(place)
-            place.rows.append((ts, absent, *cells, object_id, probe))
+            place.rows.append((ts, absent) + cells + key)  # noqa: RUF005 - see BLANK
         else:
             self._insert(object_id, reading, place.shape, cells, absent)
         if reading.answered:
@@ -334,7 +335,7 @@ class CurrentWriter:
         kind = reading.object.kind
         columns = self._arrangements[kind].of(shape)
         assert columns is not None, "the keys of a mapping are different from each other"
-        row = (object_id, reading.probe, int(reading.source), reading.ts, absent, *columns((*cells, NULL)))
+        row = (object_id, reading.probe, int(reading.source), reading.ts, absent, *columns(cells + BLANK))
         self._inserted.setdefault(kind, []).append(row)
 
     def _absent(self, spread: Spread, reasons: tuple[Absence, ...]) -> tuple[tuple[Absence, ...], str | float]:

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from mqvitals_agent.store.rows.tables import (
+    BLANK,
     NULL,
     Cells,
     ColumnOrder,
@@ -74,7 +75,7 @@ class SampleMerger:
         ts, object_id, interval, polled, shape, cells = sample
         columns = self._arrangement.of(shape)
         assert columns is not None, "a sample has each metric once"
-        return (ts, object_id, interval, polled, *columns((*cells, NULL)))
+        return (ts, object_id, interval, polled, *columns(cells + BLANK))
 
     def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]], tuple[str, ...]]:
         """The statement that inserts these samples, in their order, its parameters, and the metrics that it names.
@@ -103,7 +104,7 @@ class SampleMerger:
             if shape is not before:
                 before, arranged = shape, arrangement.of(shape)
             assert arranged is not None, "a sample has each metric once"
-            rows.append((ts, object_id, interval, polled, *arranged((*cells, NULL))))
+            rows.append((ts, object_id, interval, polled) + arranged(cells + BLANK))  # noqa: RUF005 - see BLANK
         return statement, rows, columns
 
 
