@@ -67,6 +67,17 @@ class Receiver:
                 self.told[each["fingerprint"], each["startsAt"], each["status"]] += 1
                 self.rules[each["fingerprint"]] = each["labels"]["alertname"]
 
+    def await_news(self, within_s: float) -> bool:
+        """Whether something is told within this time."""
+        with self.lock:
+            before, end = sum(self.told.values()), time.monotonic() + within_s
+        while time.monotonic() < end:
+            with self.lock:
+                if sum(self.told.values()) > before:
+                    return True
+            time.sleep(0.02)
+        return False
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server.server_address[1]}/alerts"
@@ -196,7 +207,11 @@ def test_the_active_agent_is_killed(tmp_path: Path, soak: bool) -> None:
             other.start()
             for number in range(50 if soak else 4):
                 other.await_event("standby.following")
-                time.sleep(dice.uniform(0, 20 if soak else 12))
+                if number % 2 and receiver.await_news(PATIENCE_S / 2):
+                    # What was told just now must be known to the other.
+                    time.sleep(dice.uniform(0.2, 1))
+                else:
+                    time.sleep(dice.uniform(0, 20 if soak else 12))
                 if number % 4 == 3 and not soak:
                     active.end()
                 else:

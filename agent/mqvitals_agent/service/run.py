@@ -103,7 +103,8 @@ def run_agent(options: RunOptions) -> int:
 
 
 async def _run(options: RunOptions, handler: LineHandler) -> int:
-    if options.config.settings.standby is None:
+    # A recording is made beside the agents.
+    if options.config.settings.standby is None or options.record is not None:
         return await AgentRun(options, handler).run()
     from mqvitals_agent.service.standby_run import run_in_turn
 

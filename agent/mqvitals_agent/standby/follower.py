@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
 import ssl
 import time
@@ -150,8 +151,7 @@ class Follower:
                 found = await response.json()
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             # Its own text may hold the address.
-            words = "it does not answer in time" if isinstance(error, TimeoutError) else type(error).__name__
-            raise FollowError(words) from None
+            raise FollowError(_failure_words(error)) from None
         if not isinstance(found, dict):
             raise FollowError("its answer is none that this version understands")
         return found
@@ -183,6 +183,20 @@ def _peer_of(found: dict[str, Any]) -> PeerStanding:
         safe(name) if isinstance(name, str) else "",
         since if isinstance(since, int) else None,
     )
+
+
+def _failure_words(error: Exception) -> str:
+    match error:
+        case TimeoutError():
+            return "it does not answer in time"
+        case aiohttp.ClientSSLError():
+            return "the TLS handshake failed, or its certificate is not accepted: check ca_file of standby"
+        case OSError() if error.errno:
+            return f"it cannot be reached ({os.strerror(error.errno)})"
+        case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError():
+            return "it closed the connection without an answer"
+        case _:
+            return f"its answer cannot be read ({type(error).__name__})"
 
 
 def _hint(status: int) -> str:
