@@ -20,6 +20,7 @@ from prometheus_client.core import Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
+from answers import BEGIN
 from group import Group
 from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.openmetrics.exposition import Exposition, Extent, Format
@@ -34,7 +35,6 @@ from mqvitals_rules.vocabulary.metric import MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
 _ALL = Extent(50_000_000)
-_FOREVER_S = 1e12
 _T = TypeVar("_T")
 
 
@@ -46,7 +46,7 @@ class Peer(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Every family with its samples."""
-        states = self._live.states(_FOREVER_S)
+        states = self._live.states()
         owners = {
             state.name.owner: owner_texts(label_texts(KINDS["queue_manager"], _present(state)))
             for state in states.get("queue_manager", ())
@@ -111,7 +111,7 @@ def main() -> int:
     config = load_rule_config(Settings())
     live, engine, group = LiveState(), Engine(config.rules, config.facts, MemoryHistory()), Group()
     live.follow(engine)
-    exposition = Exposition(live, _ALL, lambda: _FOREVER_S)
+    exposition = Exposition(live, _ALL, lambda: BEGIN)
     noted = []
 
     def cycle(number: int) -> None:

@@ -6,8 +6,7 @@ interpreter; a reader may see a snapshot half taken over, as it would see two qu
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import groupby
 
 from mqvitals_rules.engine import Engine
@@ -76,12 +75,10 @@ class RunningTotals:
 
 
 class LiveState:
-    """What the agent knows now. ``steady_s`` returns elapsed time, seconds."""
+    """What the agent knows now."""
 
-    def __init__(self, steady_s: Callable[[], float] = time.monotonic) -> None:
-        self._steady_s = steady_s
+    def __init__(self) -> None:
         self._engine: Engine | None = None
-        self._reported: dict[str, float] = {}
         self.totals = RunningTotals()
 
     def follow(self, engine: Engine) -> None:
@@ -91,7 +88,6 @@ class LiveState:
     def note(self, snapshot: Snapshot) -> None:
         """A snapshot has been evaluated and stored."""
         self.totals.add(snapshot)
-        self._reported[snapshot.owner] = self._steady_s()
 
     @property
     def groups(self) -> frozenset[str]:
@@ -102,14 +98,12 @@ class LiveState:
         """The alerts that are pending or firing."""
         return () if self._engine is None else self._engine.open_alerts
 
-    def states(self, within_s: float) -> Mapping[str, list[LatestState]]:
-        """The objects by kind, each kind in the order in which they came, of owners that reported within this time."""
+    def states(self) -> Mapping[str, list[LatestState]]:
+        """The objects by kind, each kind in the order in which they came."""
         if self._engine is None:
             return {}
-        least = self._steady_s() - within_s
-        current = {owner for owner, at in list(self._reported.items()) if at >= least}
         found: dict[str, list[LatestState]] = {}
         # Objects of a kind mostly came together.
         for kind, states in groupby(self._engine.latest.all(), key=lambda state: state.name.kind):
-            found.setdefault(kind, []).extend(state for state in states if state.name.owner in current)
+            found.setdefault(kind, []).extend(states)
         return found

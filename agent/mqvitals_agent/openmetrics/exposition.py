@@ -52,16 +52,16 @@ class Outcome:
 
 
 class Exposition:
-    """The current values of ``live``, of objects whose owner reported within ``within_s()`` seconds.
+    """The current values of ``live``. Use it in one thread at a time.
 
-    Use it in one thread at a time.
+    ``now`` is the time of the agent, ms UTC; None while its cycles do not go on: then nothing is current.
     """
 
     def __init__(
-        self, live: LiveState, extent: Extent, within_s: Callable[[], float], kinds: Mapping[str, Kind] = KINDS
+        self, live: LiveState, extent: Extent, now: Callable[[], int | None], kinds: Mapping[str, Kind] = KINDS
     ) -> None:
         self._live = live
-        self._within_s = within_s
+        self._now = now
         self._texts = {name: LabelTexts(kind) for name, kind in kinds.items()}
         self._queue_managers = LabelTexts(QUEUE_MANAGER_KIND)
         self._metrics = {name: _metrics_of(kind) for name, kind in kinds.items()}
@@ -70,14 +70,15 @@ class Exposition:
 
     def samples(self, form: Format) -> tuple[list[Segment], Outcome]:
         """All families that have samples now, in the order of the vocabulary."""
-        states = self._live.states(self._within_s())
+        now = self._now()
+        states = {} if now is None else self._live.states()
         owners = self._queue_managers.owners(states.get(QUEUE_MANAGER_KIND.name, ()))
         groups = self._live.groups
         rendered: list[_Rendered] = []
         for kind, metrics in self._metrics.items():
             there = states.get(kind, [])
             labels = self._texts[kind].of(there, owners, groups)
-            values = [state.values for state in there]
+            values = [fresh_values(state, now or 0) for state in there]
             for metric in metrics:
                 if self.extent.definitions or not metric.is_definition:
                     column = self._column(metric, there, values)
@@ -87,7 +88,7 @@ class Exposition:
         kept, outcome = within_limit(rendered, self.extent.limit)
         return [part for family in kept for part in (family.heads[form], family.segment)], outcome
 
-    def _column(self, metric: _ExportedMetric, states: list[LatestState], values: list[dict[str, Any]]) -> list[Any]:
+    def _column(self, metric: _ExportedMetric, states: list[LatestState], values: list[Mapping[str, Any]]) -> list[Any]:
         """The value of a metric for each object, or what else is known of it."""
         name = metric.name
         column = [known.get(name) for known in values]
@@ -147,6 +148,18 @@ class _Rendered:
         lines = sample_lines(self.family, labels, column)
         self.series = len(lines)
         self.segment = Segment.of("".join(lines).encode("utf-8", "replace"))
+
+
+def fresh_values(state: LatestState, now: int) -> Mapping[str, Any]:
+    """What is known of an object, without records that are stale at ``now`` (ms UTC): rules look at those of an object that is
+    not polled only when the next one comes."""
+    if now <= state.deadline or not state.from_records:
+        return state.values
+    recorded, from_records = state.recorded, state.from_records
+    stale = {metric for metric in from_records if metric in recorded and recorded[metric].fresh_until < now}
+    if not stale:
+        return state.values
+    return {metric: value for metric, value in list(state.values.items()) if metric not in stale}
 
 
 def sample_lines(family: Family, labels: Sequence[str], column: Sequence[Any]) -> list[str]:

@@ -29,8 +29,7 @@ _NAMED = 5
 class MetricsPages:
     """Makes pages of metrics: the objects of ``live``, its alerts, and what the agent says of itself.
 
-    ``within_s()`` is how old the newest snapshot of an owner may be, seconds; ``others`` have further metrics. Use it in
-    one thread.
+    ``now`` is as for ``Exposition``; ``others`` have further metrics. Use it in one thread.
     """
 
     def __init__(
@@ -38,10 +37,10 @@ class MetricsPages:
         live: LiveState,
         health: AgentHealth,
         extent: Extent,
-        within_s: Callable[[], float],
+        now: Callable[[], int | None],
         others: Collection[Collector] = (),
     ) -> None:
-        self._exposition = Exposition(live, extent, within_s)
+        self._exposition = Exposition(live, extent, now)
         self._health = health
         self._registry = registry_of(AlertSeries(live), health, *others)
         self._told: tuple[str, ...] = ()

@@ -129,7 +129,7 @@ class CycleWriter:
         self._served = served
         self._taken_over = taken_over
         self._steady_s = steady_s
-        self.live = LiveState(steady_s)
+        self.live = LiveState()
         self._deletion_clock: DeletionClock | None = None
         self._settings = settings
         self._rule_config = rule_config

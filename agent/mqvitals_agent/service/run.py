@@ -181,7 +181,6 @@ class AgentRun:
             options.store,
             self._group,
             self._late,
-            self._longest_cycle_ms,
             answer=answer,
             active=None if standing is None else True,
         )

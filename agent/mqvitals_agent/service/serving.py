@@ -24,7 +24,7 @@ _STANDBY = "standby: another agent polls"
 
 
 class Serving:
-    """What a run of the agent serves. ``late`` says why cycles do not go on, ``longest_cycle_ms`` how long one may take.
+    """What a run of the agent serves. ``late`` says why cycles do not go on.
 
     Of two agents ``answer`` is what the other is told, as ``Served.standby``, and ``active`` whether this one polls.
     """
@@ -34,7 +34,6 @@ class Serving:
         store: Path,
         group: MonitoredGroup,
         late: Callable[[], str],
-        longest_cycle_ms: Callable[[], int],
         *,
         answer: Callable[[str, str, float], Awaitable[bytes]] | None = None,
         active: bool | None = None,
@@ -44,7 +43,6 @@ class Serving:
         self._store = store
         self._group = group
         self._late = late
-        self._longest_cycle_ms = longest_cycle_ms
         self._config: AgentConfig | None = None
         self._cycles = 0
         self._health: AgentHealth | None = None
@@ -109,7 +107,7 @@ class Serving:
             live,
             health,
             Extent(settings.limit, settings.definitions),
-            lambda: self._longest_cycle_ms() / 1000,
+            lambda: None if self._late() else group.clock.now(),
         )
         status = StatusSource(
             self._store,

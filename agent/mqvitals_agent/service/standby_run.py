@@ -191,9 +191,7 @@ class Waiting:
         self._lock = asyncio.Lock()
         self._follower: Follower | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._serving = Serving(
-            options.store, self._group, lambda: "", self._longest_ms, answer=run.answer, active=False
-        )
+        self._serving = Serving(options.store, self._group, lambda: "", answer=run.answer, active=False)
 
     async def run(self) -> int | None:
         """Wait until this agent is active (None), or until its end is asked for: the exit code. Raises StoreError."""
@@ -210,7 +208,7 @@ class Waiting:
                 self._start(self._watch_files())
                 if self._until is not None:
                     self._start(self._end_at(self._until))
-                self._serving.use(self.options.config, LiveState(self._clock.steady_s), self._start)
+                self._serving.use(self.options.config, LiveState(), self._start)
                 self._follow()
                 await self._try_until_active()
         finally:
@@ -334,7 +332,7 @@ class Waiting:
             config, targets = read
             self._group = replace(self._group, targets=targets)
             self.options = replace(self.options, config=config, group=self._group)
-            self._serving.use(config, LiveState(self._clock.steady_s), self._start)
+            self._serving.use(config, LiveState(), self._start)
             self._run.candidate.use(targets.connectors, config.settings.polling.interval)
             _LOG.info("settings have been read again", extra=as_event("agent.reloaded"))
 

@@ -54,20 +54,21 @@ def test_an_object_that_is_gone_begins_anew() -> None:
     assert group.live.totals.of(CHANNEL)["msgs"] == 2
 
 
-def test_objects_of_an_owner_that_reports_no_more_are_left_out() -> None:
-    """The rest of the group is still there."""
+def test_objects_are_there_by_kind_until_they_are_gone() -> None:
+    """Of all owners, in the order in which they came."""
     group = Group()
     group.take({OTHER: {"depth": 2}})
-    group.take({QUEUE: {"depth": 1}}, later_s=60)
-    names = {kind: [state.name for state in states] for kind, states in group.live.states(within_s=60).items()}
-    assert names == {"queue": [OTHER, QUEUE]}
-    assert [state.name for state in group.live.states(within_s=59)["queue"]] == [QUEUE]
+    group.take({QUEUE: {"depth": 1}, CHANNEL: {"status": 3}})
+    names = {kind: [state.name for state in states] for kind, states in group.live.states().items()}
+    assert names == {"queue": [OTHER, QUEUE], "channel": [CHANNEL]}
+    group.take({OTHER: {}}, gone=True)
+    assert [state.name for state in group.live.states()["queue"]] == [QUEUE]
 
 
 def test_without_a_cycle_there_is_nothing() -> None:
     """As between the start of the agent and its first answers."""
     group = Group()
-    assert group.live.states(60) == {}
+    assert group.live.states() == {}
     assert group.live.alerts() == ()
     assert group.live.groups == frozenset()
 

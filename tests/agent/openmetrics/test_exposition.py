@@ -25,12 +25,11 @@ SECOND = ObjectName("QM01", "queue", "STOCK")
 CHANNEL = ObjectName("QM01", "channel", "TO.QM02")
 POOL = ObjectName("QM01", "buffer_pool", "3")
 ALL = Extent(10_000_000)
-FOREVER = 1e9
 
 
 def page_of(group: Group, form: Format, extent: Extent = ALL, exposition: Exposition | None = None) -> str:
     """The page of now, without what the agent says of itself."""
-    segments, _ = (exposition or Exposition(group.live, extent, lambda: FOREVER)).samples(form)
+    segments, _ = (exposition or Exposition(group.live, extent, lambda: group.ts)).samples(form)
     return (b"".join(segment.content() for segment in segments) + END[form]).decode()
 
 
@@ -134,11 +133,25 @@ def test_an_absent_value_is_no_sample(group: Group, absence: Absence) -> None:
 
 
 def test_a_stale_value_disappears(group: Group) -> None:
-    """Of an owner that reports no more, and of a definition that is no longer answered."""
-    exposition = Exposition(group.live, ALL, lambda: 60)
+    """Everything while the cycles of the agent do not go on."""
+    now: int | None = group.ts
+    exposition = Exposition(group.live, ALL, lambda: now)
     assert "ibmmq_queue_depth" in page_of(group, Format.TEXT, exposition=exposition)
-    group.steady += 61
+    now = None
     assert page_of(group, Format.TEXT, exposition=exposition) == ""
+    now = group.ts
+    assert "ibmmq_queue_depth" in page_of(group, Format.TEXT, exposition=exposition)
+
+
+def test_a_record_of_what_nobody_polls_disappears_by_itself(group: Group) -> None:
+    """No snapshot comes of it until the next record."""
+    other = ObjectName("QM09", "buffer_pool", "0")
+    group.take({other: {"getp": 5, "low": 7}}, source=Source.SMF, probe="SMF 115-2", interval_ms=60_000)
+    assert values_of(group, "mqvitals_buffer_pool_low") == [7]
+    group.ts += 149_000
+    assert values_of(group, "mqvitals_buffer_pool_low") == [7]
+    group.ts += 2_000
+    assert values_of(group, "mqvitals_buffer_pool_low") == []
 
 
 def test_a_record_disappears_once_the_next_one_is_overdue(group: Group) -> None:
@@ -169,7 +182,7 @@ def test_a_counter_is_a_running_total(group: Group) -> None:
 
 def test_a_text_that_is_not_known_for_a_while_makes_no_other_series(group: Group) -> None:
     """An outage must not end a series and begin another; a text that is blank now must."""
-    exposition = Exposition(group.live, ALL, lambda: FOREVER)
+    exposition = Exposition(group.live, ALL, lambda: group.ts)
     before = labels_of(group, "ibmmq_queue_depth", exposition)
     manager = labels_of(group, "ibmmq_qmgr_status", exposition)
     lost: dict[str, Reported] = {"depth": 18, "description": Absence.NO_ANSWER}
@@ -207,7 +220,7 @@ def test_a_limit_leaves_out_whole_metrics_those_of_definitions_first(limit: int)
         group.take(
             {name: {"depth": 1, "max_depth": 5000, "trigger_depth": 1, "trigger_priority": 0, "input_handles": 2}}
         )
-    exposition = Exposition(group.live, Extent(limit), lambda: FOREVER)
+    exposition = Exposition(group.live, Extent(limit), lambda: group.ts)
     segments, outcome = exposition.samples(Format.TEXT)
     text = b"".join(segment.content() for segment in segments).decode()
     found = series_of(text, Format.TEXT)
@@ -242,7 +255,7 @@ def test_a_page_made_from_the_one_before_is_the_same_as_one_made_anew(
 ) -> None:
     """Whatever changed, came or went between them, and whatever texts and numbers there are; both formats agree."""
     group = Group()
-    kept = Exposition(group.live, ALL, lambda: FOREVER)
+    kept = Exposition(group.live, ALL, lambda: group.ts)
     for name, values, gone in steps:
         group.take({name: {} if gone else values}, gone=gone)
         known = any(Absence.NO_ANSWER in given.values() for _, given, _ in steps)

@@ -22,9 +22,8 @@ class Group:
     """A group of queue managers whose snapshots are taken in, each ``interval_s`` after the one before."""
 
     def __init__(self, config: RuleConfig = CONFIG) -> None:
-        self.steady = 1000.0
         self.ts = BEGIN
-        self.live = LiveState(lambda: self.steady)
+        self.live = LiveState()
         self.engine = Engine(config.rules, config.facts, MemoryHistory())
         self.live.follow(self.engine)
         self._cycle = 0
@@ -43,7 +42,6 @@ class Group:
         later_s: float = 10.0,
     ) -> None:
         """One snapshot with these objects of one owner."""
-        self.steady += later_s
         self.ts += round(later_s * 1000)
         self._cycle += 1
         owner = next(iter(values)).owner
