@@ -71,7 +71,7 @@ bench: $(VENV)/peers ## benchmarks, each against a named peer
 soak: $(STAMP) ## all tests, also the long ones: many more examples, seeds, sizes and pairs of parameters, 200 reconnects, 100,000 damaged SMF records and PCF messages
 	@$(BIN)/python -u -m pytest -v -n auto --hypothesis-profile soak --timeout 3600 tests
 
-tools: .tools/promtool .tools/amtool .tools/prometheus ## real programs for opt-in tests: Prometheus's promtool, built with Go; Debian's prometheus, amtool and alertmanager
+tools: .tools/promtool .tools/amtool .tools/prometheus .tools/victoria-metrics ## real programs for opt-in tests: Prometheus's promtool, built with Go; Debian's prometheus, victoria-metrics, amtool and alertmanager
 
 # Its module replaces some of those it needs, which "go install" refuses: it is built in a copy.
 PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
@@ -93,6 +93,11 @@ PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
 	@mkdir -p .tools/package && cd .tools/package && apt-get download prometheus && dpkg -x prometheus_*.deb .
 	@mv .tools/package/usr/bin/prometheus $@ && { test -e .tools/promtool || mv .tools/package/usr/bin/promtool .tools/; }
 	@rm -rf .tools/package
+
+.tools/victoria-metrics:
+	@command -v apt-get >/dev/null || { echo "victoria-metrics is unpacked from a package of Debian, and there is no apt-get here"; exit 2; }
+	@mkdir -p .tools/package && cd .tools/package && apt-get download victoria-metrics && dpkg -x victoria-metrics_*.deb .
+	@mv .tools/package/usr/bin/victoria-metrics $@ && rm -rf .tools/package
 
 wheel: $(STAMP) ## test the installed wheel with the sources out of the way
 	@sh .ci/wheel

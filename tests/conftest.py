@@ -38,6 +38,7 @@ SWITCHES = {
     "MQVITALS_PROMTOOL",
     REQUIRE_ALL,
     "MQVITALS_STANDIN_CACHE",
+    "MQVITALS_VICTORIA_METRICS",
 }
 """Variables that steer the tests, not the programs under test."""
 EXPECTED_SKIPS = {
@@ -48,6 +49,8 @@ EXPECTED_SKIPS = {
     "tests/e2e/test_prometheus.py::test_an_engine_is_filled_with_the_past": "prometheus comes with a package of Debian",
     "tests/e2e/test_prometheus.py::test_prometheus_scrapes_the_agent_and_shows_it_up": "prometheus comes with a package of Debian",
     "tests/e2e/test_prometheus.py::test_promtool_finds_nothing_but_three_inherited_names": "promtool is built with Go",
+    "tests/e2e/test_remote_write_sites.py::test_three_sites_on_one_engine[prometheus]": "prometheus comes with a package of Debian",
+    "tests/e2e/test_remote_write_sites.py::test_three_sites_on_one_engine[victoria-metrics]": "it comes with a package of Debian",
     "tests/rules/lifecycle/test_prometheus.py::test_the_same_times_as_prometheus": "promtool is built with Go",
     "tests/rules/lifecycle/test_prometheus.py::test_prometheus_would_tell": "promtool is built with Go",
 }

@@ -10,13 +10,12 @@ import json
 import os
 import shutil
 import socket
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import isclose
@@ -27,16 +26,12 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from mqvitals_agent.openmetrics.names import families_of
-from mqvitals_rules.vocabulary.metric import MetricType
-from mqvitals_rules.vocabulary.tables import KINDS
+from mqsamples.sent import asked, gauges, label_of_names
 
 TOOLS = Path(__file__).resolve().parents[2] / ".tools"
 MINUTE = 60_000
 WHOLE, CUT_FROM, CUT_UNTIL = 150, 20, 110
 """Minutes of each site's time, and when the second one is cut off."""
-NAMED = {"queue": "queue", "channel": "channel", "buffer_pool": "bufferpool", "page_set": "pageset"}
-"""Kinds that are compared, and the label with the name of an object."""
 EXACT = 1e-12
 
 
@@ -196,11 +191,7 @@ class Site:
         assert self.process.wait(600) in (0, 1), self._log.read_text()[-2000:]
 
     def query(self, query: str) -> list[tuple[object, ...]]:
-        try:
-            with closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as connection:
-                return connection.execute(query).fetchall()
-        except sqlite3.Error:
-            return []
+        return asked(self.store, query)
 
     def last(self) -> int:
         """The time of its newest snapshot, ms UTC; 0: none."""
@@ -213,25 +204,6 @@ class Site:
     def left(self) -> float:
         """Minutes from its newest snapshot until now."""
         return (time.time() * 1000 - self.last()) / MINUTE
-
-    def gauges(self) -> dict[tuple[str, str, str, int], float]:
-        """The samples that an engine must have: family, owner, object, time."""
-        found = {}
-        for kind in NAMED:
-            metrics = [
-                metric for metric in KINDS[kind].metrics if metric.in_history and metric.type is not MetricType.COUNTER
-            ]
-            columns = ", ".join(f's."{metric.name}"' for metric in metrics)
-            for ts, owner, name, *cells in self.query(
-                f"SELECT s.ts, o.owner, o.name, {columns} FROM sample_{kind} AS s JOIN object AS o ON o.id = s.object_id"
-                " WHERE s.source = 1"
-            ):
-                for metric, cell in zip(metrics, cells, strict=True):
-                    for family in families_of(KINDS[kind], metric) if cell is not None else ():
-                        value = family.value_of(float(str(cell)))
-                        if value is not None:
-                            found[family.sample, str(owner), str(name), int(str(ts))] = value
-        return found
 
     def sent_all(self) -> bool:
         return self.query("SELECT missed, refused FROM remote_write") == [(0, 0)] and not self.query(
@@ -281,11 +253,8 @@ def test_three_sites_on_one_engine(tmp_path: Path, which: str) -> None:
 
 
 def _compare(engine: RealEngine, site: Site) -> None:
-    expected = site.gauges()
+    expected, labels = gauges(site.store), label_of_names()
     assert len(expected) > 100_000
-    labels = {
-        family: NAMED[kind] for kind in NAMED for metric in KINDS[kind].metrics for family in _names(kind, metric.name)
-    }
     for name in sorted({family for family, *_ in expected}):
         own = {(owner, thing, ts): value for (family, owner, thing, ts), value in expected.items() if family == name}
         had: dict[tuple[str, str, int], float] = {}
@@ -305,8 +274,3 @@ def _compare(engine: RealEngine, site: Site) -> None:
         assert not differ, (name, differ)
         # What a clock that was set back took from the store again is all that only the engine has.
         assert len(had) - len(own) <= len(own) // 100 if site.name == "C" else len(had) == len(own)
-
-
-def _names(kind: str, metric: str) -> list[str]:
-    found = KINDS[kind].metric(metric)
-    return [] if found is None else [family.sample for family in families_of(KINDS[kind], found)]

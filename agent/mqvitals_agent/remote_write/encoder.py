@@ -19,12 +19,12 @@ _LENGTHS: Final = tuple(varint(length) for length in range(2_048))
 class _Prepared(NamedTuple):
     """A metric, ready for many objects: its bit, its totals by number where it is a counter, and its families.
 
-    Of a family that only scales, the family itself is left out.
+    Of a family whose values are sent as they are stored, the family itself is left out.
     """
 
     bit: int
     totals: dict[int, float] | None
-    polled: tuple[tuple[bytes, float, Family | None], ...]
+    polled: tuple[tuple[bytes, Family | None], ...]
 
 
 class Encoder:
@@ -48,7 +48,7 @@ class Encoder:
             metric.name: _Prepared(
                 1 << place,
                 totals.of(metric.kind, metric.name) if metric.total else None,
-                tuple((each.head, each.family.scale, None if each.plain else each.family) for each in metric.polled),
+                tuple((each.head, None if each.plain else each.family) for each in metric.polled),
             )
             for place, metric in enumerate(sent)
         }
@@ -72,7 +72,7 @@ class Encoder:
             if cells is not None:
                 for sent in metric.recorded:
                     family = None if sent.plain else sent.family
-                    encoded, found = _encoded(frames, cells, sent.family.scale, family)
+                    encoded, found = _encoded(frames, cells, family)
                     if found:
                         parts.append(series_of(tail.before + sent.head + tail.behind, encoded))
                         count += found
@@ -95,8 +95,8 @@ class Encoder:
             seen |= bit
             if totals is not None:
                 cell = totals[number] = totals.get(number, 0) + cell
-            for head, scale, family in families:
-                value = cell * scale if family is None else family.value_of(cell)
+            for head, family in families:
+                value = cell if family is None else family.value_of(cell)
                 if value is None:
                     continue
                 length = size + len(head)
@@ -143,8 +143,8 @@ class Encoder:
             assert cells is not None, "a metric without cells is all missing"
             if totals is not None:
                 cells = added(totals, number, cells)
-            for head, scale, family in families:
-                encoded, found = _encoded(frames, cells, scale, family, {place: ts[place] for place in ends})
+            for head, family in families:
+                encoded, found = _encoded(frames, cells, family, {place: ts[place] for place in ends})
                 if found:
                     parts.append(series_of(tail.before + head + tail.behind, encoded))
                     count += found
@@ -166,7 +166,6 @@ def ends_of(sent: Sequence[SentMetric], ends: int, tail: Tail, ts: int) -> list[
 def _encoded(
     frames: Sequence[tuple[bytes, bytes]],
     cells: Sequence[Any],
-    scale: float,
     family: Family | None,
     ends: Mapping[int, int] | None = None,
 ) -> tuple[bytes, int]:
@@ -174,8 +173,6 @@ def _encoded(
     values = cells
     if family is not None:
         values = [None if cell is None else family.value_of(cell) for cell in cells]
-    elif scale != 1:
-        values = [None if cell is None else cell * scale for cell in cells]
     if not ends:
         found = [
             b"%b%b%b" % (before, pack(value), after)

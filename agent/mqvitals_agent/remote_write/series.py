@@ -28,8 +28,8 @@ class SentFamily:
 
     @property
     def plain(self) -> bool:
-        """Whether values are sent as they are stored but for the scale."""
-        return not self.family.numbers and not self.family.no_amounts
+        """Whether values are sent as they are stored."""
+        return self.family.scale == 1 and not self.family.numbers and not self.family.no_amounts
 
 
 @dataclass(frozen=True, slots=True)

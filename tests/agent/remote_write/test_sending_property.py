@@ -166,7 +166,7 @@ async def play(world: World, model: Model, steps: list[object]) -> None:
 def _note(model: Model, owner: str, queue: str, ts: int, values: Values) -> None:
     for name, value in (
         (DEPTH, values.depth),
-        (QTIME, None if values.qtime_us_own is None else values.qtime_us_own * 1e-6),
+        (QTIME, None if values.qtime_us_own is None else values.qtime_us_own / 1_000_000),
         (MAX_DEPTH, values.max_depth),
     ):
         if value is not None:
@@ -183,9 +183,13 @@ def expected(path: Path) -> tuple[dict[Row, float], set[Row]]:
     for (_, number, source, ts), cells in held(path, ("queue", "queue_manager")).items():
         owner, queue = names[number]
         word = "" if source == 1 else "smf"
-        for metric, name, scale in (("depth", DEPTH, 1), ("qtime_us_own", QTIME, 1e-6), ("max_depth", MAX_DEPTH, 1)):
+        for metric, name, scale in (
+            ("depth", DEPTH, 1),
+            ("qtime_us_own", QTIME, 1_000_000),
+            ("max_depth", MAX_DEPTH, 1),
+        ):
             if metric in cells:
-                gauges[key_of(name, queue, owner, source=word), ts] = cells[metric] * scale
+                gauges[key_of(name, queue, owner, source=word), ts] = cells[metric] / scale
         if "puts" in cells and word:
             gauges[key_of(PUTS_RECORDED, queue, owner, source=word), ts] = cells["puts"]
         elif "puts" in cells:
