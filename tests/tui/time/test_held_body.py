@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -88,6 +89,39 @@ async def test_a_list_of_another_moment_is_not_seen(
         await until(pilot, lambda: body(app, screen_text) == before or tab == "overview")
         assert (view.cursor_key, view.cursor) == (key, row)
         gate.set()
+
+
+def in_past(app: Any, past: bool) -> bool:
+    return (app._screen_context.news.at is not None) is past
+
+
+async def test_the_clock_may_paint_first(lives: Lives, until: Until, shown: Any) -> None:
+    """A second ends before a list is told that it is on top again: under a header of another moment its body is held, and what
+    was read last of the header's moment is shown.
+    """
+    app = lives("incident").app()
+    gate = holding_back(app)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(pilot)
+        app.go_to("queues")
+        await shown(pilot)
+        main = app.screen
+        view = next(each for each in main.query(CursorView) if each.display and each.row_count)
+        for key, past in (("left_square_bracket", True), ("l", False)):
+            app.open_object(POOL)
+            await until(pilot, lambda: isinstance(app.screen, DetailScreen) and app.screen.frame is not None)
+            await pilot.press(key)
+            await until(pilot, partial(in_past, app, past))
+            gate.clear()
+            popped = app.pop_screen()
+            assert app.screen is main
+            main._tick()
+            assert ("AS OF" in main.query_one("#header", Banner).text) is past
+            assert bool(view.held) is past
+            assert (main.frame is None) is past
+            gate.set()
+            await popped
+            await until(pilot, lambda: main.frame is not None and not view.held)
 
 
 async def test_a_step_that_is_being_read(lives: Lives, until: Until, shown: Any, screen_text: Text) -> None:

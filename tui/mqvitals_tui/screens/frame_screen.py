@@ -179,7 +179,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             return ""
         return f"as of {age(max(self.context.now() - frame.seq.ts, 0))} ago, reading the newest"
 
-    def recall(self) -> None:
+    def _recall(self) -> None:
         """Show what was read last for the request until it is read again."""
         read = self.context.kept.of(self.request, self.context.news.newest)
         if read is not None and self._agrees_with_header(read):
@@ -210,8 +210,6 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         """On top again: request the frame."""
         # The toolkit's cache of colours holds the lines that widgets of closed screens painted.
         StylesCache.get_inner_outer.cache_clear()
-        if self.frame is None:
-            self.recall()
         self.repaint()
         self.post_message(self.FrameRequested(self.request))
 
@@ -242,6 +240,11 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     def _repaint(self, *, whole: bool) -> None:
         if not self.is_mounted or not self.size.width:
             return
+        if self.frame is None:
+            # Whoever paints first, perhaps the clock before this screen is told that it is on top again: the body is never
+            # of another moment than the header.
+            self._recall()
+            whole = True
         width, height = self.size
         tiny = width < LEAST[0] or height < LEAST[1]
         self.set_class(tiny, "tiny")

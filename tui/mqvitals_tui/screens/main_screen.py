@@ -118,7 +118,6 @@ class MainScreen(ActingScreen):
         """Show another tab."""
         self._tab = tab
         self._arrange()
-        self.recall()
         self.post_message(self.FrameRequested(self.request))
         self.repaint()
 
