@@ -1,7 +1,7 @@
 """Opens the reply queues of a group's queue managers, keeps what it gets, and hands it to those who poll.
 
-Of a try, the first queue manager that can be reached decides whether there is anything to get; the others are then asked
-at once, so that what another agent holds elsewhere is known after the slowest answer, not after the sum of them.
+Of a try, the first queue manager that answers decides whether there is anything to get; the others are then asked at once,
+so that what another agent holds elsewhere is known after the slowest answer, not after the sum of them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.connection.answer import REFUSED_REASONS, refused_wait_ms
@@ -29,6 +30,8 @@ from mqvitals_agent.standby.election import Answer, Limits, Role, Standing, deci
 _LOG = logging.getLogger(__name__)
 
 _CLOSE_MS = 1_000
+_LONGEST_MS = 30_000
+"""A connection that is not made within this time never is."""
 
 
 class Candidate:
@@ -63,9 +66,7 @@ class Candidate:
         """Try to get the reply queues once; returns what this agent is now. Standby, it holds nothing afterwards."""
         self._answers = {}
         try:
-            rest = await self._first()
-            if rest:
-                await self._others(rest)
+            await self._open_all()
         except BaseException:  # raised again; nobody else knows what is open
             await self.release()
             raise
@@ -121,29 +122,46 @@ class Candidate:
     def _now(self) -> int:
         return round(self._clock.steady_s() * 1000)
 
-    async def _first(self) -> Sequence[Connector]:
-        """Ask in turn until one can be reached; returns the others where its reply queue is ours now, else none."""
-        for place, connector in enumerate(self._connectors):
-            answer = await self._open(connector)
-            if answer is Answer.HELD:
-                return self._connectors[place + 1 :]
-            if answer is Answer.IN_USE:
-                return ()
-        return ()
+    async def _open_all(self) -> None:
+        """Ask in turn until one has answered, and the others at once where its reply queue is ours now.
 
-    async def _others(self, rest: Sequence[Connector]) -> None:
-        """Ask all at once; the first whose reply queue is open elsewhere ends it."""
-        asking = {asyncio.ensure_future(self._open(each)) for each in rest}
+        One that does not answer soon is not waited for alone: the next is asked beside it. The first whose reply queue is
+        open elsewhere ends it all.
+        """
+        rest = list(self._connectors)
+        opening: set[asyncio.Future[Answer]] = set()
+        found: set[Answer] = set()
         try:
-            while asking:
-                done, asking = await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
-                if any(each.result() is Answer.IN_USE for each in done):
+            while (rest or opening) and not found:
+                if rest:
+                    opening.add(asyncio.ensure_future(self._open(rest.pop(0))))
+                done = await self._done(opening, self.limits.answer_ms if rest else _LONGEST_MS)
+                if not done and not rest:
                     return
+                opening -= done
+                found = {each.result() for each in done} - {Answer.UNREACHED}
+            opening |= {asyncio.ensure_future(self._open(each)) for each in rest if found == {Answer.HELD}}
+            while opening and Answer.IN_USE not in found:
+                done = await self._done(opening, self.limits.answer_ms)
+                if not done:
+                    return
+                opening -= done
+                found = {each.result() for each in done}
         finally:
-            for each in asking:
+            for each in opening:
                 each.cancel()
-            if asking:
-                await asyncio.wait(asking)
+            if opening:
+                await asyncio.wait(opening)
+
+    async def _done(self, opening: set[asyncio.Future[Answer]], within_ms: float) -> set[asyncio.Future[Answer]]:
+        """Those that are done first; none when that takes longer."""
+        alarm = self._clock.timer(within_ms)
+        either: set[asyncio.Future[Any]] = {*opening, alarm}
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            alarm.cancel()
+        return {each for each in opening if each.done()}
 
     async def _open(self, connector: Connector) -> Answer:
         name = connector.queue_manager
@@ -152,7 +170,7 @@ class Candidate:
             self._answers[name] = Answer.UNREACHED
             return Answer.UNREACHED
         try:
-            connection = await with_timeout(connector.connect(), self._clock, self.limits.answer_ms, self._close)
+            connection = await with_timeout(connector.connect(), self._clock, _LONGEST_MS, self._close)
         except ConnectError as error:
             answer = answer_of(error)
             if answer is Answer.UNREACHED:

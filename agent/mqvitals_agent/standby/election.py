@@ -66,7 +66,7 @@ class Limits:
 
     @property
     def answer_ms(self) -> int:
-        """How long a queue manager may take in a try until it counts as not reached."""
+        """How long a queue manager is waited for in a try until the next is asked beside it."""
         return max(self.try_ms // 2, 500)
 
 

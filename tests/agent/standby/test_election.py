@@ -97,6 +97,7 @@ class ReplyQueue:
     def __init__(self) -> None:
         self.holder: HeldQueue | None = None
         self.cut: set[str] = set()
+        self.slow_ms = 0
 
 
 class HeldQueue:
@@ -126,7 +127,7 @@ class QueueConnector:
     random: Random = field(compare=False)
 
     async def connect(self) -> HeldQueue:
-        await self.clock.sleep(self.random.uniform(1, 300))
+        await self.clock.sleep(self.random.uniform(1, 300) + self.queue.slow_ms)
         if self.agent in self.queue.cut:
             raise ConnectError(MqiFailure(2, 2538))
         if self.queue.holder is not None:
@@ -316,6 +317,27 @@ def test_an_undisturbed_agent_stays_active(agents: int, seed: int) -> None:
             world.set_ways(active, set())
             await clock.sleep(3 * INTERVAL_MS)
             assert [each for each in world.agents if each.active] == [active]
+        for each in list(world.agents):
+            each.kill()
+
+    run_in_loop(run(), clock)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 40_000), min_size=3, max_size=3), st.integers(0, 1_000_000))
+def test_slow_queue_managers_are_not_waited_for_one_by_one(slow: list[int], seed: int) -> None:
+    """As long as one answers at all somebody is active, and only one; those that never answer delay nothing for long."""
+    clock, random = VirtualClock(0), Random(seed)
+
+    async def run() -> None:
+        world = World(clock, 2, random)
+        for queue, ms in zip(world.queues.values(), slow, strict=True):
+            queue.slow_ms = ms
+        quickest = min(slow)
+        await clock.sleep(3 * INTERVAL_MS + 4 * quickest)
+        active = [each for each in world.agents if each.active]
+        assert len(active) <= 1
+        assert active or quickest > 29_000
         for each in list(world.agents):
             each.kill()
 
