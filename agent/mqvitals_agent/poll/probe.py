@@ -202,7 +202,13 @@ class CycleRows:
         What has a name that no object can have is left out.
         """
         if is_object_text(name) if name else part.kind.single:
-            _put(self.reported.setdefault(part, {}).setdefault(owner, {}), name, row)
+            owners = self.reported.get(part)
+            if owners is None:
+                owners = self.reported[part] = {}
+            rows = owners.get(owner)
+            if rows is None:
+                rows = owners[owner] = {}
+            _put(rows, name, row)
 
     def see(self, answer: MemberReport, local: int) -> None:
         """Note the newest local time in a status answer; 0 when it has none."""

@@ -160,12 +160,12 @@ class SnapshotWriter:
             else:
                 # The usual case, for thousands of objects.
                 sample = rows.sample(ts, number, (take(number, reading),))
-                readings = (reading,)
             if sample is not None:
                 history[kind].append(sample)
-            for each in readings:
-                if each.gone or number in gone:
-                    self._note_gone(number, each)
+            if readings or reading.gone or number in gone:
+                for each in readings or (reading,):
+                    if each.gone or number in gone:
+                        self._note_gone(number, each)
         for kind, samples in history.items():
             if not samples:
                 continue
