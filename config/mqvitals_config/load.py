@@ -163,6 +163,7 @@ def load_settings(
             settings = _replaced(settings, entry.key.split("."), value)
             origins = {key: each for key, each in origins.items() if not key.startswith(f"{entry.key}.")}
             origins[entry.key] = origin
+            places = {**places, entry.key: Place(origin)}
     problems.extend(contradictions(settings, places))
     if problems:
         raise ConfigError(problems)

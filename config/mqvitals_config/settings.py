@@ -35,7 +35,7 @@ from mqvitals_config.sections.maintenance import MaintenanceSettings, maintenanc
 from mqvitals_config.sections.remote_write import RemoteWriteSettings, remote_write_contradictions
 from mqvitals_config.sections.reports import ReportSettings, report_contradictions
 from mqvitals_config.sections.rules import RuleSettings
-from mqvitals_config.sections.serve import ServeSettings
+from mqvitals_config.sections.serve import ServeSettings, serve_contradictions
 from mqvitals_config.sections.standby import StandbySettings, standby_contradictions
 from mqvitals_config.sections.store import StoreSettings
 from mqvitals_config.sections.time_intervals import TimeIntervalSettings, TimeZone, interval_contradictions
@@ -262,6 +262,7 @@ def contradictions(settings: Settings, places: Mapping[str, Place] | None = None
         others = [str(each.name) for each in settings.receivers if not each.takes_alerts]
         intervals = [str(each.name) for each in settings.time_intervals]
         yield from route_contradictions(settings.route, RouteNames(receivers, labels, intervals, places or {}, others))
+    yield from serve_contradictions(settings.serve, places or {})
     yield from report_contradictions(settings.reports, settings.receivers)
     yield from remote_write_contradictions(settings.remote_write)
     group = settings.store.group

@@ -54,6 +54,25 @@ def test_others_need_tls_or_an_explicit_word(tmp_path: Path, text: str) -> None:
     assert read(tmp_path, f"serve: {{listen: {text}, tls: {{certificate: cert.pem}}}}").tls is not None
 
 
+@pytest.mark.parametrize("origin", ["flag --listen", "environment MQVITALS_LISTEN"])
+def test_a_flag_and_the_environment_are_refused_as_well(tmp_path: Path, origin: str) -> None:
+    """The message names them; with TLS in the file they are right, and a file that is overridden by them is no mistake."""
+    file = tmp_path / "mqvitals.yaml"
+    by_flag = origin.startswith("flag")
+
+    def load(text: str, listen: str) -> ServeSettings:
+        file.write_text(text, encoding="utf-8")
+        environ, flags = ({}, {"listen": listen}) if by_flag else ({"MQVITALS_LISTEN": listen}, {})
+        return load_settings(str(file), environ, flags).settings.serve
+
+    with pytest.raises(ConfigError) as refused:
+        load("name: PRDQSG", "0.0.0.0:9157")
+    assert str(refused.value).startswith(f"{origin}: serve.listen: 0.0.0.0:9157 can be reached from other machines")
+    (tmp_path / "cert.pem").touch()
+    assert load("serve: {tls: {certificate: cert.pem}}", "0.0.0.0:1").listen.port == 1
+    assert load("serve: {listen: 0.0.0.0:9157}", "127.0.0.1:2").listen.port == 2
+
+
 def test_off_is_off_and_the_environment_beats_the_file(tmp_path: Path) -> None:
     """``off`` needs no quotes, though YAML takes it for false."""
     assert read(tmp_path, "serve: {listen: off}").listen.off

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Annotated, Final, NamedTuple
 
-from mqvitals_config.decoding.problem import LocatedText
+from mqvitals_config.decoding.problem import LocatedText, Place, Problem
 from mqvitals_config.decoding.scalars import resolved_path
 from mqvitals_config.decoding.schema import Convert, Doc, SecretFile
 
@@ -17,6 +18,7 @@ OFF: Final = "off"
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.%]+)\]|(?P<host>[A-Za-z0-9._-]*)):(?P<port>[0-9]{1,5})")
 _LOCAL_NAME = "localhost"
 _MOST_SERIES = 50_000_000
+_NOWHERE = Place("")
 
 
 class ListenAddress(NamedTuple):
@@ -132,8 +134,10 @@ class ServeSettings:
         ),
     ] = True
 
-    def __post_init__(self) -> None:
-        if not (self.listen.off or self.listen.is_loopback or self.tls or self.unencrypted):
-            raise ValueError(
-                f"{self.listen} can be reached from other machines; give tls, or unencrypted: true to do without"
-            )
+
+def serve_contradictions(serve: ServeSettings, places: Mapping[str, Place]) -> Iterator[Problem]:
+    """What is wrong with an address that is well-formed. ``places`` says where each key stands, a flag or variable too."""
+    listen = serve.listen
+    if not (listen.off or listen.is_loopback or serve.tls or serve.unencrypted):
+        message = f"{listen} can be reached from other machines; give tls, or unencrypted: true to do without"
+        yield Problem(places.get("serve.listen", _NOWHERE), "serve.listen", message)
