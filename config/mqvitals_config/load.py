@@ -315,17 +315,25 @@ def _connections(settings: Settings) -> Iterator[_FileProblem]:
 
 
 def _certificates(settings: Settings) -> Iterator[_FileProblem]:
-    """Certificates and keys of receivers that cannot be read, and keys that every user of the machine can read."""
-    for index, receiver in enumerate(settings.receivers):
-        for word in ("ca_file", "client_certificate", "client_key_file"):
-            name = getattr(receiver, word, None)
-            if name is None:
-                continue
-            key, path = f"receivers[{index}].{word}", Path(name)
-            if (why := _unreadable(path)) is not None:
-                yield _FileProblem(key, why)
-            elif word == "client_key_file" and path.stat().st_mode & stat.S_IROTH:
-                yield _open_to_all(key, path)
+    """Certificates and keys of receivers and of the server that cannot be read, and keys that every user of the machine can
+    read.
+    """
+    named = [
+        (f"receivers[{index}].{word}", getattr(receiver, word, None), word == "client_key_file")
+        for index, receiver in enumerate(settings.receivers)
+        for word in ("ca_file", "client_certificate", "client_key_file")
+    ]
+    if (tls := settings.serve.tls) is not None:
+        # Without a key of its own the certificate's file holds it.
+        named += [("serve.tls.certificate", tls.certificate, tls.key is None), ("serve.tls.key", tls.key, True)]
+    for key, name, is_secret in named:
+        if name is None:
+            continue
+        path = Path(name)
+        if (why := _unreadable(path)) is not None:
+            yield _FileProblem(key, why)
+        elif is_secret and path.stat().st_mode & stat.S_IROTH:
+            yield _open_to_all(key, path)
 
 
 def _programs(settings: Settings) -> Iterator[_FileProblem]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_config.decoding.problem import ConfigError, LocatedText, Place
-from mqvitals_config.load import load_settings
+from mqvitals_config.load import check_files, load_settings
 from mqvitals_config.sections.serve import LISTEN_FORM, ListenAddress, ServeSettings, listen_address
 
 
@@ -93,6 +93,21 @@ def test_a_limit_has_limits(tmp_path: Path, limit: int) -> None:
     """A page without series is no page."""
     with pytest.raises(ConfigError, match="the limit is from 1 to 50,000,000 series"):
         read(tmp_path, f"serve: {{limit: {limit}}}")
+
+
+def test_files_of_the_certificate_are_looked_at(tmp_path: Path) -> None:
+    """One that is not there, and a key that everybody can read."""
+    file = tmp_path / "mqvitals.yaml"
+    file.write_text("serve: {tls: {certificate: cert.pem, key: key.pem}}", encoding="utf-8")
+    (tmp_path / "key.pem").touch()
+    (tmp_path / "key.pem").chmod(0o644)
+    loaded = load_settings(str(file), {}, {})
+    checked = check_files(loaded.settings, loaded.origins)
+    assert [problem.key for problem in checked.problems] == ["serve.tls.certificate"]
+    assert "serve.tls.key" in [problem.key for problem in (*checked.problems, *checked.warnings)]
+    (tmp_path / "cert.pem").touch()
+    (tmp_path / "key.pem").chmod(0o600)
+    assert check_files(loaded.settings, loaded.origins).problems == ()
 
 
 def test_a_token_stands_in_a_file_and_is_shown_nowhere(tmp_path: Path) -> None:

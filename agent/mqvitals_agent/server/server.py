@@ -197,16 +197,18 @@ class AgentServer:
             await runner.cleanup()
 
     def _note_trouble(self, listen: ListenAddress, error: Exception) -> None:
-        why = str(error)
+        why, advice = str(error), "'mqvitals config check' looks at the files that serve names"
         if isinstance(error, OSError) and error.errno in _OF_THE_ADDRESS:
             # asyncio wraps these in words of its own.
-            why = os.strerror(error.errno).lower()
+            why, advice = (
+                os.strerror(error.errno).lower(),
+                "if another program has the port, give serve.listen another one, or off",
+            )
         trouble = f"cannot serve at {listen}: {why}"
         if trouble != self.trouble:
             self.trouble = trouble
             _LOG.warning(
-                f"{trouble}. Everything else goes on, and it tries again every {_AGAIN_S:g} s. If another program has the port,"
-                " give serve.listen another one, or off",
+                f"{trouble}. Everything else goes on, and it tries again every {_AGAIN_S:g} s; {advice}",
                 extra=as_event("serve.fails", address=str(listen)),
             )
 
