@@ -23,7 +23,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, RetentionStep, never
 from mqvitals_agent.store.rows.alerts.notifications import UpdateOutbox
-from mqvitals_agent.store.rows.journal import RELOADED, STARTED, JournalEntry
+from mqvitals_agent.store.rows.journal import ACTIVE, RELOADED, STARTED, JournalEntry
 from mqvitals_agent.store.sealing import Sealing, SealingStep
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.decoding.scalars import time_zone
@@ -180,12 +180,13 @@ class CycleWriter:
         """
         self._now = now
         self._store = ResilientStore(self._open_file, lambda: self._now, dropped=self._lost)
+        what = ACTIVE if self._taken_over else STARTED
         try:
             self._deletion_clock = DeletionClock(self._store.file, now, self._steady_ms())
             with StoreReader.open(self._path) as reader:
                 self._settle(reader)
             self._ingest_in_use()
-            self._note_agent(STARTED)
+            self._note_agent(what)
             progress = self._store.file.progress().values()
             last = max((each.cycle for each in progress), default=0)
             # An owner whose last snapshot is of an earlier cycle may have a date of a clock that was set back since.

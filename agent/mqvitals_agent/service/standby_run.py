@@ -28,11 +28,14 @@ from mqvitals_agent.standby.follower import Follower
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.result import AgentStanding
 from mqvitals_agent.store.rows.alerts.alert_feed import FeedChange
+from mqvitals_agent.store.rows.journal import STANDBY, JournalEntry
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.figure import age
 from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.decoding.secret import shown_address
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.journal import EntryKind
 
 if TYPE_CHECKING:
     from mqvitals_agent.service.monitored_group import MonitoredGroup
@@ -286,8 +289,14 @@ class Waiting:
             self._store.follow(changes, self._clock.now(), whole=whole)
 
     def _note(self, standing: AgentStanding) -> None:
-        if self._store is not None:
-            self._store.note_standing(standing)
+        if self._store is None:
+            return
+        self._store.note_standing(standing)
+        if self._noted is None:
+            name = self.options.config.for_group(self._group).settings.name
+            first = next((each.queue_manager for each in self._group.targets.connectors), "-")
+            about = ObjectName(name or first, "agent")
+            self._store.note_entries([JournalEntry(standing.since, EntryKind.AGENT, about, STANDBY)])
 
     def _open(self) -> Store:
         settings = self.options.config.settings

@@ -24,6 +24,7 @@ from mqvitals_agent.simulator.group_folder import GroupFolder, ReplyQueueLock
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.threads import run_in_loop
 from mqvitals_rules.timestamps import MINUTE_MS
+from mqvitals_rules.vocabulary.journal import EntryKind
 
 NOW = 1_795_176_000_000
 BROKEN, NO_HOST = MqiFailure(2, 2009), MqiFailure(2, 2538)
@@ -153,6 +154,8 @@ def test_an_agent_that_was_cut_off_gives_way_and_comes_back(tmp_path: Path) -> N
     assert sum(each.startswith("stopping") for each in manager.told) == 1
     with StoreReader.open(tmp_path / "s.db") as reader:
         standing = reader.meta().standing
+        entries = [each.metric for each in reader.journal(0, limit=1_000) if each.kind is EntryKind.AGENT]
+    assert entries == ["active", "standby", "active"]
     assert standing is not None
     assert standing.role == "active"
 

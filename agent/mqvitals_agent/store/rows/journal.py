@@ -36,6 +36,7 @@ FIRST_SEEN, GONE, BACK = "first seen", "gone", "back"
 """What an entry of kind ``OBJECT`` has in place of a metric."""
 
 STARTED, RELOADED = "started", "reloaded"
+ACTIVE, STANDBY = "active", "standby"
 """What an entry of kind ``AGENT`` has in place of a metric."""
 
 POLL, RULES, PEOPLE, MESSAGES, AGENT = "poll", "rules", "people", "messages", "agent"

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mqvitals_agent.store.rows.journal import BACK, FIRST_SEEN, GONE, RELOADED, STARTED, JournalEntry, is_routine
+from mqvitals_agent.store.rows.journal import (
+    ACTIVE,
+    BACK,
+    FIRST_SEEN,
+    GONE,
+    RELOADED,
+    STANDBY,
+    STARTED,
+    JournalEntry,
+    is_routine,
+)
 from mqvitals_agent.text.figure import (
     clock,
     counted,
@@ -55,7 +65,12 @@ _WHEN, _KIND, _WITH_KIND = 8, 10, 60
 """Cells of a time of day and of the widest kind, and the width from which lines say their kind."""
 
 _GONE_WORDS: Final = {FIRST_SEEN: "first seen", GONE: "gone", BACK: "there again"}
-_AGENT_WORDS: Final = {STARTED: "started", RELOADED: "uses the settings as they are now"}
+_AGENT_WORDS: Final = {
+    STARTED: "started",
+    RELOADED: "uses the settings as they are now",
+    ACTIVE: "is active, of two agents",
+    STANDBY: "waits while another agent is active (standby)",
+}
 
 
 @dataclass(frozen=True, slots=True)
