@@ -78,6 +78,14 @@ def killing(agent: WarmProcess, count: int, *, answered: bool) -> Callable[[bool
 def test_killed_while_it_sends(tmp_path: Path, soak: bool) -> None:
     """At random requests (40 in `make soak`), before the engine has taken one or before it has answered."""
     hook = Hook()
+    try:
+        _kill_again_and_again(hook, tmp_path, 40 if soak else 3, SOAK_MINUTES if soak else MINUTES)
+    finally:
+        hook.server.shutdown()
+        hook.server.server_close()
+
+
+def _kill_again_and_again(hook: Hook, tmp_path: Path, times: int, left: float) -> None:
     config, store = tmp_path / "mqvitals.yaml", tmp_path / "store.db"
     config.write_text(
         f"serve: {{listen: 'off'}}\nremote_write:\n  - name: engine\n    url: {hook.url}\n"
@@ -85,12 +93,11 @@ def test_killed_while_it_sends(tmp_path: Path, soak: bool) -> None:
         encoding="utf-8",
     )
     dice = random.Random(19)
-    left: float = SOAK_MINUTES if soak else MINUTES
     kills = 0
     while True:
         command = ["agent", "--config", str(config), "--store", str(store), "--scenario", "busy-morning"]
         command += ["--interval", "10s", "--speed", "max", "--for", f"{max(round(left * 60), 1)}s"]
-        last = kills == (40 if soak else 3)
+        last = kills == times
         with WarmProcess(command, stderr=subprocess.DEVNULL) as agent:
             if not last:
                 hook.on_request = killing(agent, dice.randrange(3, 60), answered=dice.random() < 0.5)

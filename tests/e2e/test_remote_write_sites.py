@@ -218,6 +218,7 @@ def test_three_sites_on_one_engine(tmp_path: Path, which: str) -> None:
         pytest.skip(f"{which} is not there: make tools")
     with ExitStack() as ending, engine_of(which, tmp_path) as engine:
         cut = Cut(engine)
+        ending.callback(cut.server.server_close)
         ending.callback(cut.server.shutdown)
         began = int(time.time() * 1000) - WHOLE * MINUTE
         b = Site(tmp_path, "B", cut.write, 2)

@@ -90,6 +90,7 @@ class Sender:
         self._closing = False
         self._failures = 0
         self._totals_ts: int | None = None
+        self._last_ts = 0
         self._kept = False
         self._missed: int | None = None
         self.state = RemoteState(name)
@@ -257,6 +258,9 @@ class Sender:
     async def _advance(self, found: Round, missed: int, refusals: Refusals) -> bool:
         """Store how far the engine is; False: the file is another one."""
         due = self._totals_ts is None or not 0 <= found.last - self._totals_ts < TOTALS_MS
+        # A clock was set back: what it took from the store cannot be added up again.
+        due = due or found.last < self._last_ts
+        self._last_ts = found.last
         totals = await self._reader.run(self._outgoing.totals) if due else None
         while True:
             try:
