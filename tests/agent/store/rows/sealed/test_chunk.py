@@ -14,15 +14,14 @@ Rows = dict[int, tuple[int | None, int, dict[str, Number]]]
 
 METRICS = ("depth", "puts", "share")
 VALUES = st.one_of(st.integers(-(1 << 62), 1 << 62), st.floats(allow_nan=False, allow_infinity=False))
-ROWS = st.dictionaries(
-    st.integers(0, 3_599_999),
-    st.tuples(
-        st.one_of(st.none(), st.integers(0, 10**7)),
-        st.integers(0, 1),
-        st.dictionaries(st.sampled_from(METRICS), VALUES, max_size=3),
-    ),
-    max_size=30,
+SAMPLES = st.tuples(
+    st.one_of(st.none(), st.integers(0, 10**7)),
+    st.integers(0, 1),
+    st.dictionaries(st.sampled_from(METRICS), VALUES, max_size=3),
 )
+ROWS = st.dictionaries(st.integers(0, 3_599_999), SAMPLES, max_size=30)
+FEW_TIMES = st.dictionaries(st.integers(0, 9), SAMPLES, max_size=6)
+"""Two of these have times in common."""
 
 
 def samples(rows: Rows) -> HourSamples:
@@ -60,9 +59,11 @@ def test_what_is_encoded_comes_back(rows: Rows, others: list[int], on_axis: bool
         at: (interval, polled, {name: value for name, value in values.items() if name == "puts"})
         for at, (interval, polled, values) in rows.items()
     }
+    none = decode_samples(blob, METRICS, axis if placed else None, ())
+    assert (list(none.ts), none.values) == (sorted(rows), {})
 
 
-@given(ROWS, ROWS)
+@given(FEW_TIMES, FEW_TIMES)
 def test_two_together(older: Rows, newer: Rows) -> None:
     """As if each row of the newer were written over that of the older of its time, where it has a value; the longer interval holds."""
     expected: Rows = dict(older)

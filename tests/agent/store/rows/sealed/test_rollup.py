@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.store.rows.sealed.chunk import HourSamples
-from mqvitals_agent.store.rows.sealed.rollup import MetricHour, hour_of, together
+from mqvitals_agent.store.rows.sealed.rollup import (
+    LONGEST_HOLD,
+    MetricHour,
+    figured_hour,
+    figures,
+    hour_of,
+    together,
+)
+from mqvitals_rules.timestamps import HOUR_MS
 
 VALUES = st.lists(st.one_of(st.none(), st.integers(0, 10**9)), min_size=1, max_size=50)
 
@@ -66,3 +74,38 @@ def test_a_value_that_was_seen_for_longer_weighs_more() -> None:
     ts = [0, 10_000, 20_000, 40_000]
     hour = HourSamples(ts, [10_000, 10_000, 10_000, 20_000], [1] * 4, {"depth": [0, 0, 0, 100]})
     assert hour_of(hour, frozenset())["depth"].mean == pytest.approx(100 * 20 / 50)
+
+
+def test_a_value_holds_for_two_and_a_half_usual_distances() -> None:
+    """Not a ms longer: then it stands for the usual time."""
+    longest = int(10_000 * LONGEST_HOLD)
+    for step, held in ((longest, longest), (longest + 1, 10_000)):
+        ts = [0, 10_000, 20_000, 20_000 + step]
+        hour = HourSamples(ts, [None] * 4, [1] * 4, {"depth": [0, 0, 0, 1]})
+        assert hour_of(hour, frozenset())["depth"] == MetricHour(4, 0, 1, held, 30_000 + held, 1)
+
+
+@pytest.mark.parametrize(("ts", "hour"), [(1, 0), (HOUR_MS, 0), (HOUR_MS + 1, 1), (2 * HOUR_MS, 1)])
+def test_a_sample_at_the_end_of_an_hour_is_of_that_hour(ts: int, hour: int) -> None:
+    """A sample is about the time before it."""
+    assert figured_hour(ts) == hour
+
+
+def test_the_first_value_holds_since_the_sample_of_the_hour_before() -> None:
+    """Without one it stands for a usual time, which is its own interval where it is alone."""
+    hour = HourSamples([20_000], [18_000], [1], {"depth": [3]})
+    before, nothing = HourSamples([5_000], [None], [1], {}), HourSamples([], [], [], {})
+    for earlier, held in ((before, 15_000), (nothing, 18_000), (None, 18_000)):
+        assert figures(hour, earlier, frozenset(), records=False)["depth"] == MetricHour(1, 3, 3, 3 * held, held, 3)
+
+
+def test_answers_of_other_probes_are_samples_of_what_they_report() -> None:
+    """What they do not report holds on from the last poll to the next; of records each value stands for its own interval."""
+    earlier = HourSamples([0, 5_000], [None] * 2, [1, 0], {"depth": [7, None]})
+    hour = HourSamples(
+        [10_000, 15_000, 20_000], [4_000] * 3, [1, 0, 1], {"depth": [1, None, 2], "limit": [None, 9, None]}
+    )
+    found = figures(hour, earlier, frozenset(), records=False)
+    assert found["depth"] == MetricHour(2, 1, 2, 30_000, 20_000, 2)
+    assert found["limit"].count == 1
+    assert figures(hour, earlier, frozenset(), records=True)["depth"] == MetricHour(2, 1, 2, 12_000, 8_000, 2)

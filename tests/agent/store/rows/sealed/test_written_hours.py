@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from mqvitals_agent.store.file.migration import make_tables
-from mqvitals_agent.store.rows.sealed.written_hours import EVERY_HOUR, WrittenHours
+from mqvitals_agent.store.rows.sealed.written_hours import EVERY_HOUR, HourColumns, WrittenHours
 from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -67,3 +67,21 @@ def test_what_is_remembered_has_a_bound(connection: sqlite3.Connection) -> None:
     assert written.columns("queue", HOUR + 4_999) is not None
     written.wrote("queue", ts(1), ("depth",))
     assert written.columns("queue", HOUR + 1) is None
+
+
+def test_of_a_kind_without_rows_the_first_hour_is_known(connection: sqlite3.Connection) -> None:
+    """All rows that it has were written here."""
+    connection.execute("DELETE FROM sample_queue")
+    written = WrittenHours(connection, TABLES)
+    written.wrote("queue", ts(0), ("depth",))
+    assert written.columns("queue", HOUR) is not None
+
+
+def test_columns_that_are_usual_are_not_told_with_their_times() -> None:
+    """Where some are usual, the others alone are told, however many times have them."""
+    columns = HourColumns()
+    for at in range(100):
+        columns.add(at, "ab")
+    for at in (200, 201):
+        columns.add(at, "cd")
+    assert columns.split() == (frozenset("ab"), frozenset({200, 201}))
