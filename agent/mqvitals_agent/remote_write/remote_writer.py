@@ -30,7 +30,8 @@ MakePoster = Callable[[RemoteWriteSettings, Callable[[], int]], Poster]
 class RemoteWriter:
     """Sends what is stored to all engines, until it is cancelled. Created and used on the event loop's thread.
 
-    ``chance_of`` returns, for an engine's name, a function that returns random numbers from 0 to 1.
+    ``chance_of`` returns, for an engine's name, a function that returns random numbers from 0 to 1. ``anew`` is as for
+    ``RemoteWriteRepository.register``.
     """
 
     def __init__(
@@ -41,9 +42,12 @@ class RemoteWriter:
         clock: Clock,
         chance_of: Callable[[str], Callable[[], float]],
         make: MakePoster = RemoteWriteClient,
+        *,
+        anew: bool = False,
     ) -> None:
         self._on_store = on_store
         self._clock = clock
+        self._anew = anew
         self._senders = [
             Sender(
                 str(each.name),
@@ -92,7 +96,7 @@ class RemoteWriter:
         """Note in the store which engines there are, as soon as it can be written."""
         while True:
             try:
-                gone = await self._on_store(lambda rows: rows.register(self.names))
+                gone = await self._on_store(lambda rows: rows.register(self.names, anew=self._anew))
             except StoreError as error:
                 _LOG.error(str(error), extra=as_change("remote write", "remote_write.store"))
                 await self._clock.sleep(_RETRY_MS)

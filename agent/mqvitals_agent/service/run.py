@@ -401,7 +401,12 @@ class AgentRun:
 
         group = self._group
         self._remote_write = RemoteWriter(
-            engines, self._options.store, self._on_remote_write, group.clock, group.chance_of
+            engines,
+            self._options.store,
+            self._on_remote_write,
+            group.clock,
+            group.chance_of,
+            anew=self._standing is not None,
         )
         sending = self._start(self._remote_write.run())
         self._deliveries.add(sending)

@@ -221,3 +221,27 @@ async def test_a_new_file_is_begun_with(tmp_path: Path) -> None:
         assert await world.send()
         assert world.engine.values(key_of(PUTS, "A"))[ts] == 6
         assert NAME in world.sender.state.name
+
+
+async def test_totals_begin_anew_after_a_takeover(tmp_path: Path) -> None:
+    """The other agent may have sent higher ones since: what is lower is a reset, which PromQL knows how to take."""
+    async with world_in(tmp_path) as world:
+        poll(world, A={"depth": 1, "puts": 50})
+        assert await world.send()
+        await world.end()
+        world.store.remote_write.register((NAME,), anew=True)
+        ts = poll(world, A={"depth": 1, "puts": 3})
+        assert await world.send()
+        assert world.engine.values(key_of(PUTS, "A"))[ts] == 3
+
+
+async def test_an_engine_that_is_no_longer_named_is_forgotten(tmp_path: Path) -> None:
+    """And with the last one the order of what is stored."""
+    async with world_in(tmp_path) as world:
+        poll(world, A={"depth": 1})
+        assert world.store.remote_write.register(("other",)) == (NAME,)
+        with world.store.database.reading() as connection:
+            assert connection.execute("SELECT name, place FROM remote_write").fetchall() == [("other", 0)]
+        assert world.store.remote_write.register(()) == ("other",)
+        with world.store.database.reading() as connection:
+            assert connection.execute("SELECT count(*) FROM stored_samples").fetchone() == (0,)

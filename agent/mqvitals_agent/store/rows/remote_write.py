@@ -80,10 +80,11 @@ class RemoteWriteRepository:
     def __init__(self, database: StoreDatabase) -> None:
         self._database = database
 
-    def register(self, names: Collection[str]) -> tuple[str, ...]:
+    def register(self, names: Collection[str], *, anew: bool = False) -> tuple[str, ...]:
         """Send to these engines from now on, and to no others; returns those that were sent to before.
 
-        A new one begins with the oldest samples whose order is kept.
+        A new one begins with the oldest samples whose order is kept. ``anew``: running totals begin at nothing, as the other one
+        of two agents may have sent totals of its own since.
         """
         with self._database.writing() as connection:
             known = {text(row[0]) for row in connection.execute("SELECT name FROM remote_write")}
@@ -95,6 +96,9 @@ class RemoteWriteRepository:
             gone = sorted(known - set(names))
             for table in ("remote_write", "remote_total"):
                 connection.executemany(f"DELETE FROM {table} WHERE name = ?", [(name,) for name in gone])  # noqa: S608 - ours
+            if anew:
+                connection.execute("UPDATE remote_write SET totals_place = place")
+                connection.execute("DELETE FROM remote_total")
             if names:
                 _forget_sent(connection)
             else:
