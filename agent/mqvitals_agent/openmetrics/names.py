@@ -323,6 +323,16 @@ def label_texts(kind: Kind, values: Mapping[str, Value]) -> dict[str, str]:
     return found
 
 
+def owner_label(kind: str) -> str:
+    """The label that has the owner of a kind's objects, of those that belong to one queue manager or to the group."""
+    return "qsg" if kind in _OF_GROUP else "qmgr"
+
+
+def name_labels(kind: str) -> tuple[str, ...]:
+    """The labels that have an object's name: one with all of it, or one for each part; none where the owner is all."""
+    return tuple(label for label, part in _LABELS.get(kind, _OWNER_ONLY).of_name if part("") != UNSET)
+
+
 def _whole(name: str) -> str:
     return name
 

@@ -1,4 +1,4 @@
-"""``mqvitals rules``: rules are checked, tested, also over stored history, listed and explained."""
+"""``mqvitals rules``: rules are checked, tested, also over stored history, listed, explained and exported."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ ACTIONS = (
     CommandAction("backtest", "run rules over stored history", "mqvitals_agent.cli.rules.backtest"),
     CommandAction("list", "list the rules in force", "mqvitals_agent.cli.rules.list"),
     CommandAction("explain", "explain a rule, or its verdict about an object", "mqvitals_agent.cli.rules.explain"),
+    CommandAction("export", "write rules for Prometheus", "mqvitals_agent.cli.rules.export"),
 )
 
 

@@ -1,0 +1,1 @@
+"""Conditions of rules, and rules, in the words of Prometheus."""
