@@ -47,10 +47,12 @@ def with_rates(reader: StoreReader, kind: str, found: Mapping[ObjectName, Values
     """The objects of one owner with their rates added. Raises StoreError."""
     counter = RATE[kind]
     covered = interval_ms(reader, counter, found)
-    return {
-        name: {**values, PER_SECOND: rate_of(values[counter], covered)} if counter in values else values
-        for name, values in found.items()
-    }
+    rated: dict[ObjectName, Values] = {}
+    for name, values in found.items():
+        latest = values.get(counter)
+        # The values of a past moment are made when they are asked for, all of them at half the price of each.
+        rated[name] = values if latest is None else {**dict(values.items()), PER_SECOND: rate_of(latest, covered)}
+    return rated
 
 
 def rate_of(latest: CurrentValue, interval_ms: int | None) -> CurrentValue:
@@ -67,11 +69,11 @@ def rate_of(latest: CurrentValue, interval_ms: int | None) -> CurrentValue:
 def interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, Values]) -> int | None:
     """The interval of the newest increase, ms; one answer reports all objects of an owner, so one of them is enough."""
     times = {
-        name: values[counter].ts or 0
+        name: latest.ts or 0
         for name, values in found.items()
-        if counter in values
-        and values[counter].source is Source.POLL
-        and not isinstance(values[counter].value, Absence)
+        if (latest := values.get(counter)) is not None
+        and latest.source is Source.POLL
+        and not isinstance(latest.value, Absence)
     }
     if not times:
         return None

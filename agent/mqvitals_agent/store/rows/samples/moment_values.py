@@ -175,8 +175,9 @@ class ObjectThen(Mapping[str, CurrentValue]):
         # As ``_then``, with what all metrics have in common worked out once.
         for row in self._rows:
             probe, later = row.probe, row.changed > at
+            recorded = facts.recorded(probe)
             for metric, now in self._names(row):
-                ts, value = self._before(row, metric, now, last) if later else (last, now)
+                ts, value = self._before(row, metric, now, last, recorded) if later else (last, now)
                 asked_ts = ts if asked is None else asked.ts
                 then = _AS_VALUE((value, ts, probe, asked_ts, unanswered, Source.POLL, None))
                 found[metric] = newer(found[metric], then) if metric in found else then
@@ -203,16 +204,20 @@ class ObjectThen(Mapping[str, CurrentValue]):
         ts = self._facts.last if answered is None else answered.ts
         value = now
         if row.changed > self._facts.at:
-            ts, value = self._before(row, metric, now, ts)
+            ts, value = self._before(row, metric, now, ts, self._facts.recorded(row.probe))
         if asked is None:
             return _AS_VALUE((value, ts, row.probe, ts, None, Source.POLL, None))
         unanswered = None if asked.answered else Absence.NO_ANSWER
         return _AS_VALUE((value, ts, row.probe, asked.ts, unanswered, Source.POLL, None))
 
-    def _before(self, row: CurrentRow, metric: str, now: Reported, ts: int) -> tuple[int, Reported]:
-        """When a metric of a row that has changed since was reported (ms UTC), and its value then."""
+    def _before(
+        self, row: CurrentRow, metric: str, now: Reported, ts: int, recorded: frozenset[str]
+    ) -> tuple[int, Reported]:
+        """When a metric of a row that has changed since was reported (ms UTC), and its value then; ``recorded`` are the metrics
+        of a definition that its probe reports.
+        """
         facts, answered = self._facts, self._answered
-        if metric in facts.recorded(row.probe) and now.__class__ is not Absence:
+        if metric in recorded and now.__class__ is not Absence:
             return ts, facts.undone.get((self._number, metric), now) if facts.undone else now
         if answered is not None:
             place = facts.samples.get(metric)
