@@ -41,7 +41,15 @@ VALUES = st.tuples(
     st.one_of(st.none(), st.integers(0, 10**6), st.integers(0, 10**6).map(lambda n: n / 4)),
     st.one_of(st.none(), st.integers(0, 10**6)),
 )
-TIMES = st.integers(BEGIN, END + HOUR_MS).map(lambda ts: ts - ts % (MINUTES * 60_000))
+TIMES = st.one_of(
+    st.integers(BEGIN, END + HOUR_MS).map(lambda ts: ts - ts % (MINUTES * 60_000)),
+    # Several in an hour, on both sides of midnight too.
+    st.builds(
+        lambda hour, place: BEGIN + hour * HOUR_MS + place * MINUTES * 60_000,
+        st.sampled_from((0, 1, 23, 24, 47)),
+        st.integers(0, 60 // MINUTES),
+    ),
+)
 ROWS = st.dictionaries(
     st.tuples(TIMES, st.sampled_from(sorted(OWNERS)), st.sampled_from((POLL, POLL, POLL, SMF))),
     st.tuples(st.one_of(st.none(), st.integers(1, 10**6)), st.integers(0, 1), VALUES),
