@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,3 +81,21 @@ def test_of_any_objects_what_their_probes_told(rows: list[Row], numbers: list[in
         for number in numbers:
             expected = {metric: value for metric, value in told(rows, number).items() if metric in metrics}
             assert {metric: each.value for metric, each in found.get(number, {}).items()} == expected
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        f"UPDATE {QUEUE.current} SET depth = 'deep' WHERE object_id = 2",
+        f"UPDATE {QUEUE.current} SET puts = x'00' WHERE object_id = 2",
+    ],
+)
+def test_a_cell_of_another_type_among_those_of_many_is_told(damage: str) -> None:
+    """It is never taken for a figure, nor left out as if there were none."""
+    with closing(make_tables(sqlite3.connect(":memory:", isolation_level=None))) as connection:
+        write(connection, [Row(number, "A", 3, {"depth": number, "puts": 1}) for number in range(1, 5)])
+        query = CurrentQuery(QUEUE, frozenset(QUEUE.metrics), METRICS)
+        assert len(query.of(connection, range(1, 5))) == 4
+        connection.execute(damage)
+        with pytest.raises((TypeError, ValueError)):
+            query.of(connection, range(1, 5))
