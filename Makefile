@@ -57,6 +57,7 @@ docs: $(STAMP) ## write the generated pages
 	@$(BIN)/python docs/manual_page.py > docs/mqvitals.1
 	@$(BIN)/python docs/console_tables.py docs/console.md
 	@$(BIN)/python docs/colour_tables.py docs/screen-design.md
+	@$(BIN)/python dashboards/build.py
 
 screenshots: $(STAMP) ## make the pictures of the pages anew, and all screens at three sizes in all themes below build/screenshots
 	@$(BIN)/python docs/screenshots.py
