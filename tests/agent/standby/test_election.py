@@ -342,3 +342,25 @@ def test_slow_queue_managers_are_not_waited_for_one_by_one(slow: list[int], seed
             each.kill()
 
     run_in_loop(run(), clock)
+
+
+def test_who_is_refused_asks_seldom() -> None:
+    """Only a person can correct that: after 5, then 10 minutes, however often an agent on standby tries."""
+    clock, asked = VirtualClock(0), list[int]()
+
+    @dataclass(frozen=True)
+    class Refusing:
+        queue_manager: str = "QM01"
+
+        async def connect(self) -> HeldQueue:
+            asked.append(clock.now())
+            raise ConnectError(MqiFailure(2, 2035))
+
+    async def run() -> None:
+        candidate = Candidate([Refusing()], clock, INTERVAL_MS)
+        while clock.now() < 20 * 60_000:
+            await candidate.attempt()
+            await clock.sleep(1_000)
+
+    run_in_loop(run(), clock)
+    assert asked == [0, 5 * 60_000, 15 * 60_000]
