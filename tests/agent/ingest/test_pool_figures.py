@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.ingest.pool_figures import PoolFigures, compared_days, fall_of
+from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
@@ -83,6 +84,26 @@ def test_too_little_is_known(tmp_path: Path, lows: Sequence[float], hours: int) 
     """Two weeks, or days of which most hours are missing, tell nothing."""
     found = figures(tmp_path / "store.db", days(lows, hours=hours))
     assert found == {"day_low_pct": Absence.WINDOW, "day_low_fall_pct": Absence.WINDOW}
+
+
+def test_a_store_that_cannot_be_read_is_asked_again(tmp_path: Path) -> None:
+    """At the next poll, also of the same hour; what was known stays while it fails again."""
+    path = tmp_path / "store.db"
+    known = figures(path, days((50, 57, 64)))
+    with StoreReader.open(path) as reader:
+        older = ResilientReader(reader)
+        figured = PoolFigures(older, no_zone)
+
+        def told(ts: int) -> dict[str, Reported]:
+            (reading,) = figured.added(polled(ts, 90)).readings
+            return {name: value for name, value in reading.values.items() if name.startswith("day_")}
+
+        older.exchange(None)
+        assert set(told(NOW).values()) == {Absence.WINDOW}
+        older.exchange(reader)
+        assert told(NOW + 60_000) == known
+        older.exchange(None)
+        assert told(NOW + HOUR_MS) == known
 
 
 def test_without_a_store_nothing_is_known() -> None:
