@@ -233,10 +233,10 @@ CHANNELS = (
     ),
     Panel(
         "Messages on transmission queues",
-        "The oldest message of each transmission queue (rule OPS-101).",
-        "s",
-        {"<queue.oldest_msg_age_s> and <queue.usage> == 1": "{{qmgr}} {{queue}}"},
-        (Limit("OPS-101", "old_s"),),
+        "Messages that wait on each transmission queue (rule OPS-101).",
+        "short",
+        {"<queue.depth> and <queue.usage> == 1": "{{qmgr}} {{queue}}"},
+        (Limit("OPS-101", "least"),),
     ),
     Panel(
         "Busy dispatchers",

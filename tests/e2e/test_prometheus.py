@@ -6,34 +6,16 @@ prometheus_client, and names by the rules of promtool's lint, in ``tests/agent/o
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import socket
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
-from urllib.parse import quote
 
 import pytest
 
+from mqsamples.prometheus import PROMETHEUS, PROMTOOL, prometheus
 from mqsamples.serving import asked, awaited, serving_agent
 
-TOOLS = Path(__file__).resolve().parents[2] / ".tools"
-
-
-def program(name: str) -> Path | None:
-    """Where a program is: as the environment says, as ``make tools`` put it, or as a package did."""
-    named = os.environ.get(f"MQVITALS_{name.upper()}") or next(
-        filter(None, (path if (path := str(TOOLS / name)) and Path(path).is_file() else None, shutil.which(name))), None
-    )
-    return Path(named) if named and Path(named).is_file() else None
-
-
-PROMTOOL, PROMETHEUS = program("promtool"), program("prometheus")
 needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not there: make tools")
 needs_prometheus = pytest.mark.skipif(PROMETHEUS is None, reason="prometheus is not there: make tools")
 
@@ -51,41 +33,6 @@ def test_promtool_finds_nothing_but_three_inherited_names(tmp_path: Path) -> Non
         "ibmmq_pageset_expansion_count",
         "ibmmq_pageset_pages_total",
     ]
-
-
-@contextmanager
-def prometheus(folder: Path, scrape: str, data: Path) -> Iterator[Callable[[str], list[dict[str, Any]]]]:
-    """Ask a Prometheus with this scrape configuration; an expression gives the result of an instant query."""
-    config = folder / "prometheus.yml"
-    config.write_text(scrape, encoding="utf-8")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        str(PROMETHEUS),
-        f"--config.file={config}",
-        f"--storage.tsdb.path={data}",
-        "--storage.tsdb.retention.time=10y",
-    ]
-    with (
-        (folder / "prometheus.log").open("w") as log,
-        subprocess.Popen([*command, f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log) as server,
-    ):
-        try:
-
-            def query(expression: str) -> list[dict[str, Any]]:
-                with suppress(URLError, ConnectionError):
-                    body = asked(f"http://127.0.0.1:{port}/api/v1/query?query={quote(expression)}").body
-                    if body.startswith("{"):
-                        found: list[dict[str, Any]] = json.loads(body).get("data", {}).get("result", [])
-                        return found
-                return []
-
-            awaited(lambda: query("vector(1)"), server)
-            yield query
-        finally:
-            server.terminate()
-            server.wait(60)
 
 
 @needs_prometheus

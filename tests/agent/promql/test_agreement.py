@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mqsamples.prometheus import PROMTOOL
 from mqvitals_agent.openmetrics.labels import text_of
 from mqvitals_agent.openmetrics.names import family_of, labels_of
 from mqvitals_agent.promql.condition import Translation
@@ -28,8 +27,6 @@ from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
-BUILT = Path(__file__).resolve().parents[3] / ".tools" / "promtool"
-PROMTOOL = os.environ.get("MQVITALS_PROMTOOL") or (str(BUILT) if BUILT.is_file() else shutil.which("promtool"))
 pytestmark = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not there: make tools")
 
 INTERVAL_S = 10

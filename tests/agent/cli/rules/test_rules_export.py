@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,13 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from mqsamples.prometheus import PROMTOOL
 from mqvitals_rules.ruleset.pack import load_rules
 from mqvitals_rules.vocabulary.tables import KINDS
 
 Said = Callable[..., str]
-
-BUILT = Path(__file__).resolve().parents[4] / ".tools" / "promtool"
-PROMTOOL = os.environ.get("MQVITALS_PROMTOOL") or (str(BUILT) if BUILT.is_file() else shutil.which("promtool"))
 
 
 def alerts(text: str) -> dict[str, list[Mapping[str, Any]]]:
