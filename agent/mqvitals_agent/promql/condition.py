@@ -177,7 +177,9 @@ class Translation:
         needed = root.operands if isinstance(root, All) else (root,)
         for each in needed:
             term = each.operand if isinstance(each, Not) else each
-            for metric in _read(term) if isinstance(term, Comparison | Membership) else ():
+            if not isinstance(term, Comparison | Membership) or any(fact.optional for fact in _facts(term)):
+                continue
+            for metric in _read(term):
                 if metric.kind == self._scope.name and not metric.of and not metric.metric.declared:
                     try:
                         return self._numbers.series(metric)

@@ -73,6 +73,7 @@ def test_what_is_carried(scope: str, text: str, expected: str) -> None:
         ("channel", "queue.depth > 3", "no label leads to the queue"),
         ("buffer_pool", "purpose == mixed", "only the configuration"),
         ("queue", "not present(depth)", "no metric is there"),
+        ("channel_initiator", "listeners_running < listeners_needed and not present(status)", "no metric is there"),
     ],
 )
 def test_what_is_not_carried(scope: str, text: str, reason: str) -> None:
