@@ -170,7 +170,7 @@ def test_commands_exist(kind: Kind) -> None:
     for command in (
         {metric.command for metric in kind.metrics}
         - IMPORTED
-        - {"", "CONNECTION", "COMMAND", "STORE", "RECEIVER", DEAD_LETTERS}
+        - {"", "CONNECTION", "COMMAND", "STORE", "RECEIVER", "SERVER", "REMOTE_WRITE", DEAD_LETTERS}
     ):
         assert command_name(command_number(command)) == command
         assert command_number(command) in PROBES

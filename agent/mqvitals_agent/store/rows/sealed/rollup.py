@@ -54,7 +54,7 @@ def figures(
     A poll in which only other probes answered is a sample of what these reported alone; of ``records`` each is one of
     what it holds alone.
     """
-    if not records and all(samples.polled):
+    if not records and all(samples.polled) and (earlier is None or all(earlier.polled)):
         return hour_of(samples, counters, earlier.ts[-1] if earlier is not None and earlier.ts else None)
     found: dict[str, MetricHour] = {}
     for name, cells in samples.values.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice, pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mqsamples.sealed import bare_store
@@ -154,7 +154,16 @@ def lengths(
     return found
 
 
+OTHER_PROBE_BEFORE: Rows = {
+    (BEGIN + 23 * HOUR_MS + 600_000, 1, POLL): (None, 0, (None, None)),
+    (BEGIN + 24 * HOUR_MS + 600_000, 1, POLL): (None, 1, (None, 0)),
+    (BEGIN + 24 * HOUR_MS + 2_400_000, 1, POLL): (None, 1, (None, None)),
+}
+"""In the hour before two polls only another probe answered."""
+
+
 @given(ROWS)
+@example(OTHER_PROBE_BEFORE)
 def test_days_say_what_their_samples_say(rows: Rows) -> None:
     """Gaps, absences, answers of other probes, records, samples at the very end of an hour."""
     with closing(bare_store(OWNERS)) as connection:
