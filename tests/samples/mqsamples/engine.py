@@ -20,7 +20,7 @@ Refuses = Callable[[Key, int], str]
 
 
 def unsnap(data: bytes) -> bytes:
-    """What a block of snappy holds: https://github.com/google/snappy/blob/main/format_description.txt. Raises ValueError."""
+    """What a block of snappy holds, by the description of its format. Raises ValueError."""
     size, place = _varint(data, 0)
     out = bytearray()
     while place < len(data):
