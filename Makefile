@@ -72,7 +72,7 @@ bench: $(VENV)/peers ## benchmarks, each against a named peer
 soak: $(STAMP) ## all tests, also the long ones: many more examples, seeds, sizes and pairs of parameters, 200 reconnects, 100,000 damaged SMF records and PCF messages
 	@$(BIN)/python -u -m pytest -v -n auto --hypothesis-profile soak --timeout 3600 tests
 
-tools: .tools/promtool .tools/amtool .tools/prometheus .tools/victoria-metrics ## real programs for opt-in tests: Prometheus's promtool, built with Go; Debian's prometheus, victoria-metrics, amtool and alertmanager
+tools: .tools/promtool .tools/amtool .tools/prometheus .tools/victoria-metrics ## real programs for opt-in tests: promtool, amtool and alertmanager, built with Go; Debian's prometheus and victoria-metrics
 
 # Its module replaces some of those it needs, which "go install" refuses: it is built in a copy.
 PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
@@ -83,11 +83,14 @@ PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
 	@chmod -R u+w .tools/src && cd .tools/src && go build -o ../promtool ./cmd/promtool
 	@rm -rf .tools/src
 
+# Debian's looks for its templates in a folder of the system; this one has them within.
+ALERTMANAGER := github.com/prometheus/alertmanager@v0.25.0
 .tools/amtool:
-	@command -v apt-get >/dev/null || { echo "amtool is unpacked from a package of Debian, and there is no apt-get here"; exit 2; }
-	@mkdir -p .tools/package && cd .tools/package && apt-get download prometheus-alertmanager && dpkg -x prometheus-alertmanager_*.deb .
-	@mv .tools/package/usr/bin/prometheus-alertmanager .tools/alertmanager
-	@mv .tools/package/usr/bin/amtool .tools/ && rm -rf .tools/package
+	@command -v go >/dev/null || { echo "alertmanager is built with Go, and there is no go here"; exit 2; }
+	@mkdir -p .tools && rm -rf .tools/src
+	@cp -r "$$(go mod download -json $(ALERTMANAGER) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" .tools/src
+	@chmod -R u+w .tools/src && cd .tools/src && go build -o ../alertmanager ./cmd/alertmanager && go build -o ../amtool ./cmd/amtool
+	@rm -rf .tools/src
 
 .tools/prometheus: # the peer of the benchmark of the store, too
 	@command -v apt-get >/dev/null || { echo "prometheus is unpacked from a package of Debian, and there is no apt-get here"; exit 2; }

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from mqsamples.patience import awaited
 from mqsamples.prometheus import PROMETHEUS, PROMTOOL, prometheus
-from mqsamples.serving import awaited, serving_agent
+from mqsamples.serving import serving_agent
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -17,13 +16,13 @@ from typing import Any
 import pytest
 
 from mqsamples.pairs import alone
+from mqsamples.patience import PATIENCE_S, awaited
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui import child_agent, demo
 
 Run = Callable[..., Any]
-PATIENCE_S = 60
 """A process that has done nothing for so long hangs, however busy the machine is."""
 
 
@@ -180,22 +179,13 @@ def test_the_agent_ends_with_its_starter(tmp_path: Path, number: int) -> None:
     with subprocess.Popen(
         words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     ) as playing:
-        locks = await_that(lambda: list(tmp_path.glob("*/demo.db.lock")), PATIENCE_S)
+        locks = awaited(lambda: list(tmp_path.glob("*/demo.db.lock")))
         agent = int(locks[0].read_text("ascii"))
         assert agent != playing.pid
         os.killpg(playing.pid, number)
         assert playing.wait(PATIENCE_S) != 0
-    await_that(lambda: not alive(agent), PATIENCE_S)
-    await_that(lambda: not list(tmp_path.iterdir()), PATIENCE_S)
-
-
-def await_that(seen: Callable[[], Any], seconds: float) -> Any:
-    """What ``seen`` gives as soon as it is true."""
-    end = time.monotonic() + seconds
-    while not (found := seen()):
-        assert time.monotonic() < end, f"not seen within {seconds:g} s"
-        time.sleep(0.05)
-    return found
+    awaited(lambda: not alive(agent))
+    awaited(lambda: not list(tmp_path.iterdir()))
 
 
 def alive(number: int) -> bool:

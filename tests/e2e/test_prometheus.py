@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from mqsamples.patience import awaited
 from mqsamples.prometheus import PROMETHEUS, PROMTOOL, prometheus
-from mqsamples.serving import asked, awaited, serving_agent
+from mqsamples.serving import asked, serving_agent
 
 needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not there: make tools")
 needs_prometheus = pytest.mark.skipif(PROMETHEUS is None, reason="prometheus is not there: make tools")
@@ -25,7 +26,8 @@ def test_promtool_finds_nothing_but_three_inherited_names(tmp_path: Path) -> Non
     """With a whole simulated group on the page."""
     with serving_agent(tmp_path) as address:
         # A counter needs two polls.
-        page = awaited(lambda: "ibmmq_pageset_expansion_count" in (text := asked(f"{address}/metrics").body) and text)
+        awaited(lambda: "ibmmq_pageset_expansion_count" in asked(f"{address}/metrics").body)
+        page = asked(f"{address}/metrics").body
     found = subprocess.run([str(PROMTOOL), "check", "metrics"], input=page, capture_output=True, text=True, check=False)
     lines = (found.stdout + found.stderr).splitlines()
     assert sorted(line.split()[0] for line in lines if line) == [

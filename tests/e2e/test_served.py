@@ -9,7 +9,8 @@ from typing import Any
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from mqsamples.serving import asked, awaited, serving_agent
+from mqsamples.patience import awaited
+from mqsamples.serving import asked, serving_agent
 from mqvitals_agent.openmetrics.exposition import Format
 
 

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from mqsamples.patience import PATIENCE_S, awaited
 from mqsamples.warm import WarmProcess
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.timestamps import iso
 
-PATIENCE_S = 60.0
-"""A process that has done nothing for so long hangs, however busy the machine is."""
+NEWS_S = 30
+"""So long it waits for a notification before it ends an agent."""
 INTERVAL_MS = 10_000
 SPEED = 4.0
 """The group's time goes so much faster."""
@@ -201,13 +202,6 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.1)
-
-
 @pytest.mark.timeout(3_600)
 def test_the_active_agent_is_killed(tmp_path: Path, soak: bool) -> None:
     """Again and again at random moments, now and then ended in order: the other goes on with its alerts, and each is told once."""
@@ -221,7 +215,7 @@ def test_the_active_agent_is_killed(tmp_path: Path, soak: bool) -> None:
             other.start()
             for number in range(50 if soak else 4):
                 other.await_event("standby.following")
-                if number % 2 and receiver.await_news(PATIENCE_S / 2):
+                if number % 2 and receiver.await_news(NEWS_S):
                     # What was told just now must be known to the other.
                     time.sleep(dice.uniform(0.2, 1))
                 else:
@@ -237,7 +231,7 @@ def test_the_active_agent_is_killed(tmp_path: Path, soak: bool) -> None:
             other.await_event("standby.following")
             # What has begun by now is told when the last has polled a few times more and nothing waits.
             by = max(other.polls())
-            _until(lambda: max(active.polls(), default=0) > by + 4 * INTERVAL_MS and not active.pending())
+            awaited(lambda: max(active.polls(), default=0) > by + 4 * INTERVAL_MS and not active.pending())
         finally:
             for each in (other, active):
                 each.end()

@@ -20,11 +20,11 @@ from typing import Any
 import pytest
 
 from mqsamples.pairs import paired
+from mqsamples.patience import PATIENCE_S
 from mqvitals_tui.terminal import ORDERLY_S, ForcedExit
 
 from .conftest import PROGRAM
 
-PATIENCE_S = 60
 AT_MOST_S = 3.0
 """From the end of the terminal to that of both processes."""
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from mqsamples.patience import PATIENCE_S, awaited
 from mqsamples.warm import WarmProcess, run_warm
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import FrameRequest, read_frame
@@ -33,8 +34,6 @@ from mqvitals_rules.timestamps import parse_iso
 RULES = {"BP-03", "Q-02"}
 NEVER, LATE, LOST, UNDER_WAY = "never", "late", "lost", "under way"
 Answer = Callable[[int], int | str]
-PATIENCE_S = 60
-"""A process that has done nothing for so long hangs, however busy the machine is."""
 SECRETS = ("Tsecretpath", "Qsecretkey", "Psecretword", "Btokensecret", b64encode(b"user:Psecretword").decode())
 
 
@@ -462,10 +461,10 @@ def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
     def reload(number: int) -> int:
         """While this one is being told virtual time stands still: the first alert fires, and no other one."""
         if number == 0:
-            wait_for(lambda: len(stays.accepted()) == 1, agent[0])
+            awaited(lambda: len(stays.accepted()) == 1, agent[0])
             write(stays=stays.url, new=new.url, holds=holds.url)
             agent[0].send_signal(signal.SIGHUP)
-            wait_for(new.accepted, agent[0])
+            awaited(new.accepted, agent[0])
         return 200
 
     with receiving() as stays, receiving() as new, receiving(reload) as holds:
@@ -478,7 +477,7 @@ def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
             )
         )
         try:
-            wait_for(new.accepted, agent[0])
+            awaited(new.accepted, agent[0])
             agent[0].send_signal(signal.SIGTERM)
             _, log = agent[0].communicate(timeout=PATIENCE_S)
         finally:
@@ -490,15 +489,6 @@ def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
     assert "receiver new is new: it is notified about the alerts that fire (" in log
 
 
-def wait_for(holds: Callable[[], object], agent: WarmProcess) -> None:
-    """Wait while the agent lives."""
-    until = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert agent.poll() is None
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
 def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path) -> None:
     """What is owed waits for the next run, the log says so, and the next run sends it; nothing is dropped on the way."""
     store, config = tmp_path / "live.db", tmp_path / "mqvitals.yaml"
@@ -507,7 +497,7 @@ def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path
         options = ("--config", str(config), "--speed", "max", "--for")
         agent = WarmProcess(command(store, *options, "1h"), stderr=subprocess.PIPE, text=True)
         try:
-            wait_for(lambda: receiver.posts, agent)
+            awaited(lambda: receiver.posts, agent)
             began = time.monotonic()
             agent.send_signal(signal.SIGTERM)
             _, log = agent.communicate(timeout=PATIENCE_S)
@@ -541,9 +531,9 @@ def test_what_is_owed_at_the_end_is_sent_before_it_leaves(tmp_path: Path) -> Non
             text=True,
         )
         try:
-            wait_for(lambda: len(holds.posts) == 2 and len(receiver.accepted()) == 2, agent)
+            awaited(lambda: len(holds.posts) == 2 and len(receiver.accepted()) == 2, agent)
             # What is accepted and not yet noted would be sent again.
-            wait_for(lambda: pending(store)["webhook-1"] == 0, agent)
+            awaited(lambda: pending(store)["webhook-1"] == 0, agent)
             agent.send_signal(signal.SIGTERM)
             _, log = agent.communicate(timeout=PATIENCE_S)
         finally:

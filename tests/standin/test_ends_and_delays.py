@@ -16,11 +16,11 @@ from mqstandin.library import Bindings
 from mqstandin.server import StandIn, stand_in
 
 from mqsamples.pairs import alone, paired
+from mqsamples.patience import PATIENCE_S, awaited
 from mqsamples.warm import WarmProcess
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 
-PATIENCE_S = 60
 BUSY = 4
 """The end with a call that hangs may take so many times as long as one in which nothing does, on the same machine at the same time."""
 SECOND_S = 1.0
@@ -65,14 +65,6 @@ def start(request: pytest.FixtureRequest, bindings: Bindings, group: StandIn, tm
         each.wait()
 
 
-def until(true: Callable[[], bool]) -> None:
-    """Look until it is so."""
-    end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.2)
-
-
 def cycles(folder: Path) -> dict[str, int]:
     """The number of each owner's last cycle; none as long as there is no store."""
     try:
@@ -93,7 +85,7 @@ def seconds_to_end(agent: WarmProcess) -> float:
 def seconds_for_cycles(folder: Path, count: int = 4) -> float:
     """How long so many cycles of QM02 take."""
     began, before = time.monotonic(), cycles(folder)["QM02"]
-    until(lambda: cycles(folder)["QM02"] >= before + count)
+    awaited(lambda: cycles(folder)["QM02"] >= before + count)
     return time.monotonic() - began
 
 
@@ -105,7 +97,7 @@ def ends_soon(agent: WarmProcess, start: Start, folder: Path, group: StandIn) ->
     group.at("QM01").release()
     healthy = start()
     before = cycles(folder).get("QM02", 0)
-    until(lambda: cycles(folder).get("QM02", 0) >= before + 2)
+    awaited(lambda: cycles(folder).get("QM02", 0) >= before + 2)
     return took < SECOND_S + BUSY * seconds_to_end(healthy)
 
 
@@ -116,7 +108,7 @@ def test_no_hung_call_delays_the_end(start: Start, group: StandIn, tmp_path: Pat
     """Whichever call of MQ does not come back, while the other queue manager is watched."""
     group.at("QM01").hang(verb)
     agent = start()
-    until(lambda: group.at("QM01").state()["hung"] > 0 and cycles(tmp_path).get("QM02", 0) >= 2)
+    awaited(lambda: group.at("QM01").state()["hung"] > 0 and cycles(tmp_path).get("QM02", 0) >= 2)
     assert ends_soon(agent, start, tmp_path, group)
 
 
@@ -124,7 +116,7 @@ def test_no_hung_call_delays_the_end(start: Start, group: StandIn, tmp_path: Pat
 def test_leaving_that_hangs_does_not_delay_the_end(start: Start, group: StandIn, tmp_path: Path, verb: str) -> None:
     """MQCLOSE or MQDISC do not come back while the agent ends."""
     agent = start()
-    until(lambda: cycles(tmp_path).get("QM01", 0) >= 2)
+    awaited(lambda: cycles(tmp_path).get("QM01", 0) >= 2)
     group.at("QM01").hang(verb)
     assert ends_soon(agent, start, tmp_path, group)
 
@@ -133,7 +125,7 @@ def test_leaving_that_hangs_does_not_delay_the_end(start: Start, group: StandIn,
 def test_slow_answers_delay_nobody_else(start: Start, group: StandIn, tmp_path: Path) -> None:
     """Each answer of one takes most of a wait: it falls behind the interval, the other one does not."""
     agent = start()
-    until(lambda: min(cycles(tmp_path).get(name, 0) for name in ("QM01", "QM02")) >= 2)
+    awaited(lambda: min(cycles(tmp_path).get(name, 0) for name in ("QM01", "QM02")) >= 2)
     healthy = seconds_for_cycles(tmp_path)
     group.at("QM01").slow(1_500)
     # Whoever waited for all of its answers would need many seconds for each of these cycles.

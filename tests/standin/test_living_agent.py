@@ -18,11 +18,11 @@ from mqstandin.library import Bindings
 from mqstandin.server import StandIn, stand_in
 
 from mqsamples.pairs import alone
+from mqsamples.patience import PATIENCE_S, awaited
 from mqsamples.warm import WarmProcess
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 
-PATIENCE_S = 60
 SOON_S = 8.0
 """A second, and what a busy machine adds; a hung call is left behind after ten. What the end waits for is bounded in test_service_life."""
 SECRET = "hunter2-and-more"
@@ -113,14 +113,6 @@ def started(
         each.process.stderr.close()
 
 
-def until(true: Callable[[], bool]) -> None:
-    """Look until it is so."""
-    end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.25)
-
-
 def alerts(path: Path) -> set[tuple[str, str, str]]:
     """Rule, object and state of every alert of the connection."""
     with StoreReader.open(path) as reader:
@@ -146,7 +138,7 @@ def test_a_group_is_watched(started: Callable[..., Agent], group: StandIn, tmp_p
     agent = started(reply_queue="MQVITALS.REPLY", application_name="mqvitals test")
     agent.await_event("queue_manager.connected", 1, queue_manager="QM02")
     store = tmp_path / "s.db"
-    until(lambda: cycles(store).get("QM03", 0) >= 3)
+    awaited(lambda: cycles(store).get("QM03", 0) >= 3)
     assert agent.end() < SOON_S
     with StoreReader.open(store) as reader:
         for name in ("QM01", "QM02", "QM03"):
@@ -167,19 +159,19 @@ def test_a_broken_connection_comes_back(started: Callable[..., Agent], group: St
     """A queue manager that stops is unreachable within two intervals, the others go on, and all recovers by itself."""
     agent = started()
     store = tmp_path / "s.db"
-    until(lambda: cycles(store).get("QM02", 0) >= 2)
+    awaited(lambda: cycles(store).get("QM02", 0) >= 2)
     group.at("QM02").stop()
     with StoreReader.open(store) as reader:
         (stopped,) = reader.snapshot_times("QM01", 1)
     agent.await_event("queue_manager.unreachable", 1, queue_manager="QM02")
-    until(lambda: ("AGENT-01", "QM02", "firing") in alerts(store))
+    awaited(lambda: ("AGENT-01", "QM02", "firing") in alerts(store))
     with StoreReader.open(store) as reader:
         (lost,) = (each.alert for each in reader.alerts() if each.alert.key.rule == "AGENT-01")
         others = [ts for ts in reader.snapshot_times("QM01", 50) if stopped < ts <= lost.updated]
     assert len(others) <= 3
     group.at("QM02").start()
     agent.await_event("queue_manager.connected", 2, queue_manager="QM02")
-    until(lambda: ("AGENT-01", "QM02", "resolved") in alerts(store))
+    awaited(lambda: ("AGENT-01", "QM02", "resolved") in alerts(store))
     assert len([each for each in agent.events if each["event"] == "queue_manager.connected"]) == 3
     agent.end()
 
@@ -200,11 +192,11 @@ def test_a_hung_call_keeps_nobody(started: Callable[..., Agent], group: StandIn,
     """With a call of MQ that never comes back the others go on, and the agent ends within a second."""
     agent = started()
     store = tmp_path / "s.db"
-    until(lambda: cycles(store).get("QM01", 0) >= 2)
+    awaited(lambda: cycles(store).get("QM01", 0) >= 2)
     group.at("QM01").hang("put")
-    until(lambda: group.at("QM01").state()["hung"] > 0)
+    awaited(lambda: group.at("QM01").state()["hung"] > 0)
     before = cycles(store)["QM02"]
-    until(lambda: cycles(store)["QM02"] >= before + 3)
+    awaited(lambda: cycles(store)["QM02"] >= before + 3)
     assert agent.end() < SOON_S
     group.at("QM01").release()
 
@@ -214,17 +206,17 @@ def test_a_stopped_command_server(started: Callable[..., Agent], group: StandIn,
     """Requests wait and are not answered: that is no lost connection, and is told as what it is."""
     agent = started()
     store = tmp_path / "s.db"
-    until(lambda: cycles(store).get("QM02", 0) >= 2)
+    awaited(lambda: cycles(store).get("QM02", 0) >= 2)
     group.at("QM02").stop_command_server()
 
     def firing() -> set[str]:
         with StoreReader.open(store) as reader:
             return {each.alert.key.rule for each in reader.alerts() if each.alert.scope.owner == "QM02"}
 
-    until(lambda: "AGENT-02" in firing())
+    awaited(lambda: "AGENT-02" in firing())
     assert "AGENT-01" not in firing()
     group.at("QM02").start_command_server()
-    until(lambda: not firing() & {"AGENT-01", "AGENT-02"})
+    awaited(lambda: not firing() & {"AGENT-01", "AGENT-02"})
     assert not [each for each in agent.events if each["event"] == "queue_manager.unreachable"]
     agent.end()
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from mqstandin.library import Bindings
 from mqstandin.server import StandIn, stand_in
-from test_living_agent import PATIENCE_S, Agent, cycles, until
+from test_living_agent import Agent, cycles
 
 from mqsamples.pairs import alone
+from mqsamples.patience import PATIENCE_S, awaited
 
 IBMMQ = pytest.mark.parametrize("pair", alone("ibmmq", "pymqi"), indirect=True)
 
@@ -67,15 +68,15 @@ def test_the_other_takes_over(pair: Callable[[str], Agent], tmp_path: Path) -> N
     """It polls nothing while the first is there, and everything when that is killed; the first then waits for it."""
     first = pair("a")
     first.await_event("standby.taken_over")
-    until(lambda: cycles(tmp_path / "a.db").get("QM02", 0) > 0)
+    awaited(lambda: cycles(tmp_path / "a.db").get("QM02", 0) > 0)
     second = pair("b")
     second.await_event("standby.waiting", reason="waits")
-    until(lambda: cycles(tmp_path / "a.db").get("QM02", 0) > 3)
+    awaited(lambda: cycles(tmp_path / "a.db").get("QM02", 0) > 3)
     assert not cycles(tmp_path / "b.db")
     first.process.kill()
     first.process.wait(PATIENCE_S)
     second.await_event("standby.taken_over")
-    until(lambda: cycles(tmp_path / "b.db").get("QM02", 0) > 0)
+    awaited(lambda: cycles(tmp_path / "b.db").get("QM02", 0) > 0)
     again = pair("a")
     again.await_event("standby.waiting", reason="waits")
     second.end()
@@ -87,11 +88,11 @@ def test_one_lost_connection_changes_nothing(pair: Callable[[str], Agent], group
     """The active agent has it again after a while, though the other one tries for it too."""
     first = pair("a")
     first.await_event("standby.taken_over")
-    until(lambda: cycles(tmp_path / "a.db").get("QM01", 0) > 0)
+    awaited(lambda: cycles(tmp_path / "a.db").get("QM01", 0) > 0)
     second = pair("b")
     second.await_event("standby.waiting", reason="waits")
     group.at("QM01").break_connections()
     first.await_event("queue_manager.connected", 2, queue_manager="QM01")
-    until(lambda: cycles(tmp_path / "a.db").get("QM01", 0) > cycles(tmp_path / "a.db").get("QM02", 0) - 2)
+    awaited(lambda: cycles(tmp_path / "a.db").get("QM01", 0) > cycles(tmp_path / "a.db").get("QM02", 0) - 2)
     assert not cycles(tmp_path / "b.db")
     assert not [each for each in first.events if each["event"] == "standby.gave_way"]

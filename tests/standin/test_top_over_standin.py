@@ -9,8 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fcntl import ioctl
 from pathlib import Path
 from struct import pack
@@ -21,8 +20,7 @@ from mqstandin.library import Bindings
 from mqstandin.server import StandIn
 
 from mqsamples.pairs import paired
-
-PATIENCE_S = 60
+from mqsamples.patience import PATIENCE_S, awaited
 
 
 class Terminal:
@@ -58,14 +56,6 @@ class Terminal:
             self.process.kill()
         self.process.wait()
         os.close(self._ours)
-
-
-def until(true: Callable[[], object], said: Callable[[], object] = str) -> None:
-    """Look until it is so."""
-    end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end, said()
-        time.sleep(0.05)
 
 
 def agents(config: Path) -> list[int]:
@@ -106,16 +96,18 @@ def terminal(request: pytest.FixtureRequest, bindings: Bindings, group: StandIn,
 def test_the_agent_comes_and_goes_with_the_screen(terminal: Terminal, group: StandIn, tmp_path: Path, how: str) -> None:
     """A queue of the queue manager is drawn; after q or kill -9 no process, folder or connection is left."""
     config, temporary = tmp_path / "mqvitals.yaml", tmp_path / "temporary"
-    until(lambda: group.at("QM01").state()["connections"] == 1, lambda: terminal.drawn[-2000:])
+    awaited(lambda: group.at("QM01").state()["connections"] == 1, said=lambda: terminal.drawn[-2000:])
     assert len(agents(config)) == 1
-    until(lambda: b"Queue managers" in terminal.drawn and b"QM01" in terminal.drawn, lambda: terminal.drawn[-2000:])
+    awaited(
+        lambda: b"Queue managers" in terminal.drawn and b"QM01" in terminal.drawn, said=lambda: terminal.drawn[-2000:]
+    )
     if how == "key":
         terminal.press(b"q")
         assert terminal.process.wait(PATIENCE_S) == 0
-        until(lambda: b"the temporary store is deleted" in terminal.drawn, lambda: terminal.drawn[-500:])
+        awaited(lambda: b"the temporary store is deleted" in terminal.drawn, said=lambda: terminal.drawn[-500:])
         assert not agents(config)
         assert not list(temporary.iterdir())
     else:
         terminal.process.send_signal(signal.SIGKILL)
-        until(lambda: not agents(config) and not list(temporary.iterdir()), lambda: agents(config))
-    until(lambda: group.at("QM01").state()["connections"] == 0)
+        awaited(lambda: not agents(config) and not list(temporary.iterdir()), said=lambda: agents(config))
+    awaited(lambda: group.at("QM01").state()["connections"] == 0)

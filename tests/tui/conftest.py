@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 
 from mqsamples.group import BEGIN, EVERYTHING, SITE, batches, write_store
 from mqsamples.once import Once
+from mqsamples.patience import PATIENCE_S
 from mqvitals_agent.simulator.scenario import Scenario, load_scenario
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health, health_of
@@ -38,7 +39,6 @@ from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
-PATIENCE_S = 200
 """Until something is taken for hanging, real time: a loaded machine is slow."""
 EVERY_MS = 2_000
 

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from textual.message import Message
 
+from mqsamples.patience import PATIENCE_S
 from mqvitals_agent.store.file import schema
 from mqvitals_agent.view.frame import LIST, OVERVIEW, FrameRequest
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
-
-PATIENCE_S = 200
 
 Lives = Callable[[str], Any]
 

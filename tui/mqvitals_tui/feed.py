@@ -171,11 +171,13 @@ class Feed:
         every_s: float = EVERY_S,
         settings: Settings | None = None,
         machine: Callable[[], int] | None = None,
+        cpu_s: Callable[[], float] = time.thread_time,
     ) -> None:
         """``now`` gives ms since 1970 UTC; ``post`` takes messages from any thread.
 
-        ``settings`` and ``machine`` are as for ``read_frame``.
+        ``settings`` and ``machine`` are as for ``read_frame``; ``cpu_s`` is the processor time of the thread, seconds.
         """
+        self._cpu_s = cpu_s
         self._settings = settings
         self._machine = now if machine is None else machine
         self._store = store
@@ -259,9 +261,9 @@ class Feed:
             if not forced and (self._done == (request, seq) or self._puts_off(request, seq)):
                 return
             self._newest, self._waits = seq, 0
-            began = time.thread_time()
+            began = self._cpu_s()
             read = self._read(self._reader, request)
-            self._cost_s = time.thread_time() - began
+            self._cost_s = self._cpu_s() - began
         except FileNotFoundError:
             self._close()
             if self._seen:

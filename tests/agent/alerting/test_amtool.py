@@ -22,7 +22,7 @@ from mqvitals_config.sections.matcher import Matcher, Operator, parse_matcher
 UNPACKED = Path(__file__).resolve().parents[3] / ".tools" / "amtool"
 AMTOOL = Path(os.environ.get("MQVITALS_AMTOOL", str(UNPACKED)))
 
-# It comes with the Debian package prometheus-alertmanager: opt-in. That a tree is walked in the same way is tested without it.
+# `make tools` builds it: opt-in. That a tree is walked in the same way is tested without it.
 if not AMTOOL.is_file():
     pytest.skip("amtool is not there: make tools", allow_module_level=True)
 

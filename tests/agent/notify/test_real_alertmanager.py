@@ -18,10 +18,12 @@ from typing import Any
 
 import pytest
 
+from mqsamples.patience import PATIENCE_S, awaited
+
 UNPACKED = Path(__file__).resolve().parents[3] / ".tools" / "alertmanager"
 ALERTMANAGER = Path(os.environ.get("MQVITALS_ALERTMANAGER", str(UNPACKED)))
 
-# It comes with the Debian package prometheus-alertmanager: opt-in, and it takes real time. What is sent when is tested without it.
+# `make tools` builds it: opt-in, and it takes real time. What is sent when is tested without it.
 if not ALERTMANAGER.is_file():
     pytest.skip("alertmanager is not there: make tools", allow_module_level=True)
 
@@ -102,7 +104,7 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def until(holds: Callable[[], bool], within_s: float = 30, about: str = "it") -> float:
+def until(holds: Callable[[], bool], within_s: float = PATIENCE_S, about: str = "it") -> float:
     """How long it took, seconds."""
     began = time.monotonic()
     while not holds():
@@ -127,6 +129,7 @@ def members(tmp_path: Path, told: Told) -> Iterator[tuple[Member, Member]]:
             f"--cluster.peer=127.0.0.1:{ports[1 - index][1]}",
             "--cluster.pushpull-interval=1s",
             "--cluster.peer-timeout=1s",
+            "--cluster.reconnect-interval=1s",
         ]
         with (tmp_path / f"am{index}.log").open("w") as log:
             running.append(subprocess.Popen([str(ALERTMANAGER), *words], stdout=log, stderr=log))
@@ -139,11 +142,13 @@ def members(tmp_path: Path, told: Told) -> Iterator[tuple[Member, Member]]:
             return False
         return status["status"] == "ready" and len(status["peers"]) == 2
 
-    until(lambda: all(map(joined, found)), 60)
-    yield found
-    for each in running:
-        each.kill()
-        each.wait()
+    try:
+        awaited(lambda: all(map(joined, found)))
+        yield found
+    finally:
+        for each in running:
+            each.kill()
+            each.wait()
 
 
 class Agent:

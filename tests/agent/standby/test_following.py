@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from mqsamples.patience import PATIENCE_S
 from mqvitals_agent.standby.feed import AlertFeed
 from mqvitals_agent.standby.follower import Follower
 from mqvitals_agent.standby.wire import STANDBY_PATH
@@ -23,7 +24,6 @@ from mqvitals_config.decoding.secret import Secret, WebAddress
 from mqvitals_config.sections.standby import StandbySettings
 
 NOW = 1_795_176_000_000
-PATIENCE_S = 60.0
 
 
 class Pair:

@@ -14,7 +14,8 @@ from typing import Any
 from urllib.error import URLError
 from urllib.parse import quote
 
-from mqsamples.serving import asked, awaited
+from mqsamples.patience import awaited
+from mqsamples.serving import asked
 
 TOOLS = Path(__file__).resolve().parents[3] / ".tools"
 

@@ -6,15 +6,14 @@ import json
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-PATIENCE_S = 180
+from mqsamples.patience import PATIENCE_S, awaited
 
 
 class Answered(NamedTuple):
@@ -50,16 +49,6 @@ def asked(url: str, headers: dict[str, str] | None = None) -> Answered:
     except urllib.error.HTTPError as refusal:
         with refusal:
             return Answered(refusal.code, refusal.read().decode())
-
-
-def awaited(find: Callable[[], Any], process: subprocess.Popen[Any] | None = None) -> Any:
-    """What ``find`` returns once that is something, while the process lives."""
-    until = time.monotonic() + PATIENCE_S
-    while not (found := find()):
-        assert time.monotonic() < until, "it never came"
-        assert process is None or process.poll() is None, f"it ended with {process.returncode if process else ''}"
-        time.sleep(0.05)
-    return found
 
 
 def _address_in(log: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from mqvitals_config.settings import Settings, TuiSettings
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.feed import Feed, FrameLoaded
+from mqvitals_tui.feed import COSTLY_S, Feed, FrameLoaded
 from mqvitals_tui.screens.form_screen import FormScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.main_screen import MainScreen
@@ -252,7 +253,7 @@ async def test_nothing_to_act_on(life: Any, shown: Shown, until: Until) -> None:
 def test_other_screens_see_it(life: Any) -> None:
     """An action changes what the next look at the store finds, though no poll came; without one nothing is read again."""
     posted: list[Message] = []
-    feed = Feed(life.store, life.judging, lambda: life.now, posted.append)
+    feed = Feed(life.store, life.judging, lambda: life.now, posted.append, cpu_s=lambda: 0.0)
     feed._check()
     feed._check()
     assert len(posted) == 1
@@ -267,6 +268,32 @@ def test_other_screens_see_it(life: Any) -> None:
     critical = [each for each in frame.status.alerts if each.severity is Severity.CRITICAL]
     assert critical
     assert not any(map(frame.handled.asks, critical))
+
+
+def test_a_costly_look_waits_until_the_store_rests(life: Any) -> None:
+    """The snapshots of a large group come one after another: it is read once they have all come, or after some waits."""
+    posted: list[Message] = []
+    ticks = count(0, COSTLY_S)
+    feed = Feed(life.store, life.judging, lambda: life.now, posted.append, cpu_s=lambda: next(ticks))
+
+    def act() -> None:
+        with ActionClient.open(life.store, "ben") as client:
+            client.add_silence((parse_matcher("severity=critical"),), "known", life.now, life.now + HOUR, life.now)
+
+    feed._check()
+    act()
+    feed._check()
+    assert len(posted) == 1
+    feed._check()
+    assert len(posted) == 2
+    looks = 0
+    while len(posted) == 2:
+        act()
+        feed._check()
+        looks += 1
+        assert looks < 20
+    feed._close()
+    assert looks > 2
 
 
 @pytest.mark.parametrize("every", [0, 1, 2, 3])

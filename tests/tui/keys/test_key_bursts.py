@@ -13,6 +13,7 @@ from textual import events
 from textual.app import App
 from textual.command import CommandList, CommandPalette, Hit
 
+from mqsamples.patience import PATIENCE_S
 from mqvitals_tui.palette import IndexedName, NavigationProvider
 from mqvitals_tui.palette import _read_names as read_names
 from mqvitals_tui.screens.detail_screen import DetailScreen
@@ -22,7 +23,6 @@ from mqvitals_tui.widgets.text_line import TextLine, typeable
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
-PATIENCE_S = 200
 
 _CHARACTERS = {"enter": "\r", "escape": "\x1b", "slash": "/", "colon": ":", "question_mark": "?", "backspace": "\x7f"}
 

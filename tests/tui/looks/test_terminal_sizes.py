@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from textual import events
 
+from mqsamples.patience import PATIENCE_S
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.screens.main_screen import MainScreen
@@ -18,7 +19,6 @@ from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
 
-PATIENCE_S = 200
 
 SIZES = ((200, 60), (80, 24), (40, 10), (39, 10), (40, 9), (12, 3), (1, 1), (40, 10), (80, 24), (200, 60))
 SCREENS = (*TABS_BY_ID, "help", "object", "filter", "palette")

@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from mqsamples.group import BEGIN
+from mqsamples.patience import PATIENCE_S
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
@@ -36,7 +37,6 @@ NOW = BEGIN + 205_000
 SIZES = [(80, 24), (120, 40)]
 """The goldens are of the last."""
 GOLDENS = Path(__file__).parents[1] / "goldens"
-PATIENCE_S = 200
 
 Text = Callable[[App[Any]], str]
 
