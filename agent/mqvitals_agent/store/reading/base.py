@@ -75,8 +75,10 @@ class QueryBase:
         self._firing = FiringAlerts()
         self._schema: int = -1 if like is None else like._schema
         self._columns: dict[str, frozenset[str]] = {} if like is None else like._columns
-        self._named: dict[str, dict[int, ObjectName]] = {} if like is None else like._named
+        self._named: dict[tuple[str, str], dict[int, ObjectName]] = {} if like is None else like._named
         self._named_mark: tuple[int, int | None] = (0, None) if like is None else like._named_mark
+        self._named_as_of: int | None = None
+        """The state of the file in which they were looked for last."""
         with self._query():
             self._look_at_columns()
 
@@ -151,18 +153,27 @@ class QueryBase:
             raise UnknownNameError(f"the store {self.path} holds no object {name}", read_closest(connection, str(name)))
         return number
 
-    def _names(self, connection: sqlite3.Connection, kind: str) -> Mapping[int, ObjectName]:
-        """The objects of a kind by number, in its order: kept until there are others, as thousands take milliseconds."""
-        # No number is given to a second object: another one changes the greatest, one that is forgotten how many there are.
-        mark = connection.execute("SELECT count(*), max(id) FROM object").fetchone()
-        if mark != self._named_mark:
-            self._named, self._named_mark = {}, mark
-        if kind not in self._named:
+    def _names(self, connection: sqlite3.Connection, kind: str, owner: str = "") -> Mapping[int, ObjectName]:
+        """The objects of a kind by number, in its order; those of an ``owner`` in the order of their names.
+
+        Kept until there are others, as reading thousands takes milliseconds.
+        """
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if version != self._named_as_of:
+            # No number is given to a second object: another one changes the greatest, one that is forgotten how many there are.
+            mark = connection.execute("SELECT count(*), max(id) FROM object").fetchone()
+            if mark != self._named_mark:
+                self._named, self._named_mark = {}, mark
+            self._named_as_of = version
+        if (kind, "") not in self._named:
             rows = connection.execute("SELECT id, owner, name FROM object WHERE kind = ? ORDER BY id", (kind,))
-            self._named[kind] = {
+            self._named[kind, ""] = {
                 integer(number): ObjectName(text(owner), kind, text(name)) for number, owner, name in rows
             }
-        return self._named[kind]
+        if (kind, owner) not in self._named:
+            own = [each for each in self._named[kind, ""].items() if each[1].owner == owner]
+            self._named[kind, owner] = dict(sorted(own, key=lambda each: each[1].name))
+        return self._named[kind, owner]
 
     def _deleted(self, connection: sqlite3.Connection, name: ObjectName, first: int) -> int | None:
         """From when on the samples of an object are kept, where it was there before and ``first`` is earlier."""

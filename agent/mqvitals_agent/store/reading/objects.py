@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Mapping
+from typing import Final
 
 from mqvitals_agent.store.reading.base import QueryBase
 from mqvitals_agent.store.result import CurrentValue, StoredObject, UnknownRow
@@ -14,8 +16,13 @@ from mqvitals_agent.store.rows.samples.objects import (
     read_objects,
     read_unknown_counts,
 )
-from mqvitals_agent.store.rows.tables import text
+from mqvitals_agent.store.rows.tables import integer
 from mqvitals_rules.snapshot import Instance, ObjectName
+
+_NEAR: Final = 8
+"""Of objects whose numbers are up to this many times as far apart as they are many, all between the least and the greatest
+are looked at.
+"""
 
 
 class ObjectQueries(QueryBase):
@@ -68,12 +75,9 @@ class ObjectQueries(QueryBase):
         """
         self._kind(kind)
         with self._query() as connection:
-            numbers = connection.execute(
-                "SELECT id, name FROM object WHERE owner = ? AND kind = ? AND gone_ts IS NULL ORDER BY name",
-                (owner, kind),
-            ).fetchall()
-            values = self._current(kind, metrics).of(connection, [number for number, _ in numbers])
-            return {ObjectName(owner, kind, text(name)): values.get(number, {}) for number, name in numbers}
+            names = self._existing(connection, owner, kind)
+            values = self._current(kind, metrics).of(connection, names.keys())
+            return {name: values.get(number) or {} for number, name in names.items()}
 
     def current_of(
         self, owner: str, kind: str, names: Collection[ObjectName], metrics: Collection[str]
@@ -116,3 +120,24 @@ class ObjectQueries(QueryBase):
         """For how many objects of each owner's last snapshot a rule is unknown, by reason."""
         with self._query() as connection:
             return read_unknown_counts(connection)
+
+    def _existing(self, connection: sqlite3.Connection, owner: str, kind: str) -> Mapping[int, ObjectName]:
+        """The existing objects of a kind of an owner by number, in the order of their names."""
+        names = self._names(connection, kind, owner)
+        if not names:
+            return names
+        least, greatest = min(names), max(names)
+        parameters: tuple[int | str, ...]
+        if greatest - least < len(names) * _NEAR:
+            # Rows that stand beside each other: no index is needed.
+            where, parameters = "id BETWEEN ? AND ? AND kind = ?", (least, greatest, kind)
+        else:
+            where, parameters = "owner = ? AND kind = ?", (owner, kind)
+        gone = {
+            integer(number)
+            for (number,) in connection.execute(
+                f"SELECT id FROM object WHERE {where} AND gone_ts IS NOT NULL",  # noqa: S608 - all text is ours
+                parameters,
+            )
+        }
+        return {number: name for number, name in names.items() if number not in gone} if gone else names

@@ -34,6 +34,10 @@ _NAMES, _OPEN = 2, 1
 """Of an object: it names a certain other one; what it names is not known."""
 _CELLS = 9
 """Columns of a row before those of the metrics."""
+_MANY: Final = 32
+"""Of fewer objects it does not pay to read the values that were just answered apart."""
+_EXACT: Final = frozenset({int, str, type(None)})
+"""Types of which equal values are the same; 0.0 and -0.0, or 5 and 5.0, are not."""
 _SPREAD: Final = 2
 """Of numbers that are up to this many times as far apart as they are many, all between the least and the greatest are read."""
 _UNKNOWN = -1
@@ -56,16 +60,97 @@ class CurrentQuery:
         self._known = frozenset(tables.metrics if metrics is None else metrics)
         self._exists = bool(columns)
 
-    def of(self, connection: sqlite3.Connection, numbers: Collection[int]) -> dict[int, dict[str, CurrentValue]]:
+    def of(self, connection: sqlite3.Connection, numbers: Collection[int]) -> Mapping[int, Mapping[str, CurrentValue]]:
         """By object number, what is known of the objects with these ``numbers``. Raises sqlite3.Error.
 
         A value of any probe comes before an absence of another: a command cannot report what only SMF holds. Of several
         the newest counts. A value of a record is marked as unanswered once the next record is overdue at the last snapshot
         of its owner.
         """
-        found: dict[int, dict[str, CurrentValue]] = {}
         if not self._exists or not numbers:
-            return found
+            return {}
+        if len(numbers) < _MANY or len(self._metrics) != 1 or len(self._known) != 1:
+            return self.of_any(connection, numbers)
+        found, others = self._just_answered(connection, numbers)
+        if others:
+            found.update(self.of_any(connection, others))
+        return found
+
+    def _just_answered(
+        self, connection: sqlite3.Connection, numbers: Collection[int]
+    ) -> tuple[dict[int, dict[str, CurrentValue]], set[int]]:
+        """The values of the only metric that one probe answered when it was last asked; and the objects of which anything
+        else is known. A cycle asks about thousands of objects at one moment: no more is read of these than their values.
+        Objects with equal values share a dictionary.
+        """
+        (metric,) = self._metrics
+        where, parameters = _one_of(numbers)
+        found: dict[int, dict[str, CurrentValue]] = {}
+        others: set[int] = set()
+        wanted, polled = frozenset(numbers), Source.POLL
+        for probe in self._probes(connection):
+            rows = connection.execute(
+                f'SELECT object_id, CASE WHEN source = {POLL} THEN "{metric}" END FROM {self._table} WHERE probe = ?'  # noqa: S608
+                f""" AND {where} AND ("{metric}" IS NOT NULL OR instr(absent, '"{metric}"'))""",
+                (probe, *parameters),
+            ).fetchall()
+            if not rows:
+                continue
+            values = [value for _, value in rows]
+            kinds = set(map(type, values))
+            if not kinds <= self._types[0]:
+                checked_values(values, self._types * len(values))
+            asked = self._asked(connection, probe, {rows[place][0] for place in (0, len(rows) // 2, -1)})
+            unlike = {
+                number
+                for (number,) in connection.execute(
+                    f"SELECT object_id FROM reading WHERE {where} AND probe = ?"  # noqa: S608
+                    " AND NOT coalesce(asked = ? AND ts = asked AND unanswered IS NULL, 0)",
+                    (*parameters, probe, asked),
+                )
+            }
+            if asked is None:
+                others.update(number for number, _ in rows)
+            elif None.__class__ in kinds:
+                others.update(number for number, value in rows if value is None)
+            if unlike or found:
+                others.update(number for number, _ in rows if number in unlike or number in found)
+            answered = wanted - others if others else wanted
+            # Most queues have the depth of others: of whole numbers and texts, which are the same where they are equal, each
+            # value is made once.
+            alike = kinds <= _EXACT
+            made: dict[Any, dict[str, CurrentValue]] = {}
+            for number, value in rows:
+                if number in answered:
+                    known = made.get(value)
+                    if known is None:
+                        known = {metric: _AS_VALUE((value, asked, probe, asked, None, polled, None))}
+                        if alike:
+                            made[value] = known
+                    found[number] = known
+        others &= wanted
+        for number in others:
+            found.pop(number, None)
+        return found, others
+
+    @staticmethod
+    def _asked(connection: sqlite3.Connection, probe: str, numbers: Iterable[int]) -> int | None:
+        """When a probe was last asked about these objects, ms UTC: most others were asked about then too."""
+        query = f"SELECT asked FROM reading WHERE object_id = ? AND probe = ? AND {valid_time('asked')}"  # noqa: S608
+        found = [connection.execute(query, (number, probe)).fetchone() for number in numbers]
+        return max((moment(row[0]) for row in found if row is not None), default=None)
+
+    def _probes(self, connection: sqlite3.Connection) -> Iterator[str]:
+        """The probes that the table has rows of: one seek each."""
+        query = f"SELECT min(probe) FROM {self._table} WHERE probe > ?"  # noqa: S608
+        probe = ""
+        while (found := connection.execute(query, (probe,)).fetchone()[0]) is not None:
+            probe = text(found)
+            yield probe
+
+    def of_any(self, connection: sqlite3.Connection, numbers: Collection[int]) -> dict[int, dict[str, CurrentValue]]:
+        """``of`` for whatever is known of the objects."""
+        found: dict[int, dict[str, CurrentValue]] = {}
         columns = "".join(f', c."{name}"' for name in self._metrics)
         where, parameters = _one_of(numbers)
         # Of most metrics one probe has something to tell: the rows of others are not worth decoding.

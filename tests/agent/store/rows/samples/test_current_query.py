@@ -6,6 +6,7 @@ import json
 import sqlite3
 from contextlib import closing
 from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.store.file.migration import make_tables
 from mqvitals_agent.store.rows.samples.current import CurrentQuery
 from mqvitals_agent.store.rows.tables import tables_of
+from mqvitals_rules.snapshot import Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -22,12 +24,15 @@ METRICS = ("depth", "puts")
 
 
 class Row(NamedTuple):
-    """What a probe last told of an object: when, and values, absences with their reasons among them."""
+    """What a probe last told of an object: when, and values, absences with their reasons among them; asked again at ``asked``."""
 
     number: int
     probe: str
     ts: int | None
     values: dict[str, Reported]
+    asked: int = 3
+    unanswered: str | None = None
+    source: int = 1
 
 
 TOLD = st.dictionaries(
@@ -35,7 +40,9 @@ TOLD = st.dictionaries(
 )
 NUMBERS = st.one_of(st.integers(1, 6), st.sampled_from((1_000, 5_000_000)))
 ROWS = st.lists(
-    st.builds(Row, NUMBERS, st.sampled_from("ABC"), st.one_of(st.none(), st.integers(1, 3)), TOLD),
+    st.tuples(NUMBERS, st.sampled_from("ABC"), st.one_of(st.none(), st.integers(1, 3)), TOLD).map(
+        lambda row: Row(*row)
+    ),
     unique_by=lambda row: row[:2],
 )
 
@@ -43,13 +50,13 @@ ROWS = st.lists(
 def write(connection: sqlite3.Connection, rows: list[Row]) -> None:
     for statement in QUEUE.statements({}):
         connection.execute(statement)
-    for number, probe, ts, values in rows:
+    for number, probe, ts, values, asked, unanswered, source in rows:
         there = {metric: value for metric, value in values.items() if not isinstance(value, Absence)}
         absent = {metric: value.name for metric, value in values.items() if isinstance(value, Absence)}
         cells = {
             "object_id": number,
             "probe": probe,
-            "source": 1,
+            "source": source,
             "changed": 1,
             **there,
             "absent": json.dumps(absent) if absent else None,
@@ -58,7 +65,7 @@ def write(connection: sqlite3.Connection, rows: list[Row]) -> None:
             f"INSERT INTO {QUEUE.current}({', '.join(cells)}) VALUES({', '.join('?' * len(cells))})",
             tuple(cells.values()),
         )
-        connection.execute("INSERT INTO reading(object_id, probe, ts, asked) VALUES(?, ?, ?, 3)", (number, probe, ts))
+        connection.execute("INSERT INTO reading VALUES(?, ?, ?, ?, ?)", (number, probe, ts, asked, unanswered))
 
 
 def told(rows: list[Row], number: int) -> dict[str, Reported]:
@@ -81,6 +88,57 @@ def test_of_any_objects_what_their_probes_told(rows: list[Row], numbers: list[in
         for number in numbers:
             expected = {metric: value for metric, value in told(rows, number).items() if metric in metrics}
             assert {metric: each.value for metric, each in found.get(number, {}).items()} == expected
+
+
+MIXED = st.lists(
+    st.builds(
+        Row,
+        NUMBERS,
+        st.sampled_from("ABC"),
+        st.sampled_from((3, 3, 2, None, 0)),
+        st.dictionaries(
+            st.sampled_from(METRICS),
+            st.one_of(st.sampled_from((0, 5, 5.0, 0.0, -0.0)), st.sampled_from((Absence.RESET, Absence.NO_ANSWER))),
+        ),
+        st.sampled_from((3, 3, 3, 2, 0)),
+        st.sampled_from((None, None, "NO_ANSWER")),
+        st.sampled_from((1, 1, 1, 2)),
+    ),
+    unique_by=lambda row: row[:2],
+)
+
+
+@given(MIXED, st.lists(NUMBERS, unique=True), st.sampled_from(METRICS))
+def test_one_metric_of_many_objects_is_the_same_as_of_each(rows: list[Row], numbers: list[int], metric: str) -> None:
+    """Answered or not, by polls and by records, with times that no clock shows: to the type, and the sign of zero."""
+    with (
+        closing(make_tables(sqlite3.connect(":memory:", isolation_level=None))) as connection,
+        patch("mqvitals_agent.store.rows.samples.current._MANY", 1),
+    ):
+        write(connection, rows)
+        query = CurrentQuery(QUEUE, frozenset(QUEUE.metrics), (metric,))
+        single = {number: query.of_any(connection, [number]).get(number, {}) for number in numbers}
+        many = query.of(connection, numbers)
+        assert repr({number: many.get(number, {}) for number in numbers}) == repr(single)
+        assert many.keys() <= set(numbers)
+
+
+@pytest.mark.parametrize("depth", [7, 7.5])
+def test_a_metric_of_hundreds_of_objects_has_its_age_and_its_reason(depth: float) -> None:
+    """Most were answered together; one was not answered, one answered before, and of one it is known why there is no value."""
+    rows = [Row(number, "A", 3, {"depth": depth, "puts": 1}) for number in range(1, 301)]
+    rows[10] = rows[10]._replace(ts=2, unanswered="NO_ANSWER")
+    rows[20] = rows[20]._replace(values={"depth": Absence.RESET})
+    rows[30] = rows[30]._replace(ts=2, asked=2)
+    with closing(make_tables(sqlite3.connect(":memory:", isolation_level=None))) as connection:
+        write(connection, rows)
+        found = CurrentQuery(QUEUE, frozenset(QUEUE.metrics), ("depth",)).of(connection, range(1, 301))
+    each = {number: found[number]["depth"] for number in found}
+    assert each[1] == (depth, 3, "A", 3, None, Source.POLL, None)
+    assert (each[11].ts, each[11].unanswered, each[11].value) == (2, Absence.NO_ANSWER, depth)
+    assert each[21].value is Absence.RESET
+    assert (each[31].ts, each[31].asked) == (2, 2)
+    assert len(each) == 300
 
 
 @pytest.mark.parametrize(
