@@ -1,7 +1,8 @@
 """What metrics usually are, from the hours that a store holds: those of the hour that comes are read a little in each cycle.
 
 A baseline compares with one hour of each of some weeks. Which these are is known before the hour begins, so that no
-cycle has to wait for all of them: of ten thousand queues a single one takes some 30 ms.
+cycle has to wait for all of them: of ten thousand queues a single one takes some 30 ms. When a process begins, they are spread
+over its first cycles. Until all hours of a baseline are read it is not known.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ _Key = tuple[str, str, tuple[int, ...]]
 
 _ONE_CYCLE_MS: Final = 1_000
 """Snapshots that are less than this apart are of one cycle."""
+_MOST_VALUES: Final = 10_000
+"""No hour is begun in a cycle once so many values have been read in it: each takes some 3 us."""
+_LEAST_VALUES: Final = 100
+"""An hour counts for so many at least: a query that finds nothing takes its time too."""
 
 
 class ComparedHours:
@@ -54,35 +59,42 @@ class StoredBaselines:
         self._used: dict[str, set[tuple[str, str]]] = {}
         """By owner, the kinds and metrics that were asked for."""
         self._cycle = 0
-        """When hours were last read ahead, ms UTC."""
+        """When the cycle began, ms UTC."""
+        self._left = _MOST_VALUES
+        """Values that may still be read in this cycle."""
 
     def means(self, name: ObjectName, metric: str, now: int) -> Sequence[float]:
-        """The means of the hours that are compared with that of ``now`` (ms UTC). Raises StoreError."""
+        """The means of the hours that are compared with that of ``now`` (ms UTC); none until all are read. Raises StoreError."""
         if now != self._cycle:
-            self._read_ahead(now)
+            self._begin_cycle(now)
         key = name.kind, metric, self._compared.of(name.owner, now)
         found = self._known.get(key)
         if found is None or found.missing:
             self._used.setdefault(name.owner, set()).add((name.kind, metric))
-            found = self._known.get(key) or _Means(list(key[2]))
+            found = found or _Means(list(key[2]))
             self._read(key, found, len(found.missing))
+            if found.missing:
+                return ()
         return found.by_object.get(name, ())
 
-    def _read_ahead(self, now: int) -> None:
-        """Read of what is used now some of the hours that the next hour is compared with: once a cycle, and no more than is
-        needed to have them in time.
-        """
+    def _begin_cycle(self, now: int) -> None:
         distance = now - self._cycle
         if 0 <= distance < _ONE_CYCLE_MS:
             return
         self._cycle = now
+        self._left = _MOST_VALUES
         self._forget(now)
-        keys = {
-            (kind, metric, hours(now + HOUR_MS, self._compared.zone_of(owner)))
-            for owner, used in self._used.items()
-            for kind, metric in used
-        }
-        coming = {key: self._known.setdefault(key, _Means(list(key[2]))) for key in sorted(keys)}
+        self._read_ahead(now, distance)
+
+    def _read_ahead(self, now: int, distance: int) -> None:
+        """Read what is left of the hours that this hour is compared with; then, of what is used now, some of those of the next
+        hour: no more than is needed to have them in time. ``distance`` are the ms since the cycle before.
+        """
+        for key in self._keys(now):
+            if (begun := self._known.get(key)) is not None and begun.missing:
+                self._read(key, begun, len(begun.missing))
+        keys = self._keys(now + HOUR_MS)
+        coming = {key: self._known.setdefault(key, _Means(list(key[2]))) for key in keys}
         missing = sum(len(each.missing) for each in coming.values())
         # After a pause, or once the clock was set, one is read.
         cycles = max((HOUR_MS - now % HOUR_MS) // distance, 1) if 0 < distance < HOUR_MS else max(missing, 1)
@@ -93,17 +105,32 @@ class StoredBaselines:
                 self._read(key, means, count)
                 pieces -= count
 
+    def _keys(self, now: int) -> list[_Key]:
+        """What is used of the hours that the hour of ``now`` is compared with."""
+        return sorted(
+            {
+                (kind, metric, hours(now, self._compared.zone_of(owner)))
+                for owner, used in self._used.items()
+                for kind, metric in used
+            }
+        )
+
     def _read(self, key: _Key, means: _Means, count: int) -> None:
-        part = means.missing[:count]
-        found = self._older.hour_means(key[0], key[1], part)
-        for name, values in found.items():
-            means.by_object.setdefault(name, []).extend(values)
-        del means.missing[:count]
-        if self._older.failing:
-            # A later answer may have more.
-            self._known.pop(key, None)
-        else:
-            self._known[key] = means
+        """Read ``count`` hours of a key, as far as this cycle may."""
+        self._known[key] = means
+        for hour in means.missing[:count]:
+            if self._left <= 0:
+                return
+            found = self._older.hour_means(key[0], key[1], [hour])
+            if self._older.failing:
+                # A later answer may have more.
+                del self._known[key]
+                self._left = 0
+                return
+            for name, values in found.items():
+                means.by_object.setdefault(name, []).extend(values)
+            means.missing.remove(hour)
+            self._left -= max(len(found), _LEAST_VALUES)
 
     def _forget(self, now: int) -> None:
         """Forget what neither this hour nor the next one is compared with, whatever the zone."""
