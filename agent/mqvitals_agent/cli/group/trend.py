@@ -236,8 +236,9 @@ def _print_comparison(
         comparison_text,
         earlier_day,
     )
-    from mqvitals_agent.view.trend.selection import read_trends
+    from mqvitals_agent.view.trend.selection import hourly_parts, parts_of, read_seamed
     from mqvitals_agent.view.trend.several import several_json
+    from mqvitals_rules.timestamps import HOUR_MS
 
     try:
         earlier = earlier_day(arguments.compare, span, shown_zone())
@@ -249,23 +250,30 @@ def _print_comparison(
             f"{chosen.count:,} series are too many for charts: at most {MOST_CHARTS} are compared",
             hint="name fewer of them, or take --csv or --json",
         )
-    there = None if parts is None else parts._replace(edges=[edge - earlier.ms for edge in parts.edges])
+    by_parts = parts is not None
+    if parts is None and any(hourly_parts(reader, chosen, each) for each in (span, earlier.span(span))):
+        # What samples no longer tell of one of the days, hours do of both.
+        parts = parts_of(span, HOUR_MS, None)
+        assert parts is not None
+        span = span._replace(since=parts.edges[0])
+    there = None if parts is None else earlier.parts(parts)
 
     def series() -> Iterator[ComparedTrend]:
         # Both are read in the same order, some objects at a time.
-        both = zip(read_trends(reader, chosen, span), read_trends(reader, chosen, earlier.span(span)), strict=True)
-        for view, before in both:
-            if view.key != before.key:
+        now, then = (
+            read_seamed(reader, chosen, each, own) for each, own in ((span, parts), (earlier.span(span), there))
+        )
+        for view, before in zip(now, then, strict=True):
+            if view.view.key != before.view.key:
                 raise Failure("the first records of an object came just now", hint="try again")
-            shown = None if parts is None or there is None else (parts.of(view), there.of(before))
-            yield compared(view, before, earlier, shown=shown)
+            yield compared(view, before, earlier, parts)
 
     if arguments.json and chosen.several:
         sys.stdout.writelines(several_json(map(comparison_json, series())))
     elif arguments.json:
         print(json.dumps(comparison_json(next(series()))))
     elif arguments.csv:
-        for line in comparison_csv(series(), parts=parts is not None):
+        for line in comparison_csv(series(), parts=by_parts):
             print(line)
     else:
         found, at = list(series()), reader.meta().as_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Any, Final
@@ -13,7 +13,7 @@ from mqvitals_agent.text.document import column_lines
 from mqvitals_agent.text.figure import stamp, zone_name
 from mqvitals_agent.text.svg import Drawing
 from mqvitals_agent.text.terminal import csv_cell, safe, wrap
-from mqvitals_agent.view.figures.buckets import Figures, figures_of, value_of
+from mqvitals_agent.view.figures.buckets import Parts
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, is_known, shown_words
 from mqvitals_agent.view.trend.chart import alert_spans, chart_of
 from mqvitals_agent.view.trend.report import (
@@ -24,6 +24,7 @@ from mqvitals_agent.view.trend.report import (
     trend_json,
     when_words,
 )
+from mqvitals_agent.view.trend.selection import SeamedTrend
 from mqvitals_rules.vocabulary.metric import MetricType
 
 YESTERDAY, LAST_WEEK = "yesterday", "last-week"
@@ -46,10 +47,14 @@ class Earlier:
         """The time that is compared with ``span``."""
         return TimeRange(span.since - self.ms, span.until - self.ms)
 
+    def parts(self, parts: Parts) -> Parts:
+        """The parts that are compared with these."""
+        return parts._replace(edges=[edge - self.ms for edge in parts.edges])
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedTrend:
-    """A series and that of an earlier day, both as they are shown, and their figures; None: that day has no data.
+    """A series and that of an earlier day, both as they are shown, and their figures; none where that day has no data.
 
     The times of ``before`` are its own.
     """
@@ -57,8 +62,8 @@ class ComparedTrend:
     view: Trend
     before: Trend
     earlier: Earlier
-    figures: Figures | None
-    figures_before: Figures | None
+    figures: Mapping[Aggregate, float]
+    figures_before: Mapping[Aggregate, float]
 
 
 def earlier_day(words: str, span: TimeRange, zone: tzinfo) -> Earlier:
@@ -82,22 +87,22 @@ def earlier_day(words: str, span: TimeRange, zone: tzinfo) -> Earlier:
     return Earlier(words, span.since - int(then.timestamp()) * 1000 - begin.microsecond // 1000)
 
 
-def compared(
-    view: Trend, before: Trend, earlier: Earlier, *, shown: tuple[Trend, Trend] | None = None
-) -> ComparedTrend:
-    """The comparison of two series; ``shown`` are both in equal parts of their times, where these are to be shown."""
-    return ComparedTrend(*(shown or (view, before)), earlier, figures_of(view), figures_of(before))
+def compared(view: SeamedTrend, before: SeamedTrend, earlier: Earlier, parts: Parts | None = None) -> ComparedTrend:
+    """The comparison of two series, in equal ``parts`` of the time of the first, None: each sample."""
+    if parts is None:
+        return ComparedTrend(view.view, before.view, earlier, view.figures, before.figures)
+    shown = view.shown(parts), before.shown(earlier.parts(parts))
+    return ComparedTrend(*shown, earlier, view.figures, before.figures)
 
 
 def _told(each: ComparedTrend) -> Iterator[tuple[str, float, float | None]]:
     """The figures that both have: name, value, value before."""
-    if each.figures is None or each.view.metric.type is MetricType.STATE:
+    if each.view.metric.type is MetricType.STATE:
         return
     for aggregate in Aggregate:
-        if aggregate is Aggregate.SUM and each.view.metric.type is not MetricType.COUNTER:
-            continue
-        before = None if each.figures_before is None else value_of(each.figures_before, aggregate)
-        yield aggregate.value, value_of(each.figures, aggregate), before
+        # Hours do not know all figures: only what both days have is compared.
+        if aggregate in each.figures and (aggregate in each.figures_before or not each.figures_before):
+            yield aggregate.value, each.figures[aggregate], each.figures_before.get(aggregate)
 
 
 def _parts(each: ComparedTrend) -> Iterator[tuple[int, float | None, float | None]]:
@@ -194,7 +199,7 @@ def comparison_json(each: ComparedTrend) -> dict[str, Any]:
             "from": stamp(each.before.span.since),
             "to": stamp(each.before.span.until),
             "points": before["points"],
-            **{key: before[key] for key in ("per_second", "covered_s") if key in before},
+            **{key: before[key] for key in ("per_second", "covered_s", "hours_until") if key in before},
             "figures": {
                 name: {
                     "value": _number(value),

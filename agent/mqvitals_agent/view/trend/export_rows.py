@@ -77,10 +77,10 @@ def export_rows(reader: StoreReader, wanted: Slice, progress: ShowProgress) -> I
     """The rows, day by day, in a day object by object, and of an object in order of time. Raises StoreError."""
     named = [_words(each, wanted) for each in wanted.metrics]
     done = 0.0
-    seams = _seams(reader, wanted)
+    seams, firsts = _seams(reader, wanted), _firsts(reader, wanted)
     for window in _windows(wanted, frozenset(seams.values())):
         hours = (window.span.until + 1 - window.span.since) / HOUR_MS
-        for place, (name, rows) in enumerate(_rows_of(reader, wanted, window, seams), 1):
+        for place, (name, rows) in enumerate(_rows_of(reader, wanted, window, seams, firsts), 1):
             for row in rows:
                 cells = (None if value is None else word(value) for word, value in zip(named, row.values, strict=True))
                 yield (row.at, *name, *row.sample, *cells)
@@ -111,6 +111,13 @@ def _seams(reader: StoreReader, wanted: Slice) -> Mapping[str, int]:
     return {each.name: seam_of(reader, kind, (each,), wanted.parts) for each in wanted.metrics}
 
 
+def _firsts(reader: StoreReader, wanted: Slice) -> Mapping[ObjectName, int]:
+    """When each object was seen first, ms UTC: there are no parts of the time before."""
+    if wanted.parts is None:
+        return {}
+    return {each.name: each.first_ts for each in reader.objects(f"*/{wanted.objects[0].kind}/*", gone=True)}
+
+
 def _windows(wanted: Slice, breaks: Collection[int]) -> Iterator[_Window]:
     """The time in pieces; parts of the time that begin at one of ``breaks`` begin a piece."""
     if wanted.parts is None:
@@ -130,7 +137,7 @@ def _windows(wanted: Slice, breaks: Collection[int]) -> Iterator[_Window]:
 
 
 def _rows_of(
-    reader: StoreReader, wanted: Slice, window: _Window, seams: Mapping[str, int]
+    reader: StoreReader, wanted: Slice, window: _Window, seams: Mapping[str, int], firsts: Mapping[ObjectName, int]
 ) -> Iterator[tuple[ObjectName, Iterator[_Row]]]:
     names = [each.name for each in wanted.metrics]
     if wanted.parts is None:
@@ -153,7 +160,7 @@ def _rows_of(
                 else parts.of(trend_of(name, each, series[each.name], span))
                 for each in wanted.metrics
             ]
-            yield name, _parts(trends)
+            yield name, _parts(trends, window.edges[1:], firsts.get(name, 0))
 
 
 def _with_nearness(reader: StoreReader, objects: Sequence[ObjectName]) -> Iterator[tuple[int, Sequence[ObjectName]]]:
@@ -166,9 +173,12 @@ def _with_nearness(reader: StoreReader, objects: Sequence[ObjectName]) -> Iterat
         yield DAY_MS, sorted(recorded)
 
 
-def _parts(trends: Sequence[Trend]) -> Iterator[_Row]:
-    for points in zip(*(each.points for each in trends), strict=True):
-        yield _Row(points[0][0], (), [value for _, value in points])
+def _parts(trends: Sequence[Trend], ends: Sequence[int], first: int) -> Iterator[_Row]:
+    """The parts that end at ``ends``; those that are over when the object was ``first`` seen (ms UTC) only with a value."""
+    for end, *points in zip(ends, *(each.points for each in trends), strict=True):
+        values = [value for _, value in points]
+        if end > first or any(value is not None for value in values):
+            yield _Row(points[0][0], (), values)
 
 
 def _samples(found: Sequence[Series]) -> Iterator[_Row]:

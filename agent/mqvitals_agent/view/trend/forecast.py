@@ -15,7 +15,7 @@ from mqvitals_agent.view.figures.course import LONGEST_MS, LimitForecast, foreca
 from mqvitals_agent.view.figures.forecast import FILLING
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, is_known, shown_points, shown_words
 from mqvitals_agent.view.figures.values import number_in
-from mqvitals_agent.view.trend.selection import Selection, read_trends
+from mqvitals_agent.view.trend.selection import SeamedTrend, Selection, read_seamed
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.thresholds import thresholds_of
@@ -80,15 +80,21 @@ def limit_of(
 def read_forecasts(
     reader: StoreReader, chosen: Selection, rules: RuleSet, now: int, given: float | None
 ) -> Iterator[FigureForecast]:
-    """The forecast of each series as of ``now`` (ms UTC), from up to four weeks of its past. Raises StoreError."""
-    for view in read_trends(reader, chosen, TimeRange(now - LONGEST_MS, now)):
-        yield forecast_of(view, reader.current(view.object), rules.rules_for(view.object), given)
+    """The forecast of each series as of ``now`` (ms UTC), from up to four weeks of its past: where samples are rolled up, by
+    the hours. Raises StoreError.
+    """
+    span = TimeRange(now - LONGEST_MS, now)
+    parts = Parts(bucket_edges(span, HOUR_MS, UTC), HOUR_MS, Aggregate.AVG)
+    for each in read_seamed(reader, chosen, span, parts):
+        name = each.view.object
+        yield forecast_of(each, reader.current(name), rules.rules_for(name), given)
 
 
 def forecast_of(
-    view: Trend, values: Mapping[str, CurrentValue], rules: Iterable[CompiledRule], given: float | None
+    seamed: SeamedTrend, values: Mapping[str, CurrentValue], rules: Iterable[CompiledRule], given: float | None
 ) -> FigureForecast:
     """The forecast of a series as of its end; ``values`` are the newest ones of its object, by metric."""
+    view = seamed.view
     now, metric = view.span.until, view.metric
     bare = replace(view, points=(), intervals=())
     if metric.type is MetricType.STATE:
@@ -98,9 +104,10 @@ def forecast_of(
     limit = limit_of(metric, view.object.kind, values, rules, newest, given)
     if limit is None:
         return FigureForecast(bare, None, LimitForecast(None, reason="no limit of it is known: name one with --limit"))
+    begins = [*(ts for ts, _ in (seamed.hours or ())[:1]), *(ts for ts, _ in points[:1])]
     # An hour that is not over is no mean of an hour yet.
-    edges = bucket_edges(TimeRange(points[0][0], now), HOUR_MS, UTC)[:-1] if points else []
-    hourly = Parts(edges, HOUR_MS, Aggregate.AVG).of(view).points if len(edges) > 1 else ()
+    edges = bucket_edges(TimeRange(min(begins), now), HOUR_MS, UTC)[:-1] if begins else []
+    hourly = seamed.shown(Parts(edges, HOUR_MS, Aggregate.AVG)).points if len(edges) > 1 else ()
     found = forecast(hourly, points, now, limit.value, shown_zone(), falls=limit.falls)
     return FigureForecast(bare, limit, found)
 

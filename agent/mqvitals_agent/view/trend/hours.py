@@ -8,10 +8,11 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import add, mul
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour, together
-from mqvitals_agent.view.figures.buckets import Parts
+from mqvitals_agent.view.figures.buckets import Parts, figures_of, refusal, value_of
 from mqvitals_agent.view.figures.trend import Aggregate, Trend
 from mqvitals_rules.timestamps import HOUR_MS
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
@@ -73,6 +74,32 @@ def with_hours(young: Trend, hours: Hours, parts: Parts, seam: int) -> Trend:
         kept_from=kept_from,
         hours_until=seam,
     )
+
+
+def figures_with_hours(young: Trend, hours: Hours) -> Mapping[Aggregate, float]:
+    """The figures of a series over all of its time, of which ``young`` has the samples and ``hours`` tell of what was before:
+    those that both know.
+    """
+    known, metric = figures_of(young), young.metric
+    wanted = [each for each in Aggregate if not refusal(each, metric)]
+    own = {} if known is None else {each: value_of(known, each) for each in wanted}
+    if not hours:
+        return own
+    whole = together([hour for _, hour in hours])
+    told = {each: figure_of_hours(whole, each, metric) for each in wanted if tells(each, metric)}
+    earlier = {each: value for each, value in told.items() if value is not None}
+    if known is None:
+        return earlier
+    both = earlier.keys() & own.keys()
+    found = {each: own[each] for each in both}
+    if Aggregate.AVG in both:
+        weights = whole.covered_ms, known.covered_ms
+        values = earlier[Aggregate.AVG], own[Aggregate.AVG]
+        found[Aggregate.AVG] = sum(map(mul, weights, values)) / sum(weights)
+    for aggregate, together_ in ((Aggregate.MIN, min), (Aggregate.MAX, max), (Aggregate.SUM, add)):
+        if aggregate in both:
+            found[aggregate] = together_(earlier[aggregate], own[aggregate])
+    return found
 
 
 def _value(hours: Sequence[MetricHour], aggregate: Aggregate, metric: Metric) -> tuple[float | None, int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NoReturn
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from mqvitals_agent.commandline.arguments import object_name
 from mqvitals_agent.errors import Failure
@@ -13,7 +13,7 @@ from mqvitals_agent.text.figure import shown_zone
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.figures.buckets import Parts, bucket_edges, refusal
 from mqvitals_agent.view.figures.trend import Aggregate, Trend, trend_of
-from mqvitals_agent.view.trend.hours import figure_of_hours, seam_of, tells, with_hours
+from mqvitals_agent.view.trend.hours import Hours, figure_of_hours, figures_with_hours, seam_of, tells, with_hours
 from mqvitals_agent.view.trend.top import TopList, top_of_hours
 from mqvitals_config.decoding.problem import suggestion
 from mqvitals_rules.lifecycle.alert import Alert, Severity
@@ -25,7 +25,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.store.result import HourSeries, StoredObject
+    from mqvitals_agent.store.result import StoredObject
 
 _MOST_CHANGES: Final = 200
 """The number of changes of the definition that are marked, the newest."""
@@ -210,6 +210,34 @@ def read_trends(reader: StoreReader, chosen: Selection, span: TimeRange, parts: 
     """The series, of which any number is read in a few queries: without changes and reasons; in ``parts`` of the time, None:
     each sample. Raises StoreError.
     """
+    for each in read_seamed(reader, chosen, span, parts):
+        yield each.view if parts is None else each.shown(parts)
+
+
+class SeamedTrend(NamedTuple):
+    """A series: its samples, and what ``hours`` tell of the time before ``seam`` (ms UTC), None: samples tell of all."""
+
+    view: Trend
+    hours: Hours | None
+    seam: int
+
+    def shown(self, parts: Parts) -> Trend:
+        """The series in parts of the time."""
+        if self.hours is None:
+            return parts.of(self.view)
+        return with_hours(parts.since(self.seam).of(self.view), self.hours, parts, self.seam)
+
+    @property
+    def figures(self) -> Mapping[Aggregate, float]:
+        """The figures of all of the time."""
+        span = self.view.span
+        # The first sample is about the time before it, of which hours tell.
+        young = replace(self.view, span=span._replace(since=max(span.since, self.seam)))
+        return figures_with_hours(young, self.hours or ())
+
+
+def read_seamed(reader: StoreReader, chosen: Selection, span: TimeRange, parts: Parts | None) -> Iterator[SeamedTrend]:
+    """The series of ``read_trends``, of each the samples and the hours apart. Raises StoreError."""
     alerts = read_alerts_of(reader, span)
     restarts = {owner: read_restarts(reader, owner, span) for owner in {name.owner for name, _ in chosen.objects}}
     by_kind: dict[str, list[ObjectName]] = {}
@@ -231,13 +259,8 @@ def read_trends(reader: StoreReader, chosen: Selection, span: TimeRange, parts: 
                     restarts=restarts[name.owner],
                     alerts=alerts.get(name, ()),
                 )
-                yield view if parts is None else _parted(view, hours.get(metric.name), parts, seam)
-
-
-def _parted(view: Trend, hours: HourSeries | None, parts: Parts, seam: int) -> Trend:
-    if hours is None:
-        return parts.of(view)
-    return with_hours(parts.since(seam).of(view), hours.hours, parts, seam)
+                told = hours.get(metric.name)
+                yield SeamedTrend(view, None if told is None else told.hours, seam)
 
 
 def read_top_of_hours(
@@ -291,7 +314,8 @@ def read_told_trend(
     if parts is None:
         return view
     hours = reader.hour_figures(name, (metric.name,), span.since, seam) if seam > span.since else {}
-    return _parted(view, hours.get(metric.name), parts, seam)
+    told = hours.get(metric.name)
+    return SeamedTrend(view, None if told is None else told.hours, seam).shown(parts)
 
 
 def read_alerts_of(reader: StoreReader, span: TimeRange) -> Mapping[ObjectName, Sequence[Alert]]:

@@ -24,6 +24,7 @@ from mqvitals_agent.view.trend.comparison import (
     comparison_text,
     earlier_day,
 )
+from mqvitals_agent.view.trend.selection import SeamedTrend
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 
@@ -43,7 +44,12 @@ def view(begin: int, value: Callable[[int], float | None], name: str = "depth", 
 
 
 def pair(now: Callable[[int], float | None], past: Callable[[int], float | None], name: str = "depth") -> ComparedTrend:
-    return compared(view(START, now, name), view(START - DAY, past, name), YESTERDAY)
+    return compared(alone(view(START, now, name)), alone(view(START - DAY, past, name)), YESTERDAY)
+
+
+def alone(view: Trend) -> SeamedTrend:
+    """A series of which samples tell."""
+    return SeamedTrend(view, None, view.span.since)
 
 
 @given(st.integers(START - 200 * DAY, START + 200 * DAY), st.integers(1, 60), st.sampled_from([UTC, BERLIN]))
@@ -99,8 +105,7 @@ def test_parts_beside_each_other() -> None:
     """With equal parts each has the value of the same part of the other day, and the greatest differences are named."""
     now, past = view(START, lambda minute: 500 if minute >= 50 else 10), view(START - DAY, lambda _: 10)
     edges = [START + place * 10 * MINUTE for place in range(7)]
-    parts, there = Parts(edges, 10 * MINUTE), Parts([edge - DAY for edge in edges], 10 * MINUTE)
-    found = compared(now, past, YESTERDAY, shown=(parts.of(now), there.of(past)))
+    found = compared(alone(now), alone(past), YESTERDAY, Parts(edges, 10 * MINUTE))
     lines = list(comparison_csv([found], parts=True))
     assert len(lines) == 7
     assert lines[-1] == '"QM01/queue/X",depth,2026-11-20T12:50:00.000Z,500.0,10.0,490.0'
@@ -112,8 +117,7 @@ def test_a_difference_that_rounds_to_nothing_has_no_sign() -> None:
     """Rates that differ in digits that are not written differ by 0.0, in CSV and in JSON."""
     now, past = view(START, lambda _: 1.0), view(START - DAY, lambda _: 1.0 + 1e-9)
     edges = [START + place * 10 * MINUTE for place in range(7)]
-    parts, there = Parts(edges, 10 * MINUTE), Parts([edge - DAY for edge in edges], 10 * MINUTE)
-    found = compared(now, past, YESTERDAY, shown=(parts.of(now), there.of(past)))
+    found = compared(alone(now), alone(past), YESTERDAY, Parts(edges, 10 * MINUTE))
     lines = list(comparison_csv([found], parts=True))[1:]
     assert {line.rsplit(",", 1)[1] for line in lines} == {"0.0"}
     assert "-0.0" not in json.dumps(comparison_json(found))
@@ -122,7 +126,9 @@ def test_a_difference_that_rounds_to_nothing_has_no_sign() -> None:
 def test_a_day_without_data_is_no_zero() -> None:
     """Neither a figure nor a difference is made up."""
     found = compared(
-        view(START, lambda _: 7), Trend(ObjectName("QM01", "queue", "X"), metric("queue", "depth"), (), SPAN), YESTERDAY
+        alone(view(START, lambda _: 7)),
+        alone(Trend(ObjectName("QM01", "queue", "X"), metric("queue", "depth"), (), SPAN)),
+        YESTERDAY,
     )
     assert comparison_json(found)["compared"]["figures"]["max"] == {"value": 7, "before": None, "difference": None}
     text = "\n".join(comparison_text([found], 80, 4))

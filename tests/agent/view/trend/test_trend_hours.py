@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,9 @@ from mqvitals_agent.store.rows.sealed.sealer import Sealer
 from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.figures.buckets import Parts
+from mqvitals_agent.view.figures.buckets import Parts, refusal
 from mqvitals_agent.view.figures.trend import Aggregate, Trend
-from mqvitals_agent.view.trend.hours import figure_of_hours, tells, with_hours
+from mqvitals_agent.view.trend.hours import figure_of_hours, figures_with_hours, tells, with_hours
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.timestamps import HOUR_MS
@@ -185,6 +186,90 @@ def test_a_chart_of_a_time_without_samples_is_one_of_hours(store: Path, capsys: 
     assert "from whole hours until 2024-10-06 00:00:00 UTC, then from samples" in words
     assert main([*command, "--from", "2024-10-06 00:00", "--to", "2024-10-06 23:59"]) == 0
     assert "48 polls" in capsys.readouterr().out
+
+
+def gone(store: Path) -> None:
+    """The store says that the samples of its first two days are gone."""
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES('kept_from', ?)", (str(BEGIN + 2 * DAY_MS),))
+
+
+def test_a_day_is_compared_with_one_whose_samples_are_gone(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With and without parts; the figures are those that hours know, and those of samples where both days have them."""
+    gone(store)
+    command = ["trend", "depth", str(QUEUE), "--tz", "UTC", "--store", str(store), "--compare"]
+    whole = "--from", "2024-10-06 00:00", "--to", "2024-10-06 23:59"
+
+    def figures(found: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
+        return {name: tuple(each.values()) for name, each in found["compared"]["figures"].items()}
+
+    for parts in ((), ("--every", "6h")):
+        assert main([*command, "yesterday", *whole, *parts, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        told_ = figures(found)
+        assert told_["min"] == (200, 100, 100)
+        assert told_["max"] == (223, 123, 100)
+        assert told_["last"] == (223, 123, 100)
+        assert "p95" not in told_
+        assert told_["avg"][1] == 111.5
+        assert found["compared"]["hours_until"] == "2024-10-06T00:00:00.000Z"
+        assert len(found["compared"]["points"]) == len(found["points"]) == (4 if parts else 24)
+    assert main([*command, "yesterday", *whole, "--csv"]) == 0
+    assert f"{QUEUE},depth,max,223,123,100" in capsys.readouterr().out.replace('"', "")
+    both = "--from", "2024-10-05 12:00", "--to", "2024-10-06 11:59"
+    assert main([*command, "yesterday", *both, "--json"]) == 0
+    assert figures(json.loads(capsys.readouterr().out))["min"] == (112, 12, 100), "half of it by hours, half by samples"
+    assert main([*command, "yesterday", *whole, "--width", "120"]) == 0
+    assert "no data" not in capsys.readouterr().out
+
+
+def test_a_forecast_rests_on_days_whose_samples_are_gone(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the course of all days that hours tell of: samples of less than two days would leave the line of the last hour."""
+    found = told(capsys, store, "depth", "--forecast", "--limit", "500")["forecast"]
+    assert found["by"] == "the daily course of 3 days"
+    assert "2024-10-08" <= found["at"] < "2024-10-10", "100 more on each day"
+
+
+def test_an_export_has_no_parts_before_an_object_was_seen(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those after it without data are there: they are gaps."""
+    span = "--from", "2024-10-01 00:00", "--to", "2024-10-08 23:59", "--tz", "UTC"
+    command = ["export", str(QUEUE), "--metrics", "depth", "--every", "1d", "--agg", "max", "--format", "jsonl"]
+    assert main([*command, *span, "--store", str(store)]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["at"][:10], row["depth"]) for row in rows] == [
+        ("2024-10-04", 23),
+        ("2024-10-05", 123),
+        ("2024-10-06", 223),
+        ("2024-10-07", 301),
+        ("2024-10-08", None),
+    ]
+
+
+@given(st.lists(st.integers(-50, 50), min_size=1, max_size=40), st.data())
+def test_figures_of_hours_and_samples_are_those_of_all(values: list[int], data: st.DataObject) -> None:
+    """Wherever samples begin: one an hour, of the hour that it ends."""
+    seam = data.draw(st.integers(0, len(values)))
+    name = data.draw(st.sampled_from(("depth", "puts")))
+    points = [
+        (BEGIN + (hour + 1) * HOUR_MS, abs(value) if name == "puts" else value) for hour, value in enumerate(values)
+    ]
+    span = TimeRange(BEGIN, points[-1][0])
+
+    def view(of: Sequence[tuple[int, int]], since: int) -> Trend:
+        lengths = (HOUR_MS,) * len(of)
+        return Trend(QUEUE, metric("queue", name), of, TimeRange(since, span.until), intervals=lengths, by_records=True)
+
+    hours = [
+        (ts - HOUR_MS, MetricHour(1, value, value, value if name == "puts" else value * HOUR_MS, HOUR_MS, value))
+        for ts, value in points[:seam]
+    ]
+    found = figures_with_hours(view(points[seam:], BEGIN + seam * HOUR_MS), hours)
+    every = figures_with_hours(view(points, BEGIN), ())
+    wanted = [each for each in Aggregate if not refusal(each, metric("queue", name))]
+    assert list(every) == wanted
+    assert found.keys() == {each for each in wanted if not seam or tells(each, metric("queue", name))}
+    for each, value in found.items():
+        assert value == pytest.approx(every[each])
 
 
 HOURS = st.dictionaries(
