@@ -47,7 +47,9 @@ _SLICE_MS: Final = 600_000
 _HEADROOM: Final = 50
 """Deleting begins when less than this part (a fiftieth) of the limit is left."""
 _LOG_PAGES, _FEWEST_LOG_PAGES, _LOG_PART = 1000, 64, 8
-"""The write-ahead log is written back when it has so many pages (SQLite's own default), or an eighth of the limit."""
+"""The write-ahead log is written back by a commit when it has so many pages (SQLite's own default), or an eighth of the limit."""
+_SHORT_LOG: Final = 4
+"""Between cycles it is written back when it has this part (a quarter) of that, so that hardly any commit has to."""
 
 
 class RetentionPolicy(NamedTuple):
@@ -139,6 +141,20 @@ class Retention:
             pages = min(max(pages, _FEWEST_LOG_PAGES), _LOG_PAGES)
             connection.execute(f"PRAGMA wal_autocheckpoint = {pages:d}")
             connection.execute(f"PRAGMA journal_size_limit = {2 * pages * page:d}")
+            self._short_log = pages * page // _SHORT_LOG
+        self._held_log = 0
+
+    def write_back(self) -> bool:
+        """Write the log back into the file where it is long enough, as a step of its own; returns whether it did, and emptied it.
+
+        A log that a reader holds is tried again when it has grown. Raises StoreError.
+        """
+        log = length_of(self._store.path.with_name(self._store.path.name + "-wal"))
+        if log < self._held_log + self._short_log:
+            return False
+        done = self._store.database.write_back()
+        self._held_log = 0 if done else log
+        return done
 
     @property
     def kept_from(self) -> int | None:

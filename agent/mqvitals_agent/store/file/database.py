@@ -82,6 +82,22 @@ class StoreDatabase:
             yield
         self._committed()
 
+    def write_back(self) -> bool:
+        """Write the log back into the file and empty it; False: a reader needs it still, and it is written back in part.
+
+        No transaction may be open. Raises StoreError.
+        """
+        with explained(self.path, "writing"):
+            (timeout,) = self.connection.execute("PRAGMA busy_timeout").fetchone()
+            # Nobody is waited for.
+            self.connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                (held, _, _) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                self.connection.execute(f"PRAGMA busy_timeout = {timeout:d}")
+        self._committed()
+        return not held
+
     @contextmanager
     def writing_within(self) -> Iterator[sqlite3.Connection]:
         """As ``writing``; within a transaction of the caller, as part of it."""

@@ -423,3 +423,45 @@ def test_an_older_store_gets_what_retention_needs(path: Path, make: Any) -> None
         assert store.alerts.firing() == ()
     assert count(path, "SELECT count(*) FROM alert") == 1
     assert count(path, "SELECT count(*) FROM sqlite_schema WHERE name IN ('alert_ended', 'smf_record_ts')") == 2
+
+
+NAMES = tuple(map(str, range(300)))
+
+
+def log_of(store: Store) -> Path:
+    return store.path.with_name(store.path.name + "-wal")
+
+
+def test_the_log_is_written_back_before_a_commit_has_to(make: Any, store: Store) -> None:
+    """As a step of its own, once it is a quarter of what a commit writes back, and no sooner; the store writes on as before."""
+    retention = Retention(store, RetentionPolicy.of(None, None))
+    assert not retention.write_back()
+    hour = 0
+    while log_of(store).stat().st_size < 250 * 16_384:
+        hourly(make, store, range(hour, hour + 5), names=NAMES)
+        hour += 5
+    assert log_of(store).stat().st_size < 900 * 16_384, "no commit has written it back"
+    assert retention.write_back()
+    assert log_of(store).stat().st_size == 0
+    assert not retention.write_back()
+    hourly(make, store, [hour])
+    assert count(store.path, "SELECT count(*) FROM snapshot") == hour + 1
+
+
+def test_a_reader_that_holds_the_log_is_not_waited_for(make: Any, store: Store) -> None:
+    """It is tried again when the log has grown, or is whole again; what the reader sees stays."""
+    retention = Retention(store, RetentionPolicy.of(None, None))
+    hourly(make, store, [0])
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM snapshot").fetchone() == (1,)
+        hourly(make, store, range(1, 80), names=NAMES)
+        held = log_of(store).stat().st_size
+        assert held > 250 * 16_384
+        assert not retention.write_back()
+        assert log_of(store).stat().st_size == held
+        assert reader.execute("SELECT count(*) FROM snapshot").fetchone() == (1,)
+        reader.execute("COMMIT")
+    hourly(make, store, range(80, 160), names=NAMES)
+    assert log_of(store).stat().st_size <= 2 * held
+    assert count(store.path, "SELECT count(*) FROM snapshot") == 160
