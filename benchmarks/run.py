@@ -31,6 +31,7 @@ ORDER = (
     Benchmark("page_size.py"),
     Benchmark("store.py", "half an hour", ("--objects", "100", "--hours", "6", "--peer-objects", "20")),
     Benchmark("retention.py", "three minutes", ("--polls", "200")),
+    Benchmark("sealing.py", "two minutes", ("--objects", "100")),
     Benchmark("remote_write.py", quick=("--cycles", "2")),
     Benchmark("repaint.py"),
     Benchmark("start_up.py"),
