@@ -293,9 +293,11 @@ class CycleWriter:
         with self._upkeep("deleting"):
             retention = self._retaining()
             clock.go_on(self.store)
-            if retention.write_back():
-                return RetentionStep(0, more=True)
             return retention.step(clock.as_of(self._began, self._steady_ms()), waits)
+
+    def write_back(self) -> bool:
+        """Write the store's log back into its file where it is long; returns whether it was. Raises StoreError."""
+        return bool(self._began) and self._retaining().write_back()
 
     def seal(self, waits: Callable[[], bool] = never) -> SealingStep:
         """Seal some of the finished hours as of the last cycle; end soon when ``waits`` returns True.
@@ -309,8 +311,6 @@ class CycleWriter:
             retention = self._retaining()
             if self._sealing is None:
                 self._sealing = Sealing(self.store, retention.policy.limit)
-            if retention.write_back():
-                return SealingStep(more=True, hot=self._sealing.hot)
             # What is deleted by no clock is sealed by none: samples of a wrong one are to go first.
             return self._sealing.step(clock.as_of(self._began, self._steady_ms()), waits)
 

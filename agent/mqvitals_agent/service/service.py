@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -358,15 +358,23 @@ class Service:
         self._cycle_stored.set()
 
     async def _keep_store(self) -> None:
-        """Delete what the store no longer keeps, then seal finished hours, step by step after each cycle, until cancelled."""
+        """Delete what the store no longer keeps, then seal finished hours, step by step after each cycle, until cancelled; and
+        between the steps write the log back where it is long.
+        """
         while True:
             await self._cycle_stored.wait()
             self._cycle_stored.clear()
             for step in (self._delete_old, self._seal):
                 more = True
                 while more and not self._is_storing():
-                    more = await step()
+                    more = await self._write_back() or await step()
                     await self._clock.sleep(_PAUSE_MS)
+
+    async def _write_back(self) -> bool:
+        """Write the log back as a step of its own; returns whether there was enough of it."""
+        with suppress(StoreError):  # the step that comes next finds what is wrong, and says it
+            return await self._worker.run(self._writer.write_back)
+        return False
 
     async def _delete_old(self) -> bool:
         """A step of retention; returns whether there is more to delete."""

@@ -102,11 +102,6 @@ class Sealing:
         """The hour in which it was last decided how long rows stay."""
         self._next = 0
 
-    @property
-    def hot(self) -> HotSpan:
-        """How long hours stay as rows."""
-        return self._hot
-
     def step(self, now: int, waits: Callable[[], bool] = never) -> SealingStep:
         """Seal for a while, as of ``now`` (ms UTC): at most ``STEP_S`` and a commit, less once ``waits`` says so.
 
