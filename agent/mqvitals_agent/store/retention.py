@@ -11,7 +11,7 @@ rolled-up hours. Never deleted are current state, open alerts, alerts with a pen
 baselines (kept for their own time), and the last hour.
 
 Every step is a transaction with all that must agree with it: after a crash at any moment the next step goes on from
-there.
+there. Between steps SQLite's log, whose bounds follow from the limit too, is written back once it is long.
 """
 
 from __future__ import annotations
