@@ -219,7 +219,7 @@ def test_a_damaged_chunk_is_told_and_gives_way(path: Path, make: Any) -> None:
         polls = [make.status(1, depth=1), make.status(1, "OTHER", depth=2)]
         store.write(make.snapshot(1, *polls), make.verdict())
         now = make.ts(1) + HOT_MS + HOUR
-        sealing = Sealing(store, None)
+        sealing = Sealing(store, None, steady=lambda: 0.0)
         assert sealing.step(now).chunks == 2
         with store.deleting() as connection:
             connection.execute("UPDATE chunk SET data = x'00' WHERE id = (SELECT min(id) FROM chunk)")
@@ -244,7 +244,7 @@ def test_nothing_is_looked_for_until_an_hour_is_due(path: Path, make: Any) -> No
         began: list[int] = []
         store.database.connection.set_trace_callback(lambda text: began.append(1) if text.startswith("BEGIN") else None)
         store.write(make.snapshot(1, make.status(1, depth=1)), make.verdict())
-        sealing = Sealing(store, None)
+        sealing = Sealing(store, None, steady=lambda: 0.0)
         began.clear()
         now = make.ts(1)
         due = now // HOUR * HOUR + HOT_MS
@@ -268,7 +268,7 @@ def test_how_long_rows_stay_is_decided_once_an_hour(path: Path, make: Any) -> No
             statements: list[str] = []
             store.database.connection.set_trace_callback(statements.append)
             store.write(make.snapshot(1, make.status(1, depth=1)), make.verdict())
-            sealing = Sealing(store, limit)
+            sealing = Sealing(store, limit, steady=lambda: 0.0)
             due = make.ts(1) // HOUR * HOUR + HOT_MS
             for minute in (0, 10, 20, 70, 80):
                 late = replace(make.status(1, depth=minute), source=Source.SMF, poll=False)
