@@ -146,7 +146,8 @@ def test_an_unknown_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_options_go_on_to_the_agent(tmp_path: Path) -> None:
     """Scenario, size, seed, pace and settings are the agent's."""
-    words = ("--scenario", "quiet", "--seed", "4", "--queues", "5", "--channels", "6", "--speed", "2")
+    words = ["--scenario", "quiet", "--seed", "4", "--queues", "5", "--channels", "6", "--speed", "2"]
+    words += ["--members", "20", "--qsg", "PRDB", "--prefix", "QB"]
     command = top.agent_command(tmp_path / "x.db", arguments(tmp_path / "x.db", *words), "f.yaml")
     given = dict(zip(command[command.index("agent") + 1 :: 2], command[command.index("agent") + 2 :: 2], strict=True))
     assert given == {
@@ -155,6 +156,9 @@ def test_the_options_go_on_to_the_agent(tmp_path: Path) -> None:
         "--seed": "4",
         "--queues": "5",
         "--channels": "6",
+        "--members": "20",
+        "--qsg": "PRDB",
+        "--prefix": "QB",
         "--speed": "2",
         "--config": "f.yaml",
     }

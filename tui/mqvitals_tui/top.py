@@ -133,7 +133,8 @@ def agent_command(path: Path, arguments: argparse.Namespace, config: str | None)
     if arguments.scenario is not None:
         words += ["--scenario", arguments.scenario, "--seed", str(arguments.seed)]
         words += ["--speed", speed_word(arguments.speed), "--queues", str(arguments.queues)]
-        words += ["--channels", str(arguments.channels)]
+        words += ["--channels", str(arguments.channels), "--members", str(arguments.members)]
+        words += ["--qsg", arguments.qsg, "--prefix", arguments.prefix]
     if arguments.interval is not None:
         words += ["--interval", arguments.interval]
     if config is not None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_config_argument
+from mqvitals_agent.commandline.simulation_arguments import add_group_arguments, refuse_simulation_options
 from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.threads import run_in_loop
 
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="examine this one only; may be given several times",
     )
     parser.add_argument("--scenario", metavar="S", help="examine the simulated group of this scenario")
+    add_group_arguments(parser)
     parser.add_argument(
         "--json",
         action="store_true",
@@ -59,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     with usable_settings():
         if problems := polling_problems(settings.polling):
             raise ConfigError(problems)
-    clock, targets = _targets(arguments.scenario, settings, arguments.queue_manager)
+    clock, targets = _targets(arguments, settings)
     findings, reached = run_in_loop(examine_all(targets, settings, clock))
     if settings.remote_write and not arguments.queue_manager:
         findings += _engines(settings)
@@ -133,8 +135,8 @@ def _waiting(settings: Settings) -> Mapping[str, tuple[str, ...]]:
         return load_rule_config(settings).rules.waiting
 
 
-def _targets(scenario: str | None, settings: Settings, names: Sequence[str]) -> tuple[Clock, PollTargets]:
-    """The clock and the queue managers with these names; all without names. Raises Failure, BindingError."""
+def _targets(arguments: argparse.Namespace, settings: Settings) -> tuple[Clock, PollTargets]:
+    """The clock and the queue managers that are named; all where none is. Raises Failure, BindingError."""
     from mqvitals_agent.clock import SystemClock
     from mqvitals_agent.service.monitored_group import (
         PollTargets,
@@ -143,11 +145,16 @@ def _targets(scenario: str | None, settings: Settings, names: Sequence[str]) -> 
         simulated_group,
     )
 
-    if scenario is not None:
-        group = simulated_group(SimulationOptions(scenario), settings, None)
+    names = arguments.queue_manager
+    if arguments.scenario is not None:
+        options = SimulationOptions(
+            arguments.scenario, members=arguments.members, qsg=arguments.qsg, prefix=arguments.prefix
+        )
+        group = simulated_group(options, settings, None)
         found = group.targets.connectors
         _check_names([each.queue_manager for each in found], names)
         return group.clock, PollTargets([each for each in found if not names or each.queue_manager in names])
+    refuse_simulation_options(arguments)
     clock = SystemClock()
     # The agent may be at work on the same reply queue, and must not lose its answers.
     return clock, live_targets(_narrowed(settings, names), os.environ, clock, drain=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.time_arguments import duration
@@ -34,6 +35,9 @@ def speed_word(speed: float | None) -> str:
 
 
 MOST_QUEUES, MOST_CHANNELS = 10_000, 2000
+MOST_MEMBERS = 32
+"""A queue-sharing group has no more."""
+_USUAL_NAMES = {"members": 4, "qsg": "PRDQ", "prefix": "QM"}
 
 SMF_INTERVAL_MS = 60_000
 
@@ -51,6 +55,7 @@ def add_simulation_arguments(parser: argparse.ArgumentParser, *, limited: bool) 
 def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a simulated group, of its pace and of the interval."""
     parser.add_argument("--scenario", metavar="S", help="simulate the group of this scenario")
+    add_group_arguments(parser)
     parser.add_argument(
         "--seed",
         metavar="N",
@@ -73,6 +78,32 @@ def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
         " past, so that --for ends now, or a day ago, and continues in real time when it reaches now",
     )
     parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
+
+
+def add_group_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the members of a simulated group, and of its names."""
+    parser.add_argument(
+        "--members",
+        metavar="N",
+        type=_members,
+        default=_USUAL_NAMES["members"],
+        help="number of queue managers of the simulated group, 1 to 32 (default: 4). Incidents are about the first four; what"
+        " is about one that is not there is left out",
+    )
+    parser.add_argument(
+        "--qsg",
+        metavar="NAME",
+        type=_name_of(4),
+        default=_USUAL_NAMES["qsg"],
+        help="name of the simulated queue-sharing group, up to four characters (default: PRDQ)",
+    )
+    parser.add_argument(
+        "--prefix",
+        metavar="XX",
+        type=_name_of(2),
+        default=_USUAL_NAMES["prefix"],
+        help="what the names of its queue managers begin with, up to two characters (default: QM, for QM01, QM02, ...)",
+    )
 
 
 def add_group_folder_argument(parser: argparse.ArgumentParser) -> None:
@@ -111,6 +142,7 @@ def refuse_simulation_options(arguments: argparse.Namespace) -> None:
         "speed": 1.0,
         "smf_interval": SMF_INTERVAL_MS,
         "group_folder": None,
+        **_USUAL_NAMES,
     }
     for option, usual in usual_of.items():
         if getattr(arguments, option, usual) != usual:
@@ -134,3 +166,23 @@ def _up_to(most: int) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def _members(text: str) -> int:
+    number = _up_to(MOST_MEMBERS)(text)
+    if not number:
+        raise argparse.ArgumentTypeError("a group has one queue manager at least")
+    return number
+
+
+def _name_of(most: int) -> Callable[[str], str]:
+    form = re.compile(f"[A-Z@#$][A-Z0-9@#$]{{0,{most - 1}}}")
+
+    def name(text: str) -> str:
+        if not form.fullmatch(text):
+            raise argparse.ArgumentTypeError(
+                f"expected up to {most} of the characters A-Z, 0-9, @, # and $, not a digit first; not {text!r}"
+            )
+        return text
+
+    return name

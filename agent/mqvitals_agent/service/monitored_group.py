@@ -136,7 +136,7 @@ def live_targets(settings: Settings, environ: Mapping[str, str], clock: Clock, *
 class SimulationOptions:
     """A simulated group: the ``scenario`` (name or file), and numbers of additional queues and channels.
 
-    ``speed`` is a multiple of real time, None without waiting; ``for_ms`` the length of the run, None without an end.
+    ``qsg`` is the group's name in MQ; its ``members`` queue managers are called ``prefix`` and a number. ``speed`` is a multiple of real time, None without waiting; ``for_ms`` the length of the run, None without an end.
     ``smf_interval_ms`` is the statistics interval of the SMF records to write, None: none are written. ``folder`` is that of
     a group which several agents monitor.
     """
@@ -145,6 +145,9 @@ class SimulationOptions:
     seed: int = 1
     queues: int = 0
     channels: int = 0
+    members: int = 4
+    qsg: str = "PRDQ"
+    prefix: str = "QM"
     speed: float | None = 1.0
     for_ms: int | None = None
     smf_interval_ms: int | None = None
@@ -163,10 +166,12 @@ def simulated_group(
     from mqvitals_agent.simulator.group_folder import GroupBeginning, GroupFolder
     from mqvitals_agent.simulator.model import SimulatedGroup
     from mqvitals_agent.simulator.scenario import IncidentKind, ScenarioError, load_scenario
+    from mqvitals_agent.simulator.site import GroupNames
     from mqvitals_rules.vocabulary.event import EVENT_QUEUES
 
+    names = GroupNames(options.qsg, options.prefix, options.members)
     try:
-        scenario = load_scenario(options.scenario)
+        scenario = load_scenario(options.scenario, names)
     except ScenarioError as error:
         raise Failure(str(error)) from error
     created, last = (None, None) if store is None else _store_times(store)
@@ -182,7 +187,9 @@ def simulated_group(
         began, begin = shared.began, max(shared.now(now, options.speed), 0 if last is None else last + 1)
     machine = SystemClock()
     clock: Clock = machine if options.speed == 1 else VirtualClock(begin, pace=options.speed, latest=machine.now)
-    simulated = SimulatedGroup(scenario, began, seed=options.seed, queues=options.queues, channels=options.channels)
+    simulated = SimulatedGroup(
+        scenario, began, seed=options.seed, queues=options.queues, channels=options.channels, names=names
+    )
     # Created before anything else advances the model, so that the records cover it from its beginning.
     smf = None if options.smf_interval_ms is None else _smf_writer(settings, simulated, options.smf_interval_ms)
     return MonitoredGroup(

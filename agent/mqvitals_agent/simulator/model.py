@@ -20,14 +20,11 @@ from mqvitals_agent.simulator.operation import Operation
 from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
 from mqvitals_agent.simulator.scenario import (
     FOR_WEEKS_MS,
-    GROUP,
-    MEMBERS,
     IncidentKind,
     Scenario,
     ScenarioIncident,
-    build,
-    enlarge,
 )
+from mqvitals_agent.simulator.site import DEFAULT_NAMES, GroupNames, build, enlarge
 from mqvitals_agent.simulator.state import GroupState, MemberState, QueueState
 from mqvitals_agent.simulator.storage import Storage
 from mqvitals_agent.simulator.traffic import STEP_MS, BackgroundTraffic, ChannelSender, QueueFlow
@@ -41,6 +38,7 @@ _PRIVATE_RATES = {
 }
 """By queue: messages put a second, and messages that its consumers can get."""
 _SHARED_RATES = {"APPL1.ORDERS": (300.0, 480.0), "APPL1.STOCK": (60.0, 600.0), "APPL2.DOCUMENTS": (12.0, 100.0)}
+_SHARED_READERS, _SHARED_READERS_OF_MEMBER = 8, 2
 _SENT_PER_S = {"PARTNER": 60.0}
 _USUAL_SENT_PER_S = 240.0
 _NETWORK_US = {"PARTNER": 1_900.0}
@@ -69,16 +67,26 @@ class GroupObserver(Protocol):
 class SimulatedGroup:
     """A simulated group in a scenario that begins at ``begin`` (ms since 1970 UTC).
 
-    ``queues`` and ``channels`` are added to the ordinary site, spread over its queue managers.
+    ``queues`` and ``channels`` are added to the ordinary site, spread over its queue managers. ``names`` are those with which
+    the scenario was loaded.
     """
 
-    def __init__(self, scenario: Scenario, begin: int, *, seed: int = 1, queues: int = 0, channels: int = 0) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        begin: int,
+        *,
+        seed: int = 1,
+        queues: int = 0,
+        channels: int = 0,
+        names: GroupNames = DEFAULT_NAMES,
+    ) -> None:
         self._scenario = scenario
         self._begin = scenario.began(begin)
         self._share = 1.0
         self._seed = seed
         self._random = Random(seed)  # noqa: S311 - applications that come and go, no secrets
-        self.group: GroupState = build(begin)
+        self.group: GroupState = build(begin, names)
         self.group.events = EventQueues(self._begin, scenario.length, scenario.events)
         self.group.seed = seed
         for member in self.group.members.values():
@@ -107,8 +115,12 @@ class SimulatedGroup:
         self._storage = {name: Storage(member) for name, member in self.group.members.items()}
         for name, member in self.group.members.items():
             self._connect(name, member)
+        # Each member reads each shared queue.
+        readers = max(_SHARED_READERS, _SHARED_READERS_OF_MEMBER * names.count)
         for name, (arrivals, service) in _SHARED_RATES.items():
-            self._flows[f"{GROUP}/{name}"] = QueueFlow(self.group.shared_queues[name], arrivals, service, readers=8)
+            self._flows[f"{names.group}/{name}"] = QueueFlow(
+                self.group.shared_queues[name], arrivals, service, readers=readers
+            )
         self._effects = IncidentEffects(
             scenario, self._begin, self.group, self._flows, self._senders, self._dead_letter_flows, self._random
         )
@@ -299,10 +311,10 @@ class SimulatedGroup:
             self._log(member, queue, count)
             moved = sender.move(now, count)
             partner = sender.channel.transmission_queue
-            if partner in MEMBERS:
+            if partner in group.members:
                 arrived_by[partner] += moved
         for owner, incoming, flow in self._flowing:
-            if owner == GROUP:
+            if owner == group.name:
                 flow.come(now, random)
                 self._catch_up(flow)
             elif owner not in running:
@@ -341,12 +353,12 @@ class SimulatedGroup:
 
     def _divide_handles(self) -> None:
         """Divide the handles of shared queues among the members that are up."""
-        running = [name for name in MEMBERS if self.group.is_up(name)]
-        for place, member in enumerate(MEMBERS):
-            mine = member in running
-            self.group.members[member].shared_handles = {
-                name: (queue.input_handles * mine // max(len(running), 1), (1 + place % 2) * mine)
-                for name, queue in self.group.shared_queues.items()
+        running = {name for name in self.group.members if self.group.is_up(name)}
+        for place, (name, member) in enumerate(self.group.members.items()):
+            mine = name in running
+            member.shared_handles = {
+                shared: (queue.input_handles * mine // max(len(running), 1), (1 + place % 2) * mine)
+                for shared, queue in self.group.shared_queues.items()
             }
 
     def _fill_structures(self) -> None:

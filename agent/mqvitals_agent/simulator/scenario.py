@@ -1,9 +1,8 @@
-"""Scenarios of the simulated group, YAML files beside this module, and the site that all of them begin with: group
-PRDQ.
-"""
+"""Scenarios of the simulated group, YAML files beside this module."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -12,19 +11,8 @@ from importlib.resources import files
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.simulator.answers.channel import CHANNEL_STATUSES
 from mqvitals_agent.simulator.events import Length, ScenarioEvent
-from mqvitals_agent.simulator.state import (
-    BufferPoolState,
-    ChannelInstance,
-    ChannelState,
-    ClusterState,
-    GroupState,
-    LogState,
-    MemberState,
-    PageSetState,
-    QueueState,
-    StructureState,
-    SubscriptionState,
-)
+from mqvitals_agent.simulator.site import DEFAULT_NAMES, ZONE_MS, GroupNames
+from mqvitals_agent.simulator.state import QueueState
 from mqvitals_config.decoding.decoder import decode
 
 SCENARIOS = (
@@ -56,8 +44,6 @@ _HOURS, _HOURS_OF_WEEK, _SATURDAY = 24, 168, 5
 WEEK_MS = 7 * _DAY
 FOR_WEEKS_MS = 20 * _DAY
 """So long before the beginning came the messages that nobody gets."""
-ZONE_MS = _HOUR
-"""The local time of the group minus UTC."""
 _A_MONDAY = 4 * _DAY
 """5 January 1970."""
 
@@ -265,164 +251,39 @@ class Scenario:
         """When it began, as of a moment at which it is looked at first. Both ms since 1970 UTC."""
         return moment if self.week is None else moment - (moment - _A_MONDAY + ZONE_MS) % WEEK_MS
 
-    def for_each_member(self) -> Scenario:
-        """The same with objects of named queue managers only."""
+    def of_group(self, names: GroupNames) -> Scenario:
+        """The same with the objects of a group of these names. What is about queue managers that it has not is left out."""
         return replace(
             self,
-            incidents=tuple(replace(each, object=name) for each in self.incidents for name in _named(each.object)),
-            queues=tuple(replace(each, object=name) for each in self.queues for name in _named(each.object)),
+            incidents=tuple(
+                replace(each, object=name) for each in self.incidents for name in _named(each.object, names)
+            ),
+            queues=tuple(replace(each, object=name) for each in self.queues for name in _named(each.object, names)),
+            events=tuple(replace(each, object=name) for each in self.events for name in _named(each.object, names)),
         )
 
 
-def _named(name: str) -> tuple[str, ...]:
-    return tuple(f"{member}{name[1:]}" for member in MEMBERS) if name.startswith("*/") else (name,)
+_NUMBERED = re.compile(r"\bQM(\d\d)\b")
 
 
-def load_scenario(name: str) -> Scenario:
-    """The scenario of that name. Raises ScenarioError when there is none, ConfigError for a file with mistakes."""
+def _named(name: str, names: GroupNames) -> tuple[str, ...]:
+    """An object of a scenario under the names of a group: one for each queue manager for ``*``, none where the group lacks one."""
+    if name.startswith("*/"):
+        return tuple(f"{member}{name[1:]}" for member in names.members)
+    if any(int(number) > names.count for number in _NUMBERED.findall(name)):
+        return ()
+    renamed = _NUMBERED.sub(lambda match: names.member(int(match[1])), name)
+    owner, stroke, rest = renamed.partition("/")
+    return (f"{names.group if owner == DEFAULT_NAMES.group else owner}{stroke}{rest}",)
+
+
+def load_scenario(name: str, names: GroupNames = DEFAULT_NAMES) -> Scenario:
+    """The scenario of that name, for a group of these ``names``.
+
+    Raises ScenarioError when there is none, ConfigError for a file with mistakes.
+    """
     if name not in SCENARIOS:
         raise ScenarioError(f"there is no scenario {name!r}; there are {', '.join(SCENARIOS)}")
     path = f"{name}.yaml"
     text = files("mqvitals_agent.simulator").joinpath("scenarios", path).read_text("utf-8")
-    return decode(path, text, Scenario).for_each_member()
-
-
-SITE, GROUP = "PRDQSG", "PRDQ"
-MEMBERS = ("QM01", "QM02", "QM03", "QM04")
-CLUSTER = ClusterState(
-    "PRDCLUS",
-    tuple(f"QM{number:02}" for number in range(1, 10)),
-    repositories=("QM01", "QM02"),
-    partial={"QM03": ("QM04", "QM05", "QM07"), "QM04": ()},
-)
-"""The cluster of the members and five others; QM04 has used nobody, and knows only the full repositories and itself."""
-
-
-def build(begin: int) -> GroupState:
-    """The group as of ``begin``, ms since 1970 UTC."""
-    started = begin - 9 * _DAY
-    group = GroupState(SITE, GROUP, begin)
-    group.clusters[CLUSTER.name] = CLUSTER
-    for number, name in enumerate(MEMBERS, start=1):
-        group.members[name] = _member(name, number, started, begin)
-    group.structures = {
-        "CSQ_ADMIN": StructureState(
-            "CSQ_ADMIN", kind="ADMIN", size_max_kb=20_480, size_used_kb=1_200, entries_max=9_362, entries_used=53
-        ),
-        "APPL1": StructureState("APPL1", size_used_kb=12_000),
-        "APPL2": StructureState(
-            "APPL2", offload="SMDS", size_used_kb=9_000, smds_total_blocks=4_000, smds_used_blocks=180
-        ),
-    }
-    for name in ("APPL1", "APPL2"):
-        structure_state = group.structures[name]
-        structure_state.backup_started, structure_state.backup_ended = begin - _HOUR, begin - _HOUR + 4_000
-        structure_state.backup_size_mb = 12
-    for name, structure in (("APPL1.ORDERS", "APPL1"), ("APPL1.STOCK", "APPL1"), ("APPL2.DOCUMENTS", "APPL2")):
-        group.shared_queues[name] = QueueState(
-            name, structure=structure, description="shared", altered=started, max_depth=240_000
-        )
-    return group
-
-
-def _member(name: str, number: int, started: int, begin: int) -> MemberState:
-    member = MemberState(
-        name,
-        number,
-        zone_ms=ZONE_MS,
-        started=started,
-        chinit_started=started + 20_000,
-        max_channels=3_000,
-        max_active_channels=3_000,
-        log=LogState(log_bytes=150_000_000),
-        storage_classes={"DEFAULT": 3, "SYSTEM": 0, "APPL": 3, "REMOTE": 2, "BATCH": 4},
-    )
-    for pool, buffers, free in ((0, 10_000, 9_100), (1, 10_000, 8_300), (2, 20_000, 15_000), (3, 20_000, 13_000)):
-        member.pools[pool] = BufferPoolState(pool, buffers, free)
-    for page_set, pool, total, used in (
-        (0, 0, 100_000, 9_000),
-        (1, 1, 200_000, 31_000),
-        (2, 2, 400_000, 88_000),
-        (3, 3, 400_000, 120_000),
-        (4, 2, 800_000, 410_000),
-    ):
-        member.page_sets[page_set] = PageSetState(page_set, pool, total, persistent=used)
-    for queue, storage_class, size in (
-        ("ORDERS.REQUEST", "APPL", 3_600),
-        ("ORDERS.REPLY", "APPL", 1_200),
-        ("PAYMENTS.IN", "APPL", 2_000),
-        ("REMOTE.IN", "APPL", 1_500),
-        ("BATCH.FEED", "BATCH", 4_000),
-        ("SYSTEM.COMMAND.INPUT", "SYSTEM", 500),
-        ("SYSTEM.DEAD.LETTER.QUEUE", "SYSTEM", 1_000),
-    ):
-        member.queues[queue] = QueueState(queue, storage_class=storage_class, message_bytes=size, altered=started)
-    member.queues["SYSTEM.COMMAND.INPUT"].shareable = False
-    member.subscriptions.append(SubscriptionState("PRICES.NIGHTLY", "BATCH.FEED", "BATCHUSR"))
-    others = [other for other in MEMBERS if other != name]
-    for partner in (*others, "PARTNER"):
-        member.queues[partner] = QueueState(
-            partner, usage="XMITQ", storage_class="REMOTE", altered=started, shareable=False, triggered=True,
-            trigger_type="FIRST", initiation_queue="SYSTEM.CHANNEL.INITQ",
-        )  # fmt: skip
-        address = f"10.20.0.{11 + MEMBERS.index(partner)}(1414)" if partner in MEMBERS else "192.0.2.17(1414)"
-        instance = ChannelInstance(begin - 5 * _HOUR, address, partner, partner)
-        member.channels[f"TO.{partner}"] = ChannelState(
-            f"TO.{partner}", "SENDER", "", address, partner, altered=started, instances=[instance]
-        )
-    received = [
-        ChannelInstance(begin - 5 * _HOUR, f"10.20.0.{11 + MEMBERS.index(other)}", other, substate="RECEIVE")
-        for other in others
-    ]
-    member.channels[f"TO.{name}"] = ChannelState(f"TO.{name}", "RECEIVER", altered=started, instances=received)
-    clients = [
-        ChannelInstance(
-            begin - (3 + place) * _HOUR, f"10.30.4.{place + 20}", "ordersapp", substate="RECEIVE", conversations=4
-        )
-        for place in range(3)
-    ]
-    member.channels["CLIENTS.ORDERS"] = ChannelState(
-        "CLIENTS.ORDERS", "SVRCONN", altered=started, instances=clients, most_instances=330, most_of_an_address=160
-    )
-    return member
-
-
-def enlarge(group: GroupState, queues: int, channels: int) -> tuple[list[QueueState], list[ChannelInstance]]:
-    """Add queues and channels, spread over the members; returns the queues and the channels' instances."""
-    added: list[QueueState] = []
-    instances: list[ChannelInstance] = []
-    for place in range(queues):
-        member = group.members[MEMBERS[place % len(MEMBERS)]]
-        name = f"APP{place % 97:02d}.QUEUE.{place:05d}"
-        member.queues[name] = QueueState(
-            name,
-            storage_class="APPL",
-            altered=member.started,
-            input_handles=1 + place % 3,
-            output_handles=place % 4,
-            last_put=group.now - place % 3_600 * 1000,
-            last_get=group.now - place % 3_600 * 1000,
-            put_total=place * 7,
-            got_total=place * 7,
-            times_us=(900 + place % 700, 1_000),
-        )
-        added.append(member.queues[name])
-    for place in range(channels):
-        member = group.members[MEMBERS[place % len(MEMBERS)]]
-        name = f"CLIENT.APP{place:04d}"
-        instance = ChannelInstance(
-            group.now - place % 86_400 * 1000 - _HOUR,
-            f"10.40.{place // 250}.{place % 250}",
-            f"app{place % 97:02d}",
-            substate="RECEIVE",
-            last_message=group.now - place % 600 * 1000,
-            messages=place * 31,
-            bytes_received=place * 31_000,
-            bytes_sent=place * 9_300,
-            buffers_sent=place * 31,
-            buffers_received=place * 31,
-            conversations=1 + place % 5,
-        )
-        member.channels[name] = ChannelState(name, "SVRCONN", altered=member.started, instances=[instance])
-        instances.append(instance)
-    return added, instances
+    return decode(path, text, Scenario).of_group(names)

@@ -18,7 +18,7 @@ from mqvitals_agent.connection.route import CommandRoute
 from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
 from mqvitals_agent.service.monitored_group import PollTargets
 from mqvitals_agent.simulator.connector import SimulatedConnector
-from mqvitals_agent.simulator.scenario import build
+from mqvitals_agent.simulator.site import build
 from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_agent.threads import run_in_loop
 from mqvitals_config.settings import Settings

@@ -16,7 +16,7 @@ from mqvitals_agent.doctor.diagnosis import diagnose, group_of
 from mqvitals_agent.doctor.examination import examine, queries
 from mqvitals_agent.doctor.finding import DoctorFinding
 from mqvitals_agent.simulator.connector import SimulatedConnector
-from mqvitals_agent.simulator.scenario import build
+from mqvitals_agent.simulator.site import build
 from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_agent.threads import run_in_loop
 from mqvitals_config.sections.collection import PollingSettings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -29,7 +30,7 @@ BRIEFLY = ("quiet", "busy-morning")
 """Scenarios without and with incidents that `make test` plays where all of them take long."""
 
 
-def simulated(*incidents: ScenarioIncident, length: int = 3_600_000, **options: int) -> SimulatedGroup:
+def simulated(*incidents: ScenarioIncident, length: int = 3_600_000, **options: Any) -> SimulatedGroup:
     return SimulatedGroup(Scenario("test", length, incidents), BEGIN, **options)
 
 

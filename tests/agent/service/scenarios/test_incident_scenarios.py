@@ -16,7 +16,8 @@ from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.incidents import flood
 from mqvitals_agent.simulator.model import SimulatedGroup
-from mqvitals_agent.simulator.scenario import MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, load_scenario
+from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident, load_scenario
+from mqvitals_agent.simulator.site import DEFAULT_NAMES, build
 from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.alerts.notification_rows import NotificationOutcome
@@ -83,7 +84,7 @@ async def played(
     scenario: Scenario | StandingGroup,
     minutes: int,
     cycle_ms: int = CYCLE_MS,
-    watched: Collection[str] = MEMBERS,
+    watched: Collection[str] = DEFAULT_NAMES.members,
     wait_ms: int = 1,
     calendar: SiteCalendar = NO_CALENDAR,
 ) -> Played:

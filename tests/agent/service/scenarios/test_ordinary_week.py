@@ -11,7 +11,8 @@ import pytest
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
-from mqvitals_agent.simulator.scenario import WEEK_MS, ZONE_MS, load_scenario
+from mqvitals_agent.simulator.scenario import WEEK_MS, load_scenario
+from mqvitals_agent.simulator.site import ZONE_MS
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 

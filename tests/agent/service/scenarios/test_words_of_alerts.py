@@ -9,7 +9,8 @@ import pytest
 
 from mqsamples.group import BEGIN, SITE, cycles
 from mqvitals_agent.service.cycle_writer import CycleWriter
-from mqvitals_agent.simulator.scenario import MEMBERS, SCENARIOS, load_scenario
+from mqvitals_agent.simulator.scenario import SCENARIOS, load_scenario
+from mqvitals_agent.simulator.site import DEFAULT_NAMES
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.alerts.words import alert_json, open_summary, short_summary, summary_with_owner
 from mqvitals_agent.view.object.explanation import explain_object
@@ -66,7 +67,7 @@ async def test_words_without_was_state_the_newest_values(
     count = 2_000 // len(SCENARIOS) if soak else IN_SHORT[name]
     path = tmp_path / "store.db"
     settings = replace(Settings(), name=LocatedText(SITE, Place("test")))
-    writer = CycleWriter(path, settings, judging, list(MEMBERS), source=f"scenario {name}")
+    writer = CycleWriter(path, settings, judging, list(DEFAULT_NAMES.members), source=f"scenario {name}")
     writer.open(BEGIN)
     looked_at, lies = 0, []
     async for batch in cycles(load_scenario(name), count * EVERY_MS, EVERY_MS, connected=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ BEGIN = 1_763_700_000_123
 MINUTE = 60_000
 
 
-def simulation(scenario: str | Scenario = "quiet", *, begin: int = BEGIN, **options: int) -> SimulatedGroup:
+def simulation(scenario: str | Scenario = "quiet", *, begin: int = BEGIN, **options: Any) -> SimulatedGroup:
     """A simulation in its first moment."""
     return SimulatedGroup(load_scenario(scenario) if isinstance(scenario, str) else scenario, begin, **options)
 

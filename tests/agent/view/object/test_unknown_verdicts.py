@@ -9,7 +9,8 @@ import pytest
 
 from mqsamples.group import BEGIN, SITE, cycles
 from mqvitals_agent.service.cycle_writer import CycleWriter
-from mqvitals_agent.simulator.scenario import MEMBERS, IncidentKind, load_scenario
+from mqvitals_agent.simulator.scenario import IncidentKind, load_scenario
+from mqvitals_agent.simulator.site import DEFAULT_NAMES
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import UnknownRow
 from mqvitals_agent.text.terminal import cells
@@ -69,7 +70,7 @@ async def test_a_healthy_group_has_none_from_its_first_minute_on(
     """As the demonstration polls it, every two seconds, until an incident hides something."""
     settings = replace(Settings(), name=LocatedText(SITE, Place("test")))
     path = tmp_path / "store.db"
-    writer = CycleWriter(path, settings, judging, list(MEMBERS), source=name)
+    writer = CycleWriter(path, settings, judging, list(DEFAULT_NAMES.members), source=name)
     writer.open(BEGIN)
     scenario = load_scenario(name)
     hides = (IncidentKind.DOWN, IncidentKind.REFUSE, IncidentKind.SILENT, IncidentKind.TRUNCATE)
