@@ -33,6 +33,7 @@ ORDER = (
     Benchmark("retention.py", "three minutes", ("--polls", "200")),
     Benchmark("sealing.py", "two minutes", ("--objects", "100")),
     Benchmark("remote_write.py", quick=("--cycles", "2")),
+    Benchmark("sizing.py", "ten minutes, with the programs of make tools", ("--minutes", "5")),
     Benchmark("repaint.py"),
     Benchmark("start_up.py"),
     Benchmark("cycle.py", "two minutes", ("--cycles", "4")),

@@ -57,8 +57,8 @@ def queries() -> Iterator[str]:
 
 @pytest.mark.skipif(PROMETHEUS is None, reason="prometheus is not there: make tools")
 def test_every_query_answers(tmp_path: Path) -> None:
-    """Those of our dashboards and IBM's, over the samples that one agent's page gives."""
-    with serving_agent(tmp_path) as address:
+    """Those of our dashboards and IBM's, over the samples that one agent's page gives, of more queue managers than scenarios name."""
+    with serving_agent(tmp_path, members=6) as address:
         scrape = f"""
 scrape_configs:
   - job_name: mqvitals

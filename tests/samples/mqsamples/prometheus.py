@@ -28,7 +28,41 @@ def program(name: str) -> Path | None:
     return Path(named) if named and Path(named).is_file() else None
 
 
-PROMTOOL, PROMETHEUS = program("promtool"), program("prometheus")
+PROMTOOL, PROMETHEUS, ALERTMANAGER = program("promtool"), program("prometheus"), program("alertmanager")
+TEMPLATES = Path("/usr/share/prometheus/alertmanager/default.tmpl")
+"""Debian's alertmanager does not start without it."""
+
+
+def free_port() -> int:
+    """A port of loopback that nobody has."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def alertmanager(folder: Path) -> Iterator[str]:
+    """The address of an Alertmanager that tells nobody."""
+    config = folder / "alertmanager.yml"
+    config.write_text("route: {receiver: nobody}\nreceivers: [{name: nobody}]\n", encoding="utf-8")
+    address = f"127.0.0.1:{free_port()}"
+    words = [f"--config.file={config}", f"--storage.path={folder / 'alertmanager'}", f"--web.listen-address={address}"]
+    with (
+        (folder / "alertmanager.log").open("w") as log,
+        subprocess.Popen([str(ALERTMANAGER), *words, "--cluster.listen-address="], stdout=log, stderr=log) as server,
+    ):
+        try:
+
+            def ready() -> bool:
+                with suppress(URLError, ConnectionError):
+                    return asked(f"http://{address}/-/ready").status == 200
+                return False
+
+            awaited(ready, server)
+            yield f"http://{address}"
+        finally:
+            server.terminate()
+            server.wait(60)
 
 
 @contextmanager
@@ -36,9 +70,7 @@ def prometheus(folder: Path, scrape: str, data: Path) -> Iterator[Callable[[str]
     """Ask a Prometheus with this scrape configuration; an expression gives the result of an instant query."""
     config = folder / "prometheus.yml"
     config.write_text(scrape, encoding="utf-8")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [
         str(PROMETHEUS),
         f"--config.file={config}",

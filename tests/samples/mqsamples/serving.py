@@ -24,11 +24,12 @@ class Answered(NamedTuple):
 
 
 @contextmanager
-def serving_agent(folder: Path, settings: str = "", *, listen: str = "127.0.0.1:0") -> Iterator[str]:
+def serving_agent(folder: Path, settings: str = "", *, listen: str = "127.0.0.1:0", members: int = 4) -> Iterator[str]:
     """The address of an agent that monitors a simulated group once a second and is ready; its store is ``folder/store.db``."""
     config = folder / "mqvitals.yaml"
     config.write_text(f"polling: {{interval: 1s}}\n{settings}", encoding="utf-8")
     words = ["agent", "--scenario", "busy-morning", "--config", str(config), "--store", str(folder / "store.db")]
+    words += ["--members", str(members)]
     command = [sys.executable, "-P", "-m", "mqvitals_tui.main", *words, "--listen", listen, "--log-format", "json"]
     log = folder / "log"
     with log.open("w") as errors, subprocess.Popen(command, stderr=errors) as agent:

@@ -1,0 +1,67 @@
+"""docs/fleet.md: every configuration in it is one that its program takes as written."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mqsamples.prometheus import PROMTOOL, program
+from mqvitals_agent.commandline import runner as command_line
+from mqvitals_config.settings import Settings
+
+PAGE = (Path(__file__).resolve().parents[4] / "docs" / "fleet.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```yaml\n# (mqvitals|prometheus|alertmanager)\.ya?ml(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+AMTOOL = program("amtool")
+KEYS = {field.name for field in fields(Settings)}
+
+
+def blocks(of: str) -> list[str]:
+    """The configurations of a program; the first line says what each is for."""
+    return ["#" + text for program, text in BLOCKS if program == of]
+
+
+def test_every_configuration_is_checked() -> None:
+    """None stands there without the name of its file."""
+    assert PAGE.count("```yaml") == len(BLOCKS)
+
+
+@pytest.mark.parametrize("text", blocks("mqvitals"))
+def test_config_check_finds_nothing_in_ours(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As ``mqvitals config check`` says it."""
+    path = tmp_path / "mqvitals.yaml"
+    path.write_text(text, encoding="utf-8")
+    code = command_line.main(["config", "check", "--config", str(path)])
+    out, err = capsys.readouterr()
+    assert code == 0, out + err
+    assert set(yaml.safe_load(text)) <= KEYS
+
+
+@pytest.mark.parametrize("text", blocks("prometheus"))
+def test_promtool_takes_those_of_prometheus(tmp_path: Path, text: str) -> None:
+    """With a file of rules where the page names one."""
+    if PROMTOOL is None:
+        pytest.skip("promtool is not there: make tools")
+    rules = tmp_path / "mqvitals.rules.yml"
+    rules.write_text("groups: []\n", encoding="utf-8")
+    (tmp_path / "token").write_text("swordfish", encoding="utf-8")
+    text = text.replace("/etc/prometheus/mqvitals.rules.yml", str(rules))
+    path = tmp_path / "prometheus.yml"
+    path.write_text(text.replace("/etc/prometheus/mqvitals.token", str(tmp_path / "token")), encoding="utf-8")
+    found = subprocess.run([PROMTOOL, "check", "config", path], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("text", blocks("alertmanager"))
+def test_amtool_takes_those_of_alertmanager(tmp_path: Path, text: str) -> None:
+    """Routes and inhibitions too."""
+    if AMTOOL is None:
+        pytest.skip("amtool is not there: make tools")
+    path = tmp_path / "alertmanager.yml"
+    path.write_text(text, encoding="utf-8")
+    found = subprocess.run([AMTOOL, "check-config", path], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
