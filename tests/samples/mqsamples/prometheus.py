@@ -29,8 +29,6 @@ def program(name: str) -> Path | None:
 
 
 PROMTOOL, PROMETHEUS, ALERTMANAGER = program("promtool"), program("prometheus"), program("alertmanager")
-TEMPLATES = Path("/usr/share/prometheus/alertmanager/default.tmpl")
-"""Debian's alertmanager does not start without it."""
 
 
 def free_port() -> int:
