@@ -36,7 +36,8 @@ def test_alerts_come_and_end_and_both_are_up(tmp_path: Path) -> None:
 
             with prometheus(tmp_path, scrape, tmp_path / "data") as query:
                 awaited(lambda: len(query("up == 1")) == 2)
-                came = awaited(lambda: active().get(COMES_AND_GOES))
+                awaited(lambda: COMES_AND_GOES in active())
+                came = active()[COMES_AND_GOES]
                 assert came["labels"]["object"] == "QM01/buffer_pool/3"
                 assert came["labels"]["severity"] == "critical"
                 assert came["status"]["state"] == "active"
