@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from mqvitals_config.decoding.problem import LocatedText, Place, Problem, repeated
 from mqvitals_config.decoding.scalars import display_name
-from mqvitals_config.decoding.schema import Convert, Doc
+from mqvitals_config.decoding.schema import Convert, Doc, duration_within
 from mqvitals_config.receivers.template import LINK_FORM, link_template
 from mqvitals_config.receivers.types import AnyReceiver
 from mqvitals_config.sections.alerting import (
@@ -31,6 +31,7 @@ from mqvitals_config.sections.collection import (
 )
 from mqvitals_config.sections.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.sections.facts import FactSettings
+from mqvitals_config.sections.fleet import FleetGroupSettings, fleet_contradictions
 from mqvitals_config.sections.maintenance import MaintenanceSettings, maintenance_contradictions
 from mqvitals_config.sections.remote_write import RemoteWriteSettings, remote_write_contradictions
 from mqvitals_config.sections.reports import ReportSettings, report_contradictions
@@ -84,6 +85,10 @@ class TuiSettings:
             "The zone in which times are shown and read: an IANA name or an offset from UTC.", default="the terminal's"
         ),
     ] = None
+    fleet_interval: Annotated[
+        Annotated[int, duration_within(1_000, 600_000, "must be from 1s to 10m")],
+        Doc("How often the screen of the fleet asks all groups.", default="10s"),
+    ] = 10_000
 
 
 def owner_name(text: LocatedText) -> LocatedText:
@@ -191,6 +196,10 @@ class Settings:
     serve: Annotated[ServeSettings, Doc("What the agent serves over HTTP: metrics for Prometheus, and its status.")] = (
         field(default_factory=ServeSettings)
     )
+    fleet: Annotated[
+        tuple[FleetGroupSettings, ...],
+        Doc("The groups that `mqvitals fleet` and `mqvitals top --fleet` show together; see `mqvitals help screen`."),
+    ] = ()
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
         default_factory=LogSettings
     )
@@ -265,6 +274,7 @@ def contradictions(settings: Settings, places: Mapping[str, Place] | None = None
     yield from serve_contradictions(settings.serve, places or {})
     yield from report_contradictions(settings.reports, settings.receivers)
     yield from remote_write_contradictions(settings.remote_write)
+    yield from fleet_contradictions(settings.fleet)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} gives the group {group} no access; set store.mode to 0660"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,9 +18,10 @@ from textual.message import Message
 from textual.screen import Screen
 
 from mqvitals_agent.commandline.time_arguments import now_ms
+from mqvitals_agent.fleet.sources import FleetWatch, GroupConfig, LocalGroup
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.rows.samples.steps import TimeStep
-from mqvitals_agent.text.figure import moment, zone_name
+from mqvitals_agent.text.figure import moment, times_in, zone_name
 from mqvitals_agent.text.symbols import Symbols
 from mqvitals_agent.view.alerts.handling import Incident
 from mqvitals_agent.view.frame import Frame
@@ -32,6 +35,7 @@ from mqvitals_tui.palette import NavigationProvider
 from mqvitals_tui.screens.before_screen import BeforeScreen
 from mqvitals_tui.screens.comparison_screen import ComparisonScreen
 from mqvitals_tui.screens.detail_screen import DetailScreen
+from mqvitals_tui.screens.fleet_screen import FleetScreen, RemoteGroupScreen, WatchScreen
 from mqvitals_tui.screens.frame_screen import TICK_S, FrameScreen, ScreenContext
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.lines_screen import LinesScreen
@@ -48,10 +52,23 @@ _ATTRIBUTES = "attributes"
 """The CSS class of the app while tones differ by more than colours."""
 
 
-class MqvitalsApp(App[None], inherit_bindings=False):
-    """Shows the store at ``store``, which need not exist yet, with the rules in ``rule_config``.
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    """What the screens of a group are about: its store, its rules and settings, the time by which it is filled, and the end
+    of its child agent, as for ``MqvitalsApp``."""
 
-    It only reads, but for requests to the agent and what people do about alerts.
+    store: Path
+    rule_config: RuleConfig
+    settings: Settings
+    now: Callable[[], int]
+    ended: Callable[[], str] = str
+
+
+class MqvitalsApp(App[None], inherit_bindings=False):
+    """Shows the store at ``store``, which need not exist yet, with the rules in ``rule_config``; None: first the ``fleet``.
+
+    It only reads, but for requests to the agent and what people do about alerts. The ``fleet`` is read from when it is first
+    looked at; one of its local groups takes the place of the one that is shown, with a feed of its own.
 
     ``now`` gives the time, ms since 1970 UTC; ``theme`` is the name of one of ``THEMES``. ``ended`` is a sentence once
     the child agent has ended, else empty. ``machine`` is the machine's clock, ms since 1970 UTC, by which requests to
@@ -69,7 +86,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     def __init__(
         self,
-        store: Path,
+        store: Path | None,
         rule_config: RuleConfig,
         now: Callable[[], int],
         theme: str = DARK.name,
@@ -79,18 +96,37 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         author: str | None = None,
         symbols: Symbols = Symbols.BRAILLE,
         zone: tzinfo = UTC,
+        fleet: FleetWatch | None = None,
     ) -> None:
         super().__init__()
         self._symbol_filter = SymbolFilter(symbols)
-        self.store = store
         settings = settings or Settings()
-        self._screen_context = ScreenContext(
-            rule_config, now, ended, machine, settings, author, zones=ZoneSwitch(zone_choices(settings, zone))
-        )
         self._first_theme = theme
-        self._feed = Feed(store, rule_config, now, self._post, settings=settings, machine=machine)
-        self._main = MainScreen(self._screen_context)
+        self._machine, self._author, self._zone = machine, author, zone
         self._settled = False
+        self._fleet = fleet
+        self._fleet_zones = ZoneSwitch(zone_choices(settings, zone))
+        self._fleet_runs = False
+        self._first = None if store is None else ShownGroup(store, rule_config, settings, now, ended)
+        self._group: ShownGroup | None = None
+        self._opening = ""
+        """The key of the group of the fleet that is to be shown once its settings are read."""
+        if self._first is not None:
+            self._take(self._first)
+
+    def _take(self, group: ShownGroup) -> None:
+        """Make the feed and the main screen of a group, which has nothing of the one before."""
+        self._group = group
+        self.store = group.store
+        settings = group.settings
+        zones = ZoneSwitch(zone_choices(settings, self._zone))
+        self._screen_context = ScreenContext(
+            group.rule_config, group.now, group.ended, self._machine, settings, self._author, zones=zones
+        )
+        self._feed = Feed(
+            group.store, group.rule_config, group.now, self._post, settings=settings, machine=self._machine
+        )
+        self._main = MainScreen(self._screen_context)
         self.player = Player()
         self._mark: int | None = None
         self._rings = settings.tui.bell
@@ -119,13 +155,20 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         for theme in THEMES:
             self.register_theme(theme)
         self.use_theme(self._first_theme)
+        if self._group is None:
+            self.action_fleet()
+        else:
+            self._begin()
+        self.set_interval(TICK_S, self._play)
+
+    def _begin(self) -> None:
         self.push_screen(self._main)
         self.run_worker(self._feed.run, name="feed", thread=True)
-        self.set_interval(TICK_S, self._play)
 
     def on_unmount(self) -> None:
         """Stop the feed's thread."""
-        self._feed.stop()
+        if self._group is not None:
+            self._feed.stop()
 
     async def _shutdown(self) -> None:
         """End the searches of the palette before its widgets go: a search without its list ends as a fault of the
@@ -142,6 +185,8 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     def on_frame_loaded(self, message: FrameLoaded) -> None:
         """Pass it to the screens; each shows the frame that it requested, and in its header the newest of all."""
+        if not self._is_of_the_group(message.feed):
+            return
         self._screen_context.news.take(message.read.frame)
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
@@ -176,6 +221,8 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     def on_travelled(self, message: Travelled) -> None:
         """Where a way ended; at now there is nothing to play."""
+        if not self._is_of_the_group(message.feed):
+            return
         self.player.arrive(message.at)
         if message.words:
             self.notify(message.words, markup=False)
@@ -214,15 +261,17 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._repaint_top()
 
     def _repaint_top(self) -> None:
-        if isinstance(self.screen, FrameScreen):
+        if isinstance(self.screen, FrameScreen | WatchScreen):
             self.screen.repaint()
 
     def _play(self) -> None:
-        if self.player.playing:
+        if self._group is not None and self.player.playing:
             self.travel(played(round(TICK_S * 1000) * self.player.speed))
 
     def on_feed_failed(self, message: FeedFailed) -> None:
         """Every screen shows it; the last frame stays."""
+        if not self._is_of_the_group(message.feed):
+            return
         self._screen_context.news.fail(message.text, waiting=message.waiting)
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
@@ -292,6 +341,8 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         top = self.screen
         if isinstance(top, FrameScreen):
             self.push_screen(HelpScreen(top.help_groups()))
+        elif isinstance(top, WatchScreen):
+            self.push_screen(HelpScreen(top.help_groups(), top.everywhere))
 
     def action_command_palette(self) -> None:
         """The command palette."""
@@ -300,18 +351,90 @@ class MqvitalsApp(App[None], inherit_bindings=False):
                 CommandPalette(placeholder="a screen, or words of an object's name", id="--command-palette")
             )
 
+    # -- the fleet ---------------------------------------------------------------------------------------------------
+
+    def action_fleet(self) -> None:
+        """All groups of the fleet."""
+        if self._fleet is None:
+            self.notify("There is no fleet: list groups under fleet in the configuration", markup=False)
+            return
+        if not self._fleet_runs:
+            self._fleet_runs = True
+            self.run_worker(self._fleet.run(self._show_fleet), name="fleet")
+        came_from = None
+        if self._group is not None:
+            store = self._group.store
+            local = (each for each in self._fleet.sources if isinstance(each, LocalGroup))
+            came_from = next((each.key for each in local if _same_file(each.store, store)), "")
+        self.push_screen(FleetScreen(self._fleet, self._machine, self._fleet_zones, came_from=came_from))
+
+    def leave_group(self) -> None:
+        """Back from a group to the fleet, where that was looked at first."""
+        if self._fleet is not None and self._group is not self._first:
+            self.action_fleet()
+
+    def _show_fleet(self) -> None:
+        if self.is_running and isinstance(self.screen, WatchScreen):
+            self.screen.repaint()
+
+    def open_group(self, key: str) -> None:
+        """Show the group of the fleet with this key: its own screens, or what its agent says elsewhere."""
+        assert self._fleet is not None
+        source = self._fleet.source(key)
+        if not isinstance(source, LocalGroup):
+            self.push_screen(RemoteGroupScreen(self._fleet, self._machine, self._fleet_zones, key))
+            return
+        for group in filter(None, (self._group, self._first)):
+            if _same_file(group.store, source.store):
+                self._show_group(group)
+                return
+        self._opening = key
+        self.run_worker(partial(self._read_config, source), name="config", thread=True)
+
+    def _read_config(self, source: LocalGroup) -> None:
+        """Runs in a thread of its own: rules take a moment to read."""
+        config = source.config
+        self.call_from_thread(self._opened, source, config)
+
+    def _opened(self, source: LocalGroup, config: GroupConfig) -> None:
+        if source.key != self._opening or not isinstance(self.screen, FleetScreen):
+            # Meanwhile another one was chosen, or none.
+            return
+        self._show_group(ShownGroup(source.store, config.rule_config, config.settings, self._machine))
+        if config.problem:
+            self.notify(config.problem, severity="warning", markup=False)
+
+    def _show_group(self, group: ShownGroup) -> None:
+        """Lead from the fleet to a group: to where it was left, or to its overview."""
+        self._opening = ""
+        if group is self._group:
+            self.pop_screen()
+            return
+        if self._group is not None:
+            self._feed.stop()
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        self._take(group)
+        self._begin()
+
+    def _is_of_the_group(self, feed: object) -> bool:
+        """Whether a message is of the feed of the group that is shown; one before may have posted its last."""
+        return feed is None or feed is self._feed
+
     # -- zones -------------------------------------------------------------------------------------------------------
 
     def action_next_zone(self) -> None:
         """Show times in the next zone, on all screens."""
-        zones = self._screen_context.zones
+        top = self.screen
+        zones = top.zones if isinstance(top, WatchScreen) else self._screen_context.zones
         if not zones.next():
             self.notify(
                 "All zones here are the same; tui.time_zone and time_zone of queue managers name others", markup=False
             )
             return
         self._repaint_top()
-        name, whose = self._screen_context.zone_name, zones.shown.words
+        with times_in(zones.zone):
+            name, whose = zone_name(self._machine()), zones.shown.words
         self.notify(f"Times are now in {name}{'' if whose == name else f' ({whose})'}", markup=False)
 
     # -- themes ------------------------------------------------------------------------------------------------------
@@ -326,3 +449,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         names = [theme.name for theme in THEMES]
         here = names.index(self.theme) if self.theme in names else -1
         self.use_theme(names[(here + 1) % len(names)])
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one == other or one.resolve() == other.resolve()

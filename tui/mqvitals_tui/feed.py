@@ -74,9 +74,11 @@ class LoadedFrame:
 class FrameLoaded(Message):
     """A frame was read. A newer one replaces it in the message queue."""
 
-    def __init__(self, read: LoadedFrame) -> None:
+    def __init__(self, read: LoadedFrame, feed: Feed | None = None) -> None:
+        """``feed`` is the one that read it."""
         super().__init__()
         self.read = read
+        self.feed = feed
 
     def can_replace(self, message: Message) -> bool:
         """Whether ``message``, which came after this one, may be handled in its place."""
@@ -86,10 +88,12 @@ class FrameLoaded(Message):
 class FeedFailed(Message):
     """No frame can be read: ``text`` is the reason. ``waiting``: the store does not exist yet."""
 
-    def __init__(self, text: str, *, waiting: bool = False) -> None:
+    def __init__(self, text: str, *, waiting: bool = False, feed: Feed | None = None) -> None:
+        """``feed`` is the one that cannot read."""
         super().__init__()
         self.text = text
         self.waiting = waiting
+        self.feed = feed
 
     def can_replace(self, message: Message) -> bool:
         """Whether ``message``, which came after this one, may be handled in its place."""
@@ -286,7 +290,7 @@ class Feed:
         if request.screen != DETAIL:
             # Below a detail the list is still shown: its items are replaced only by those of another list.
             self._deferred.replace(read.frame.items)
-        self._post(FrameLoaded(read))
+        self._post(FrameLoaded(read, self))
 
     def _take_ways(self, reader: StoreReader, ways: Sequence[Way]) -> None:
         said = ""
@@ -294,7 +298,7 @@ class Feed:
             arrival = way(reader, self._at)
             self._at, said = arrival.at, arrival.words
         if ways:
-            self._post(Travelled(self._at, said))
+            self._post(Travelled(self._at, said, self))
 
     def _puts_off(self, request: FrameRequest, seq: StorePosition) -> bool:
         """Whether to look again at the next check: the snapshots of a large group come one after another."""
@@ -324,7 +328,7 @@ class Feed:
     def _post_failure(self, text: str, *, waiting: bool = False) -> None:
         if text != self._failure:
             self._failure = text
-            self._post(FeedFailed(text, waiting=waiting))
+            self._post(FeedFailed(text, waiting=waiting, feed=self))
 
     def _close(self) -> None:
         if self._reader is not None:

@@ -62,12 +62,17 @@ TIME = (
 APP = (key("ctrl+c", "quit", "quit", "Quit mqvitals, also while typing", name="leave"),)
 """Keys that work even over the palette."""
 
+QUIT = key("q", "app.quit", "quit", "Quit mqvitals")
+THEME = key("T", "app.next_theme", "theme", "Next theme: dark, light, high contrast, colour-blind")
+ZONE = key("Z", "app.next_zone", "zone", "Show times in the next zone: your own, UTC, the queue managers'")
+
 COMMON = (
     key("colon,ctrl+p", "app.command_palette", "find", "Find a screen or an object by its name", name="find"),
     key("question_mark,f1", "app.keys", "help", "Show the keys of this screen", name="keys"),
-    key("Z", "app.next_zone", "zone", "Show times in the next zone: your own, UTC, the queue managers'"),
-    key("T", "app.next_theme", "theme", "Next theme: dark, light, high contrast, colour-blind"),
-    key("q", "app.quit", "quit", "Quit mqvitals"),
+    key("F", "app.fleet", "fleet", "Show all groups of the fleet, the worst first; again: back to this one"),
+    ZONE,
+    THEME,
+    QUIT,
 )
 """Keys of every screen over the store, beside those of the tabs."""
 
@@ -209,6 +214,36 @@ HOLDERS = (
 """Keys of the screen of handles."""
 
 _BACK = "escape,f3,f12"
+
+FLEET_COMMON = (
+    key("question_mark,f1", "app.keys", "help", "Show the keys of this screen", name="fleet_keys"),
+    ZONE,
+    THEME,
+    QUIT,
+)
+"""Keys of the screens of the fleet, which have no store of their own."""
+
+FLEET = (
+    key(
+        f"{_BACK},F",
+        "back",
+        "back",
+        "Go back to the group that was shown before. F3 exits and F12 cancels on a 3270, so both go back here",
+        name="fleet_back",
+    ),
+)
+"""Keys of the screen of the fleet."""
+
+FLEET_GROUP = (
+    key(
+        f"{_BACK},F",
+        "back",
+        "back",
+        "Go back to the fleet. F3 exits and F12 cancels on a 3270, so both go back here",
+        name="fleet_group_back",
+    ),
+)
+"""Keys of the page of a group that an agent elsewhere watches."""
 
 EXPLANATION = (key(f"{_BACK},question_mark,f1,q", "dismiss", "back", "Close the explanation", name="explanation_back"),)
 """Keys of the explanation of a figure."""

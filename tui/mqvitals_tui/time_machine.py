@@ -33,12 +33,13 @@ Way = Callable[[StoreReader, int | None], Arrival]
 
 
 class Travelled(Message):
-    """Ways were taken: the last one ended at ``at``."""
+    """Ways were taken: the last one ended at ``at``. ``feed`` is the one that took them."""
 
-    def __init__(self, at: int | None, words: str) -> None:
+    def __init__(self, at: int | None, words: str, feed: object = None) -> None:
         super().__init__()
         self.at = at
         self.words = words
+        self.feed = feed
 
 
 class Player:

@@ -52,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
     add_scenario_arguments(parser)
+    parser.add_argument(
+        "--fleet", action="store_true", help="begin with all groups under fleet in the configuration; start no agent"
+    )
     parser.add_argument("--no-agent", action="store_true", help="only show the store; start no agent")
     add_theme_argument(parser)
     add_symbols_argument(parser)
@@ -66,6 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     loaded = loaded_settings(arguments)
     settings = loaded.settings
+    if arguments.fleet:
+        return _show_fleet(settings, arguments)
     if arguments.no_agent and arguments.scenario is not None:
         raise Failure("--scenario needs an agent, and --no-agent forbids one", hint="leave one of them out")
     leads = arguments.scenario is None and not arguments.no_agent and is_reachable(settings)
@@ -110,6 +115,21 @@ def run(arguments: argparse.Namespace) -> int:
             f" no scenario {arguments.scenario} was started\n"
         )
     return code
+
+
+def _show_fleet(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Show the groups of the fleet, and from there any of them. Raises Failure."""
+    from mqvitals_rules.ruleset.config import readable_rule_config
+
+    if arguments.scenario is not None:
+        raise Failure("--scenario needs an agent, and --fleet starts none", hint="leave one of them out")
+    if not settings.fleet:
+        raise Failure(
+            "no group is named for --fleet", hint="list groups under fleet in the configuration: 'mqvitals help screen'"
+        )
+    if not has_terminal():
+        raise Failure("the full-screen interface needs a terminal", hint="'mqvitals fleet' shows the same as text")
+    return _show(None, readable_rule_config(settings), now_ms, arguments, settings)
 
 
 def is_reachable(settings: Settings) -> bool:
@@ -194,7 +214,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def _show(
-    path: Path,
+    path: Path | None,
     rule_config: RuleConfig,
     now: Callable[[], int],
     arguments: argparse.Namespace,
@@ -205,8 +225,13 @@ def _show(
     from mqvitals_tui.app import MqvitalsApp
     from mqvitals_tui.zones import terminal_zone
 
+    fleet = None
+    if settings.fleet:
+        from mqvitals_agent.fleet.sources import FleetWatch, sources_of
+
+        fleet = FleetWatch(sources_of(settings.fleet, settings, now_ms), now_ms, settings.tui.fleet_interval / 1000)
     theme = f"mqvitals-{arguments.theme}"
     symbols = symbols_for(settings.tui.symbols)
     zone = terminal_zone(os.environ)
-    app = MqvitalsApp(path, rule_config, now, theme, ended, settings=settings, symbols=symbols, zone=zone)
+    app = MqvitalsApp(path, rule_config, now, theme, ended, settings=settings, symbols=symbols, zone=zone, fleet=fleet)
     return run_app(app, forced)

@@ -98,6 +98,12 @@ COMMANDS = (
         failed=3,
     ),
     Command(
+        "fleet",
+        "several groups side by side, worst first, one line a group; exit code as of status, for the worst",
+        "mqvitals_agent.cli.group.fleet",
+        failed=3,
+    ),
+    Command(
         "show", "an object with all that is known of it, now or as of a past moment", "mqvitals_agent.cli.group.show"
     ),
     Command("trend", "metrics of objects over time, as a chart, CSV or JSON", "mqvitals_agent.cli.group.trend"),

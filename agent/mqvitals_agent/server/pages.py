@@ -1,13 +1,10 @@
-"""The pages that the server sends, made in a thread beside the event loop: metrics, and the status of the group."""
+"""The pages of metrics that the server sends, made in a thread beside the event loop."""
 
 from __future__ import annotations
 
-import json
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Collection
 
 from prometheus_client.registry import Collector
 
@@ -16,9 +13,6 @@ from mqvitals_agent.log import as_event
 from mqvitals_agent.openmetrics.exposition import END, Exposition, Extent, Format
 from mqvitals_agent.openmetrics.health import AgentHealth, AlertSeries, registry_of, rendered
 from mqvitals_agent.openmetrics.segments import Page, Segment
-from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.view.alerts.handling import AlertSite
-from mqvitals_agent.view.status import read_status_data, status_json, status_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -74,22 +68,3 @@ class MetricsPages:
             " to false",
             extra=as_event("serve.series_left_out", series=series, metrics=len(left_out)),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class StatusSource:
-    """What the status of a group is made of: its store, the settings' words on alerts, and ranks of rules in families."""
-
-    store: Path
-    site_of: Callable[[Collection[str]], AlertSite]
-    ranks: Callable[[], Mapping[str, int]]
-    now: Callable[[], int]
-    machine: Callable[[], int]
-
-    def body(self) -> bytes:
-        """The object of ``mqvitals status --json``. Raises StoreError."""
-        with StoreReader.open(self.store) as reader:
-            data = read_status_data(reader, self.now(), site_of=self.site_of, machine=self.machine())
-        view = status_of(data, self.ranks())
-        labeller = self.site_of([member.name for member in view.groups]).labeller
-        return json.dumps(status_json(view, labeller)).encode()

@@ -21,6 +21,7 @@ from mqvitals_agent.openmetrics.exposition import Format
 from mqvitals_agent.openmetrics.segments import Page
 from mqvitals_agent.standby.wire import LONGEST_WAIT_S, STANDBY_PATH
 from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker
+from mqvitals_agent.view.status_json import STATUS_PATH
 from mqvitals_config.decoding.secret import SecretError
 from mqvitals_config.decoding.source import open_regular
 from mqvitals_config.sections.serve import ListenAddress, ServeSettings, ServeTlsSettings
@@ -50,7 +51,6 @@ _CHUNK: Final = 1 << 18
 _OF_THE_ADDRESS: Final = frozenset({errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES})
 
 _METRICS: Final = "/metrics"
-_STATUS: Final = "/api/v1/status"
 _JSON: Final = "application/json; charset=utf-8"
 _OPEN: Final = frozenset({"/-/healthy", "/-/ready"})
 """Paths that need no token: they say nothing of the group."""
@@ -155,7 +155,7 @@ class AgentServer:
         app = web.Application(middlewares=[self._guarded])
         app.on_response_prepare.append(_name_server)
         app.router.add_get(_METRICS, self._metrics)
-        app.router.add_get(_STATUS, self._status)
+        app.router.add_get(STATUS_PATH, self._status)
         if self._served.standby is not None:
             app.router.add_get(STANDBY_PATH, self._standby)
         app.router.add_get("/-/healthy", self._healthy)
@@ -302,7 +302,7 @@ class AgentServer:
         return await self._send(request, page.plain(), page.size, form.value)
 
     async def _status(self, request: web.Request) -> web.StreamResponse:
-        body = await self._made(self._bodies, _STATUS, self._served.status)
+        body = await self._made(self._bodies, STATUS_PATH, self._served.status)
         return await self._send(request, (body,), len(body), _JSON)
 
     async def _standby(self, request: web.Request) -> web.StreamResponse:

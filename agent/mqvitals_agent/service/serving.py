@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,8 +95,9 @@ class Serving:
     def _begin(self, config: AgentConfig, live: LiveState) -> Coroutine[None, None, None]:
         from mqvitals_agent.openmetrics.exposition import Extent
         from mqvitals_agent.openmetrics.health import AgentHealth
-        from mqvitals_agent.server.pages import MetricsPages, StatusSource
+        from mqvitals_agent.server.pages import MetricsPages
         from mqvitals_agent.server.server import AgentServer, Served
+        from mqvitals_agent.view.status_json import StatusSource
 
         settings, group = config.settings.serve, self._group
         self._health = health = AgentHealth(
@@ -112,7 +113,7 @@ class Serving:
         status = StatusSource(
             self._store,
             lambda groups: AlertSite.of(self._configured.settings, groups),
-            self._ranks,
+            lambda: self._configured.rule_config.rules,
             group.clock.now,
             group.machine.now,
         )
@@ -136,9 +137,6 @@ class Serving:
     def _configured(self) -> AgentConfig:
         assert self._config is not None
         return self._config
-
-    def _ranks(self) -> Mapping[str, int]:
-        return {str(rule.id): rule.family.rank for rule in self._configured.rule_config.rules.rules if rule.family}
 
     def _unready(self) -> str:
         if self._active is False:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.store.file.store_file import trouble_of, writer_of
@@ -15,14 +15,12 @@ from mqvitals_agent.store.result import RECORDS_ALONE, AgentStanding, CurrentVal
 from mqvitals_agent.text.figure import age, moment, number, number_of, zone_name
 from mqvitals_agent.text.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.text.terminal import safe
-from mqvitals_agent.view.alerts.actions import handling_json
 from mqvitals_agent.view.alerts.handling import AlertSite, Handlings, read_alert_actions
 from mqvitals_agent.view.alerts.maintenance import mutings
-from mqvitals_agent.view.alerts.words import alert_json, worst_first
+from mqvitals_agent.view.alerts.words import worst_first
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, overshadowed, stages
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
@@ -343,61 +341,6 @@ def new_counts(view: GroupStatus) -> Mapping[Severity, int]:
     if view.data.past:
         return {}
     return Counter(alert.severity for alert in view.alerts if view.data.handled.asks(alert))
-
-
-def status_json(view: GroupStatus, labeller: Labeller) -> dict[str, Any]:
-    """The object of ``mqvitals status --json``.
-
-    An alert has its number, who acknowledged it, its silence and its notes. ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store. Of
-    two agents for the group ``role`` is that of the one that fills the store, and ``standing`` since when and why.
-    """
-    data = view.data
-    return {
-        "at": iso(data.now),
-        "source": data.origin,
-        "group": data.group,
-        "severity": view.health.word,
-        "queue_managers": [
-            {
-                "name": member.name,
-                "severity": member.health.word,
-                "reachable": member.reachable,
-                "age_s": round(member.age_ms / 1000, 3),
-                "alerts": {severity.name.lower(): number for severity, number in member.alerts},
-            }
-            for member in view.queue_managers
-        ],
-        "groups": [
-            {"name": member.name, "severity": member.health.word, "age_s": round(member.age_ms / 1000, 3)}
-            for member in view.groups
-        ],
-        "alerts": [
-            {**alert_json(alert, labeller.labels_of(alert)), **_handling_json(data.handled, alert)}
-            for alert in view.firing
-        ],
-        **({"refused": data.refused} if data.refused else {}),
-        **({"unstored": data.unstored} if data.unstored else {}),
-        **_standing_json(data.standing),
-    }
-
-
-def _standing_json(standing: AgentStanding | None) -> dict[str, Any]:
-    if standing is None:
-        return {}
-    return {
-        "role": standing.role,
-        "standing": {
-            "since": iso(standing.since),
-            "reason": standing.reason,
-            "peer": standing.peer or None,
-            **({"follows": standing.follows} if standing.waits else {}),
-        },
-    }
-
-
-def _handling_json(handled: Handlings, alert: Alert) -> dict[str, Any]:
-    found = handled.of(alert)
-    return {} if found is None else handling_json(found)
 
 
 def _owner_status(

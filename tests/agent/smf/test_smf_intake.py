@@ -24,7 +24,8 @@ from mqvitals_agent.smf.record import SmfError, identity_of, parse
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.status import read_status_data, status_json, status_of
+from mqvitals_agent.view.status import read_status_data, status_of
+from mqvitals_agent.view.status_json import status_json
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence

@@ -17,7 +17,8 @@ from mqvitals_agent.view.alerts.words import AlertAdvice
 from mqvitals_agent.view.figures.values import MAIN_METRIC
 from mqvitals_agent.view.lists import key_figures
 from mqvitals_agent.view.screens.status import LEAST_ALERTS, MOST_ALERTS, MOST_STRUCTURES, status_screen, suggestions
-from mqvitals_agent.view.status import FIGURES, OwnerData, StatusData, status_json, status_of
+from mqvitals_agent.view.status import FIGURES, OwnerData, StatusData, status_of
+from mqvitals_agent.view.status_json import status_json
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName, Outcome
 from mqvitals_rules.vocabulary.metric import Absence, Reported

@@ -24,9 +24,9 @@ from mqvitals_agent.view.status import (
     aged_status,
     read_status_data,
     snapshot_interval_ms,
-    status_json,
     status_of,
 )
+from mqvitals_agent.view.status_json import status_json
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
@@ -136,7 +136,7 @@ def test_nothing_seen_is_unknown(healthy: StatusData) -> None:
 def test_json(ill: StatusData) -> None:
     """The JSON has the promised keys, words and numbers."""
     shown = json.loads(json.dumps(status_json(status_of(ill), Labeller())))
-    assert list(shown) == ["at", "source", "group", "severity", "queue_managers", "groups", "alerts"]
+    assert list(shown) == ["at", "source", "group", "severity", "queue_managers", "groups", "alerts", "past"]
     assert (shown["at"], shown["source"]) == ("2026-11-20T12:09:50.000Z", "replay of recording.jsonl.gz")
     assert (shown["group"], shown["severity"]) == ("PRDQSG", "critical")
     assert shown["queue_managers"] == [
@@ -145,6 +145,8 @@ def test_json(ill: StatusData) -> None:
             "severity": "critical",
             "reachable": True,
             "age_s": 0.0,
+            "interval_s": 10.0,
+            "stale": False,
             "alerts": {"critical": 1, "warning": 2, "info": 0},
         },
         {
@@ -152,6 +154,8 @@ def test_json(ill: StatusData) -> None:
             "severity": "critical",
             "reachable": False,
             "age_s": 0.0,
+            "interval_s": 10.0,
+            "stale": False,
             "alerts": {"critical": 1, "warning": 0, "info": 0},
         },
     ]

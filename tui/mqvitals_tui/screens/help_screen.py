@@ -31,10 +31,10 @@ MOUSE = (
 """The functions of a mouse; all of them have keys too."""
 
 
-def help_lines(groups: Groups, width: int) -> tuple[Line, ...]:
-    """The keys of a screen and of all screens, and the meaning of signs, in ``width`` cells."""
+def help_lines(groups: Groups, width: int, everywhere: Sequence[Binding] = EVERYWHERE) -> tuple[Line, ...]:
+    """The keys of a screen and of all screens like it (``everywhere``), and the meaning of signs, in ``width`` cells."""
     lines: list[Line] = []
-    for title, bindings in (*groups, ("Everywhere", (*EVERYWHERE, *APP))):
+    for title, bindings in (*groups, ("Everywhere", (*everywhere, *APP))):
         lines += [heading(title, width), *_bindings(bindings, width)]
     lines.append(heading("Mouse", width))
     for what, words in MOUSE:
@@ -79,7 +79,9 @@ def _entry(keys: str, words: str, width: int) -> list[Line]:
 
 
 class HelpScreen(Screen[None], inherit_bindings=False):
-    """The keys of the screen below, as a text that scrolls; ``groups`` are those of that screen alone."""
+    """The keys of the screen below, as a text that scrolls; ``groups`` are those of that screen alone, ``everywhere``
+    those of all screens like it.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = list(HELP)
     AUTO_FOCUS = "#lines"
@@ -88,9 +90,10 @@ class HelpScreen(Screen[None], inherit_bindings=False):
     HelpScreen #lines { height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     """
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, everywhere: Sequence[Binding] = EVERYWHERE) -> None:
         super().__init__()
         self._groups = groups
+        self._everywhere = everywhere
 
     def compose(self) -> ComposeResult:
         """Title, keys, and how to leave."""
@@ -104,6 +107,8 @@ class HelpScreen(Screen[None], inherit_bindings=False):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lines are made for a width."""
-        self.query_one("#lines", LinesView).show(help_lines(self._groups, max(event.size.width - 1, 20)))
+        self.query_one("#lines", LinesView).show(
+            help_lines(self._groups, max(event.size.width - 1, 20), self._everywhere)
+        )
         hints = (Hint("Esc", "back"), Hint("Up Down", "read on", 1))
         self.query_one("#keys", StatusBar).show((hint_line(hints, event.size.width),))

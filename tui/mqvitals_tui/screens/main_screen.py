@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -43,6 +43,9 @@ from mqvitals_tui.widgets.lines_view import LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 from mqvitals_tui.widgets.text_line import TextLine
 from mqvitals_tui.widgets.virtual_table import VirtualTable
+
+if TYPE_CHECKING:
+    from mqvitals_tui.app import MqvitalsApp
 
 Sort = tuple[str, bool]
 """A column's id, and whether the greatest comes first."""
@@ -372,6 +375,8 @@ class MainScreen(ActingScreen):
             self.go_to(first)
         elif first is not TABS[0]:
             self.go_to(TABS[0])
+        else:
+            cast("MqvitalsApp", self.app).leave_group()
 
     def action_data_sets(self) -> None:
         """To the next tab with the same digit."""

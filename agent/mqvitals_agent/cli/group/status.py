@@ -50,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.view.object.past_alerts import alerts_then
     from mqvitals_agent.view.screens.header import as_of_words
     from mqvitals_agent.view.screens.status import at_option, status_screen
-    from mqvitals_agent.view.status import read_status_data, status_json, status_of
+    from mqvitals_agent.view.status import read_status_data, status_of
+    from mqvitals_agent.view.status_json import status_json
 
     with open_store_as_of(arguments) as reader:
         data = read_status_data(reader, now_ms(), site_of=partial(_site, arguments))

@@ -55,6 +55,8 @@ def test_json(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None
             "severity": "critical",
             "reachable": True,
             "age_s": 0.0,
+            "interval_s": 10.0,
+            "stale": False,
             "alerts": {"critical": 1, "warning": 3, "info": 0},
         }
     ]
