@@ -34,6 +34,7 @@ def fleet_header(groups: Sequence[RankedGroup], now: int, width: int) -> tuple[L
         f"mqvitals  fleet  {counts}  {when}",
         f"fleet  {counts}  {when}",
         f"fleet  {number(len(groups))} groups  {number(members)} QM  {when}",
+        f"fleet  {number(len(groups))} groups  {when}",
         f"fleet  {number(len(groups))} groups",
         "fleet",
     )
@@ -109,8 +110,10 @@ def _cells_of(ranked: RankedGroup, now: int, width: int) -> tuple[tuple[Span, ..
     group = ranked.group
     stale = Tone.STALE if group.stale else Tone.PLAIN
     worst = None if group.problem else next(iter(group.alerts), None)
-    lasts = _lasts(group, worst, now)
-    since = None if worst is None else worst.started
+    # Whether one of the past still lasts is not known.
+    lasting = None if worst is None or group.is_stale(worst) else worst
+    lasts = _lasts(group, lasting, now)
+    since = None if lasting is None else lasting.started
     aged = short_age if width >= _WIDE else rough_age
     return (
         (Span(safe(group.name), Tone.STRONG),),
@@ -152,11 +155,11 @@ def _alert_counts(group: GroupSummary) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _lasts(group: GroupSummary, worst: AlertSummary | None, now: int) -> int | None:
+def _lasts(group: GroupSummary, lasting: AlertSummary | None, now: int) -> int | None:
     """How long it has been as the words say, ms; None: not known."""
     if group.problem:
         return None if group.read_at is None else max(now - group.read_at, 0)
-    return None if worst is None else worst.lasts_ms
+    return None if lasting is None else lasting.lasts_ms
 
 
 def _words(ranked: RankedGroup, worst: AlertSummary | None, *, wide: bool) -> tuple[Span, ...]:

@@ -10,27 +10,31 @@ from mqvitals_agent.fleet.summary import AlertSummary, GroupSummary, OwnerSummar
 from mqvitals_agent.text.figure import age, number_of
 from mqvitals_agent.text.severity import WIDEST, Health
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, signed_line, tone_of, wrapped
-from mqvitals_agent.text.terminal import cells, cut, fit, safe
+from mqvitals_agent.text.terminal import at_most, cells, cut, fit, safe, wrap
 from mqvitals_agent.view.alerts.handling import NEW
 from mqvitals_agent.view.alerts.words import since_words
 
 _INDENT: Final = "  "
+_WHOLE: Final = 1_000
+_LEAST_WORDS: Final = 20
+"""Fewer cells of an alert's words stand on a line of their own."""
 
 
-def group_brief(ranked: RankedGroup, now: int, width: int, rows: int) -> list[Line]:
-    """What matters most of a group at ``now`` (ms UTC), in at most ``rows`` lines."""
+def group_brief(ranked: RankedGroup, now: int, width: int, rows: int, *, more: str) -> list[Line]:
+    """What matters most of a group at ``now`` (ms UTC), in at most ``rows`` lines; ``more`` says what shows the rest."""
     group = ranked.group
     lines = [_title(ranked, width), *_notes(group, width)]
     stale = [each for each in group.queue_managers if each.health is Health.UNKNOWN]
     if stale and not group.problem and len(stale) < len(group.queue_managers):
         lines += wrapped(f"? UNKNOWN  {', '.join(map(_silence, stale))}", width, Tone.UNKNOWN, rest=_INDENT)
     for place, alert in enumerate(group.alerts):
-        lines.append(_alert_line(group, alert, now, width))
+        lines += _alert_lines(group, alert, now, width, whole=not place)
         if not place:
-            lines += _to_do(group, alert, width)
+            lines += _to_do(group, alert, width, most=2)
     if len(lines) > rows:
         left = len(lines) - rows + 1
-        lines = [*lines[: rows - 1], line(f"{_INDENT}and {number_of(left, 'more line')}: Enter", Tone.FAINT)]
+        rest = cut(f"{_INDENT}and {number_of(left, 'more line')}: {more}", width)
+        lines = [*lines[: max(rows - 1, 0)], line(rest, Tone.FAINT)]
     return lines[: max(rows, 0)]
 
 
@@ -57,7 +61,7 @@ def group_page(ranked: RankedGroup, now: int, width: int) -> list[Line]:
         lines.append(line("none has reported, or none is known", Tone.ABSENT))
     lines += [line(), heading("Alerts, worst first", width)]
     for alert in group.alerts:
-        lines.append(_alert_line(group, alert, now, width))
+        lines += _alert_lines(group, alert, now, width, whole=True)
         lines += _to_do(group, alert, width)
     if not group.alerts:
         known = group.counts is not None
@@ -114,32 +118,34 @@ def _silence(owner: OwnerSummary) -> str:
     return f"{safe(owner.name)} {seen_words(owner)}"
 
 
-def _alert_line(group: GroupSummary, alert: AlertSummary, now: int, width: int) -> Line:
-    """Severity, mark, rule, since when, and words."""
+def _alert_lines(group: GroupSummary, alert: AlertSummary, now: int, width: int, *, whole: bool) -> list[Line]:
+    """Severity, mark, rule, since when, and words: all of them, or as many as the line has room for."""
     sign = fit(str(alert.health), WIDEST)
     when = ""
     if alert.started is not None:
         lasts = "" if alert.lasts_ms is None else f", {age(alert.lasts_ms)}"
         when = f"since {since_words(alert.started, now)}{lasts}"
-    head = f" {alert.mark or ' '} {safe(alert.rule)}  {when}{'  ' if when else ''}"
-    words = cut(alert_words(group, alert), max(width - cells(sign) - cells(head), 12))
+    head = cut(f" {alert.mark or ' '} {safe(alert.rule)}  {when}", max(width - WIDEST - 2, 0))
+    words, room = alert_words(group, alert), width - WIDEST - cells(head) - 2
     stale = group.is_stale(alert)
-    return Line(
-        (
-            Span(sign, Tone.STALE if stale else tone_of(alert.health)),
-            Span(head, Tone.STALE if stale else Tone.FAINT),
-            Span(words, Tone.STALE if stale else Tone.PLAIN, True if alert.mark == NEW and not stale else None),
-        )
+    tone, bold = Tone.STALE if stale else Tone.PLAIN, True if alert.mark == NEW and not stale else None
+    begin = (
+        Span(sign, Tone.STALE if stale else tone_of(alert.health)),
+        Span(head, Tone.STALE if stale else Tone.FAINT),
     )
+    if cells(words) <= room or (not whole and room >= _LEAST_WORDS):
+        return [Line((*begin, Span(f"  {cut(words, room)}", tone, bold)))]
+    below = wrap(words, width, first=_INDENT, rest=_INDENT)
+    return [Line(begin), *(Line((Span(each, tone, bold),)) for each in (below if whole else below[:1]))]
 
 
-def _to_do(group: GroupSummary, alert: AlertSummary, width: int) -> list[Line]:
-    """What to do about an alert, as its agent says it; nothing about one of the past."""
+def _to_do(group: GroupSummary, alert: AlertSummary, width: int, *, most: int = _WHOLE) -> list[Line]:
+    """What to do about an alert, as its agent says it, each in at most so many lines; nothing about one of the past."""
     if group.is_stale(alert):
         return []
     lines: list[Line] = []
-    if alert.advice:
-        lines += wrapped(f"to do: {safe(alert.advice)}", width, Tone.INFO, first=_INDENT, rest=_INDENT * 2)
-    if alert.mqsc:
-        lines += wrapped(f"MQSC: {safe(alert.mqsc)}", width, Tone.STRONG, first=_INDENT, rest=_INDENT * 2)
+    for lead, words, tone in (("to do", alert.advice, Tone.INFO), ("MQSC", alert.mqsc, Tone.STRONG)):
+        if words:
+            texts = wrap(f"{lead}: {safe(words)}", width, first=_INDENT, rest=_INDENT * 2)
+            lines += (line(each, tone) for each in at_most(texts, most, width))
     return lines

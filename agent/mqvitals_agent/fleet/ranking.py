@@ -66,10 +66,9 @@ def _reason(group: GroupSummary) -> str:
         if not number:
             # A queue manager has this severity by an alert that another one explains.
             return f"an object is {word}"
-        new = (
-            f", {group.new_critical:,} not acknowledged" if severity is Severity.CRITICAL and group.new_critical else ""
-        )
-        return f"{counted(number, f'{word} alert')}{new}"
+        new = group.new_critical if severity is Severity.CRITICAL else 0
+        told = f", {f'{new:,} ' if new < number else ''}not acknowledged" if new else ""
+        return f"{counted(number, f'{word} alert')}{told}"
     if group.health is Health.UNKNOWN:
         return _unknown(group)
     return "nothing is wrong" if group.health is Health.OK else "nothing is wrong; there is information"

@@ -68,7 +68,7 @@ def shows(group: GroupSummary) -> None:
     groups = ranked([group])
     for width in (40, 79, 120, 199):
         lines = [*fleet_header(groups, NOW, width), *fleet_table(groups, NOW, width)]
-        lines += [*group_brief(groups[0], NOW, width, 8), *group_page(groups[0], NOW, width)]
+        lines += [*group_brief(groups[0], NOW, width, 8, more="Enter"), *group_page(groups[0], NOW, width)]
         assert all(text.isprintable() for each in lines for text in [each.text])
         assert all(cells(each.text) <= max(width, 72) for each in lines)
 

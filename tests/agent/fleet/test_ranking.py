@@ -30,8 +30,8 @@ async def test_the_worst_group_stands_first_and_says_why() -> None:
     """By health, then by what is new and by numbers; one that cannot be read is unknown, and never OK."""
     groups = ranked(await read_fleet(sources(), lambda: NOW))
     assert [(each.group.name, each.group.health.word, each.reason) for each in groups] == [
-        ("PRDA", "critical", "1 critical alert, 1 not acknowledged"),
-        ("PRDB", "critical", "1 critical alert, 1 not acknowledged"),
+        ("PRDA", "critical", "1 critical alert, not acknowledged"),
+        ("PRDB", "critical", "1 critical alert, not acknowledged"),
         ("PRDD", "warning", "2 warning alerts"),
         ("PRDC", "warning", "1 warning alert"),
         ("PRDE", "unknown", "6 of 6 queue managers unknown"),
@@ -60,9 +60,9 @@ async def test_what_was_critical_when_it_went_silent_stands_first_of_the_unknown
     table = fleet_table([first, second], NOW + 120_000, 120)
     assert "did not answer within 5s" in table[1].text
     assert "?????? 6" in table[1].text
-    tones = {span.tone for line in group_brief(first, NOW + 120_000, 120, 20) for span in line.spans}
+    tones = {span.tone for line in group_brief(first, NOW + 120_000, 120, 20, more="Enter") for span in line.spans}
     assert not tones & {Tone.OK, Tone.CRITICAL, Tone.WARNING}
-    assert "to do:" in " ".join(line.text for line in group_brief(first, NOW + 120_000, 120, 20))
+    assert "to do:" in " ".join(line.text for line in group_brief(first, NOW + 120_000, 120, 20, more="Enter"))
     # Once it answers again, it is as it says.
     source.answer = document(STATUSES[key]())
     assert (await read_group(source, again, lambda: NOW)).health is Health.CRITICAL

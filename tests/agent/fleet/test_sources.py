@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 import trustme
 
-from mqsamples.fleet import NOW, data, document
+from mqsamples.fleet import FREE, NOW, WELL, sent_raw, served_status
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.fleet import sources as module
 from mqvitals_agent.fleet.ranking import ranked
 from mqvitals_agent.fleet.sources import FleetWatch, LocalGroup, RemoteGroup, read_fleet, read_group, sources_of, unread
-from mqvitals_agent.openmetrics.segments import Page
-from mqvitals_agent.server.server import AgentServer, Served
 from mqvitals_agent.text.severity import Health
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.decoding.secret import Secret
 from mqvitals_config.sections.fleet import AgentAddress, FleetGroupSettings, FleetTlsSettings
-from mqvitals_config.sections.serve import ListenAddress, ServeSettings, ServeTlsSettings
+from mqvitals_config.sections.serve import ServeSettings, ServeTlsSettings
 from mqvitals_config.settings import Settings
 
-FREE = ListenAddress("127.0.0.1", 0)
 LONG_MS, SHORT_MS = 60_000, 300
 TOKEN = "s3cret-t0ken"
-WELL = json.dumps(document(data("PRDG", 3))).encode()
 
 
 def located(path: Path) -> LocatedText:
@@ -42,45 +37,6 @@ def token_file(folder: Path, token: str = TOKEN) -> Secret:
     path = folder / f"token-{len(token)}-{token.isascii()}"
     path.write_text(f"{token}\n", encoding="utf-8")
     return Secret.in_file(located(path))
-
-
-@asynccontextmanager
-async def agent(
-    body: Callable[[], bytes] = lambda: WELL, settings: ServeSettings | None = None
-) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
-    """An agent's server that sends this as its status: its address, and the task that ends it."""
-    settings = settings or ServeSettings(FREE)
-    server = AgentServer(settings, Served(lambda _: Page(()), body, str))
-    task = asyncio.create_task(server.run())
-    try:
-        async with asyncio.timeout(120):
-            while server.address is None:
-                assert not server.trouble
-                await asyncio.sleep(0.01)
-        yield f"{'http' if settings.tls is None else 'https'}://{server.address}", task
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
-@asynccontextmanager
-async def raw(sent: bytes | None) -> AsyncIterator[str]:
-    """A server that sends these bytes to whoever connects, whatever is asked; None: it takes the request and hangs."""
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
-            await reader.readuntil(b"\r\n\r\n")
-            if sent is None:
-                await reader.read()
-            else:
-                writer.write(sent)
-                await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
 def remote(url: str, timeout: int = LONG_MS, **keys: object) -> FleetGroupSettings:
@@ -104,13 +60,13 @@ def ok(content: bytes, headers: str = "") -> bytes:
 async def test_one_that_hangs_delays_nobody(tmp_path: Path) -> None:
     """Two agents, one of which wants a token, one that hangs, one that sends garbage, one that is away: each is told by itself."""
     async with AsyncExitStack() as stack:
-        open_one, _ = await stack.enter_async_context(agent())
+        open_one, _ = await stack.enter_async_context(served_status())
         guarded, _ = await stack.enter_async_context(
-            agent(settings=ServeSettings(FREE, token_file=token_file(tmp_path)))
+            served_status(settings=ServeSettings(FREE, token_file=token_file(tmp_path)))
         )
-        hanging = await stack.enter_async_context(raw(None))
-        garbage = await stack.enter_async_context(raw(ok(b"\x00\xff{")))
-        async with raw(b"") as gone:
+        hanging = await stack.enter_async_context(sent_raw(None))
+        garbage = await stack.enter_async_context(sent_raw(ok(b"\x00\xff{")))
+        async with sent_raw(b"") as gone:
             pass
         groups = [
             remote(hanging, SHORT_MS),
@@ -139,7 +95,7 @@ async def test_a_watch_goes_on_while_one_hangs() -> None:
         return WELL
 
     loop = asyncio.get_running_loop()
-    async with agent(body) as (url, _), raw(None) as hanging:
+    async with served_status(body) as (url, _), sent_raw(None) as hanging:
         watch = FleetWatch(sources_of([remote(hanging), remote(url)], Settings(), lambda: NOW), lambda: NOW, 0.01)
         running = asyncio.create_task(watch.run(lambda: None))
         async with asyncio.timeout(120):
@@ -156,7 +112,7 @@ async def test_a_watch_goes_on_while_one_hangs() -> None:
 
 async def test_an_agent_that_goes_away_is_shown_as_it_was() -> None:
     """What it said last is kept with its age; it comes back by itself."""
-    async with agent() as (url, task):
+    async with served_status() as (url, task):
         (source,) = sources_of([remote(url)], Settings(), lambda: NOW)
         before = await read_group(source, unread(source), lambda: NOW)
         task.cancel()
@@ -192,7 +148,7 @@ async def test_an_agent_that_goes_away_is_shown_as_it_was() -> None:
 )
 async def test_what_an_agent_would_not_send(sent: bytes, words: str) -> None:
     """Each is told in a sentence that says what to look at; nothing of it is taken for a status."""
-    async with raw(sent) as url:
+    async with sent_raw(sent) as url:
         problem = await problem_of(remote(url))
     assert words in problem
     assert problem.isprintable()
@@ -201,13 +157,13 @@ async def test_what_an_agent_would_not_send(sent: bytes, words: str) -> None:
 async def test_an_answer_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is read no further than a status can be long."""
     monkeypatch.setattr(module, "MOST_BYTES", 1 << 20)
-    async with raw(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * (3 << 20)) as url:
+    async with sent_raw(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * (3 << 20)) as url:
         assert "sends more than a status" in await problem_of(remote(url))
 
 
 async def test_a_wrong_token_is_told_and_never_shown(tmp_path: Path) -> None:
     """The sentence names the setting, and neither the token nor what is in the address."""
-    async with agent(settings=ServeSettings(FREE, token_file=token_file(tmp_path))) as (url, _):
+    async with served_status(settings=ServeSettings(FREE, token_file=token_file(tmp_path))) as (url, _):
         address = f"{url}/hidden-path"
         for settings, words in (
             (remote(url), "answered 401: give its token in token_file"),
@@ -234,7 +190,7 @@ async def test_https_is_trusted_by_its_authority(tmp_path: Path) -> None:
     pem, ca = tmp_path / "agent.pem", tmp_path / "ca.pem"
     certificate.private_key_and_cert_chain_pem.write_to_path(str(pem))
     authority.cert_pem.write_to_path(str(ca))
-    async with agent(settings=ServeSettings(FREE, tls=ServeTlsSettings(located(pem)))) as (url, _):
+    async with served_status(settings=ServeSettings(FREE, tls=ServeTlsSettings(located(pem)))) as (url, _):
         assert not await problem_of(remote(url, tls=FleetTlsSettings(located(ca))))
         assert "cannot be trusted" in await problem_of(remote(url))
         assert "ca_file" in await problem_of(remote(url, tls=FleetTlsSettings(located(tmp_path / "none.pem"))))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from mqvitals_agent.alerting.labels import Labeller
 from mqvitals_agent.fleet.decode import StatusError
 from mqvitals_agent.fleet.sources import FleetError
+from mqvitals_agent.openmetrics.segments import Page
+from mqvitals_agent.server.server import AgentServer, Served
 from mqvitals_agent.store.result import AgentStanding, CurrentValue
 from mqvitals_agent.view.alerts.handling import AlertActions, Handlings
 from mqvitals_agent.view.alerts.words import AlertAdvice
 from mqvitals_agent.view.status import OwnerData, StatusData, status_of
 from mqvitals_agent.view.status_json import status_json
+from mqvitals_config.sections.serve import ListenAddress, ServeSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 
@@ -195,3 +200,47 @@ def sources() -> list[Sent]:
     """All ten groups."""
     found = [Sent(key, document(make())) for key, make in STATUSES.items()]
     return [*found, Sent(ABSENT, f"{ABSENT} cannot be reached (No route to host)", "PRDJ")]
+
+
+FREE = ListenAddress("127.0.0.1", 0)
+WELL = json.dumps(document(data("PRDG", 3))).encode()
+"""The status of a group of which nothing is wrong."""
+
+
+@asynccontextmanager
+async def served_status(
+    body: Callable[[], bytes] = lambda: WELL, settings: ServeSettings | None = None
+) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
+    """An agent's server that sends this as its status: its address, and the task that ends it."""
+    settings = settings or ServeSettings(FREE)
+    server = AgentServer(settings, Served(lambda _: Page(()), body, str))
+    task = asyncio.create_task(server.run())
+    try:
+        async with asyncio.timeout(120):
+            while server.address is None:
+                assert not server.trouble
+                await asyncio.sleep(0.01)
+        yield f"{'http' if settings.tls is None else 'https'}://{server.address}", task
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@asynccontextmanager
+async def sent_raw(sent: bytes | None) -> AsyncIterator[str]:
+    """A server that sends these bytes to whoever connects, whatever is asked; None: it takes the request and hangs."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            if sent is None:
+                await reader.read()
+            else:
+                writer.write(sent)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"

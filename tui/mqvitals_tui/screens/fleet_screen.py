@@ -146,7 +146,7 @@ class FleetScreen(WatchScreen):
         under = next((each for each in groups if each.group.key == view.cursor_key), None)
         if under is None or rows < _LEAST_BRIEF:
             return tuple(table)
-        return (*table, line(), *group_brief(under, now, width, rows))
+        return (*table, line(), *group_brief(under, now, width, rows, more="Enter shows all"))
 
     def on_cursor_view_highlighted(self, _: CursorView.Highlighted) -> None:
         """The cursor is on another group."""

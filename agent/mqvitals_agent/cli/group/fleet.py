@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from mqvitals_agent.commandline.output import line_width, screen_height, show_li
 from mqvitals_agent.commandline.settings import settings_in_force
 from mqvitals_agent.commandline.time_arguments import add_zone_argument, now_ms
 from mqvitals_agent.errors import Failure
+from mqvitals_agent.text.terminal import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.fleet.ranking import RankedGroup
     from mqvitals_config.sections.fleet import FleetGroupSettings
 
-_BRIEF = 9
+_BRIEF = 12
 """Lines about the worst group where the terminal has no height."""
 
 
@@ -67,10 +69,17 @@ def run(arguments: argparse.Namespace) -> int:
     first = groups[0]
     if first.group.health > Health.INFO:
         room = _BRIEF if height is None else max(height - len(lines) - 1, 0)
-        brief = group_brief(first, now, width, room)
+        brief = group_brief(first, now, width, room, more=_shows_all(first.group.source))
         lines += [line(), *brief] if brief else []
     show_lines(lines)
     return result.code
+
+
+def _shows_all(source: str) -> str:
+    """The command that shows all of a group."""
+    if "://" in source:
+        return "'mqvitals status' on its machine shows all"
+    return f"mqvitals status --store {shlex.quote(safe(source))}"
 
 
 def _wanted(text: str, configured: Sequence[FleetGroupSettings]) -> FleetGroupSettings:
