@@ -188,6 +188,7 @@ def test_no_golden_is_left_over() -> None:
     known |= {
         f"{name}-{size}.txt" for name in ("journal", "by_object", "before") for size in ("80x24", "120x40", "200x60")
     }
+    known |= {f"{name}-{size}.txt" for name in ("fleet", "fleet-group") for size in ("80x24", "120x40", "200x60")}
     # Those of a replayed recording: the past.
     known |= {f"{screen}.txt" for screen in ("overview", "storage", "alerts", "detail")}
     assert {path.name for path in GOLDENS.iterdir()} == known
