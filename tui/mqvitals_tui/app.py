@@ -353,6 +353,11 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     # -- the fleet ---------------------------------------------------------------------------------------------------
 
+    @property
+    def has_fleet(self) -> bool:
+        """Whether there are several groups to look at."""
+        return self._fleet is not None
+
     def action_fleet(self) -> None:
         """All groups of the fleet."""
         if self._fleet is None:

@@ -230,6 +230,7 @@ async def test_from_the_screens_of_a_store(lives: Lives, until: Until, shown: Sh
     app = life.app(fleet=watch)
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
+        assert "F fleet" in app.screen.query_one("#keys", StatusBar).text
         assert not any(each.asked for each in found)
         await pilot.press("3", "F")
         await until(pilot, lambda: isinstance(app.screen, FleetScreen) and read(watch))
@@ -242,6 +243,7 @@ async def test_from_the_screens_of_a_store(lives: Lives, until: Until, shown: Sh
     alone = life.app()
     async with alone.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
+        assert "F fleet" not in alone.screen.query_one("#keys", StatusBar).text
         await pilot.press("F")
         await until(pilot, lambda: any("There is no fleet" in each.message for each in alone._notifications))
         assert isinstance(alone.screen, MainScreen)

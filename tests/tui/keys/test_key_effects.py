@@ -592,6 +592,13 @@ async def changes_zone(stage: Stage, key: str) -> None:
     await stage.see(lambda: len(stage.app._notifications) > said)
 
 
+async def wants_a_fleet(stage: Stage, key: str) -> None:
+    """Where no groups are configured the screen says how to; ``test_fleet_screen`` has the rest."""
+    said = len(stage.app._notifications)
+    await stage.press(key)
+    await stage.see(lambda: len(stage.app._notifications) > said)
+
+
 EFFECTS: dict[str, Effect] = {
     "next_zone": changes_zone,
     "mark": marks,
@@ -649,6 +656,7 @@ EFFECTS: dict[str, Effect] = {
     "open": opens,
     "left": moves_across,
     "right": moves_across,
+    "fleet": wants_a_fleet,
 }
 """What each binding, by its id, must be seen to do."""
 

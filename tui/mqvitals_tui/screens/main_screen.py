@@ -179,7 +179,8 @@ class MainScreen(ActingScreen):
         self.query_one("#keys", StatusBar).show((self._hints(width),))
 
     def _hints(self, width: int) -> Line:
-        help_quit = (Hint(":", "find", 3), Hint("T", "theme", 5), Hint("?", "help"), Hint("q", "quit"))
+        fleet = (Hint("F", "fleet", 2),) if cast("MqvitalsApp", self.app).has_fleet else ()
+        help_quit = (*fleet, Hint(":", "find", 3), Hint("T", "theme", 5), Hint("?", "help"), Hint("q", "quit"))
         tab = self._tab
         if self.focused is self._box:
             return hint_line((Hint("Enter", "keep the filter"), Hint("Esc", "remove it"), Hint("F1", "help")), width)
