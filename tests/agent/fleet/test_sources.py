@@ -15,7 +15,7 @@ from mqsamples.fleet import FREE, NOW, WELL, sent_raw, served_status
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.fleet import sources as module
 from mqvitals_agent.fleet.ranking import ranked
-from mqvitals_agent.fleet.sources import FleetWatch, LocalGroup, RemoteGroup, read_fleet, read_group, sources_of, unread
+from mqvitals_agent.fleet.sources import FleetWatch, LocalGroup, read_fleet, read_group, sources_of, unread
 from mqvitals_agent.text.severity import Health
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.decoding.secret import Secret
@@ -241,4 +241,3 @@ async def test_a_configuration_that_cannot_be_used_keeps_nobody_from_looking(tmp
     assert isinstance(source, LocalGroup)
     assert "mqvitals.yaml" in source.config.problem
     assert source.config.rule_config.rules.rules
-    assert not isinstance(source, RemoteGroup)

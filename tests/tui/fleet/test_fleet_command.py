@@ -82,8 +82,6 @@ def test_three_stores(stores: dict[str, Path], capsys: Capture) -> None:
     assert code == 2
     assert all(cells(line) <= 80 for line in lines)
     assert [line.split()[1] for line in lines[2:5]] == ["CRITICAL", "UNKNOWN", "OK"]
-    # All three are of one name: where each is read tells them apart.
-    assert "? no queue manager has reported" not in lines[2]
     assert "no queue manager has reported" in lines[3]
     assert "✓✓✓✓ 4" in lines[4]
     assert "0/0" in lines[4]
@@ -148,7 +146,6 @@ def test_the_json_of_an_ill_group(stores: dict[str, Path], capsys: Capture) -> N
     code, out = shown(capsys, str(stores["incident"]), "--json")
     (group,) = json.loads(out)["groups"]
     assert code == 2
-    assert main(["status", "--store", str(stores["incident"]), "--json"]) in (2, 3)
     assert (group["name"], group["severity"], group["stale"]) == ("PRDQSG", "critical", False)
     assert "critical alert" in group["reason"]
     assert group["worst"][0]["severity"] == "critical"

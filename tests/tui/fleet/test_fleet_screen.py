@@ -12,7 +12,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from mqsamples.fleet import NOW, STATUSES, Sent, active, document, sources, standby
-from mqvitals_agent.fleet.sources import FleetSource, FleetWatch, LocalGroup, sources_of
+from mqvitals_agent.fleet.sources import FleetSource, FleetWatch, sources_of
 from mqvitals_agent.text.terminal import cells
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.sections.fleet import FleetGroupSettings
@@ -315,9 +315,3 @@ async def test_sizes(judging: RuleConfig, until: Until, screen_text: Text) -> No
             text = screen_text(app)
             assert max(map(cells, text.split("\n"))) <= width
             assert ("too small" in text) == (width < 40)
-
-
-def test_a_local_group_is_one_of_the_sources() -> None:
-    """What Enter opens is decided by where a group is read."""
-    (source,) = sources_of([local(Path("/a.db"), "A")], Settings(), lambda: NOW)
-    assert isinstance(source, LocalGroup)
