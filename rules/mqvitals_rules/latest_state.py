@@ -140,8 +140,10 @@ class LatestState:
         metrics = tuple(values)
         if metrics == self._together and self._learn_again(values, ts):
             return
-        before = set(map(self.stamps.get, values))
-        before.discard(None)
+        before: set[Stamp | None] = set()
+        if self.stamps:
+            before.update(map(self.stamps.get, values))
+            before.discard(None)
         usual = None
         if before:
             # The metrics of one answer may come at different rates (a structure's backup every few minutes): the slowest sets the pace.

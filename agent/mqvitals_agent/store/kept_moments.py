@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 from mqvitals_agent.store.kept_past import KeptPast
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.rows.alerts.alerts_then import AlertsThen
-from mqvitals_agent.store.rows.samples.moment import CurrentRows, MomentQuery
+from mqvitals_agent.store.rows.samples.moment import MomentQuery
 from mqvitals_agent.store.rows.samples.moment_history import Looked
 from mqvitals_agent.store.rows.samples.moment_links import LinksThen, ObjectLink, link_then
 from mqvitals_agent.store.rows.samples.moment_sealed import OpenHours
+from mqvitals_agent.store.rows.samples.moment_values import CurrentRows
 from mqvitals_agent.store.rows.samples.objects import ObjectTimes, read_times
 from mqvitals_rules.snapshot import ObjectName
 
@@ -35,6 +36,14 @@ class KindThen(NamedTuple):
     looked: Looked
 
 
+class _Always(NamedTuple):
+    """From when to before when (ms UTC) all objects of a kind and owner are there, and their names by number."""
+
+    first: int
+    gone: int
+    names: Mapping[int, ObjectName]
+
+
 class KeptMoments:
     """What was read of objects, and serves every moment before the time when it was read.
 
@@ -42,7 +51,7 @@ class KeptMoments:
     of the owner then, ms UTC. The methods raise sqlite3.Error, TypeError and ValueError.
     """
 
-    __slots__ = ("_kinds", "_links", "_numbers", "_objects", "_single", "alerts", "hours", "past")
+    __slots__ = ("_always", "_kinds", "_links", "_numbers", "_objects", "_single", "alerts", "hours", "past")
 
     def __init__(self) -> None:
         self.alerts = AlertsThen()
@@ -50,6 +59,7 @@ class KeptMoments:
         self.past = KeptPast()
         self._objects: dict[tuple[str, str], Mapping[int, ObjectTimes]] = {}
         self._numbers: dict[tuple[str, str], Mapping[ObjectName, int]] = {}
+        self._always: dict[tuple[str, str], _Always] = {}
         self._kinds: dict[tuple[str, str, frozenset[str]], KindThen] = {}
         self._links: dict[tuple[str, str, str], LinksThen] = {}
         self._single: dict[int, KindThen] = {}
@@ -60,6 +70,11 @@ class KeptMoments:
         if found is None:
             found = self._objects[owner, kind] = read_times(connection, owner, kind)
             self._numbers[owner, kind] = {each.name: number for number, each in found.items()}
+            self._always[owner, kind] = _Always(
+                max((each.first for each in found.values()), default=0),
+                min((each.gone for each in found.values()), default=0),
+                {number: each.name for number, each in found.items()},
+            )
         return found
 
     def value(
@@ -88,11 +103,15 @@ class KeptMoments:
         if names is not None:
             known_names = self._numbers[owner, kind]
             asked = {number for name in names if (number := known_names.get(name)) is not None and number in asked}
-        there = {
-            number: each.name
-            for number, each in objects.items()
-            if number in asked and each.first <= query.at < each.gone
-        }
+        always = self._always[owner, kind]
+        if asked is objects and always.first <= query.at < always.gone:
+            there = always.names
+        else:
+            there = {
+                number: each.name
+                for number, each in objects.items()
+                if number in asked and each.first <= query.at < each.gone
+            }
         known = self._kinds.get((owner, kind, query.wanted))
         if known is None and len(there) * _FEW_OF <= len(objects):
             # Most of what the kind has is not asked for.

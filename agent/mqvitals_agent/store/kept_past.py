@@ -98,6 +98,11 @@ class KeptPast:
             self._keep(self._columns, key, _Kept(first, last, values, columns=found, before=before))
         return found
 
+    def has_of_all(self, owner: str, kind: str, metrics: Sequence[str], first: int, last: int) -> bool:
+        """Whether something of ``columns_of_all`` from ``first`` to ``last`` is kept."""
+        kept = self._of_all.get((owner, kind, tuple(metrics)))
+        return kept is not None and _touch(kept.first, kept.last, first, last)
+
     def columns_of_all(
         self,
         owner: str,

@@ -162,6 +162,10 @@ class MomentReader(StoreReader):
             read=lambda begin, end: read(owner, kind, metrics, first=begin, until=end, before=before, most=most),
         )
 
+    def has_columns_of_all(self, owner: str, kind: str, metrics: Sequence[str], first: int) -> bool:
+        """Whether the polls of all objects were read for another moment, and those until this one follow them."""
+        return self._kept.past.has_of_all(owner, kind, metrics, first, self.at)
+
     def hour_means(
         self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
     ) -> dict[ObjectName, list[float]]:

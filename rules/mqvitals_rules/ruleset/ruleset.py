@@ -115,6 +115,10 @@ class RuleSet:
             self._common[key] = found
         return found
 
+    def rules_of(self, kind: str) -> tuple[CompiledRule, ...] | None:
+        """``rules_for`` any object of a kind; None where some are tuned for objects."""
+        return None if kind in self._by_object else self.rules_for(ObjectName("", kind))
+
     def rules_telling(self, name: ObjectName, metrics: Iterable[str]) -> tuple[CompiledRule, ...]:
         """Of ``rules_for`` those whose summary names one of these metrics, and perhaps some others.
 

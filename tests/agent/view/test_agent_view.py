@@ -201,7 +201,7 @@ def test_a_file_that_was_set_aside() -> None:
 def test_a_store_with_an_alert_comes_first(stored: StoreReader, judging: RuleConfig) -> None:
     """What is wrong stands before what is well."""
     frame = replace(
-        read_frame(stored, 0, FrameRequest("agent"), judging), store=replace(store_of(), health=Health.WARNING)
+        read_frame(stored, 0, FrameRequest("agent"), judging), store=store_of()._replace(health=Health.WARNING)
     )
     lines = agent_lines(frame, 200)
     assert lines[0].text.startswith("▲ WARNING")

@@ -235,6 +235,10 @@ class HistoryQueries(QueryBase):
                 connection, owner, metrics, first=first, last=until, before=before, most=most
             )
 
+    def has_columns_of_all(self, owner: str, kind: str, metrics: Sequence[str], first: int) -> bool:  # noqa: ARG002
+        """Whether what ``poll_columns_of_all`` gives from ``first`` (ms UTC) on was read already for the most part."""
+        return False
+
     def record_sources(self, name: ObjectName) -> tuple[Source, ...]:
         """The sources, other than polls, that have samples of an object."""
         with self._query() as connection:

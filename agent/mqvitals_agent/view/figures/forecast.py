@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -100,28 +99,29 @@ FULL_IN: Final = "full_in"
 _ABSENT = FullIn(None, 0, "no value to go by")
 
 
-def with_full_in(reader: StoreReader, items: Sequence[Item], now: int) -> list[Item]:
-    """The objects of a list, the fullest of those that fill with the ms until full, where there is a forecast.
+def with_full_in(reader: StoreReader, items: Sequence[Item], places: Iterable[int], now: int) -> list[Item]:
+    """The objects of a list, the fullest of those that fill with the ms until full, where there is a forecast. Those
+    that may be filled in part are at ``places``.
 
     Raises StoreError.
     """
-    shares = (
-        (share, place)
-        for place, item in enumerate(items)
-        if item.name.kind in FILLING
-        and not item.stale
-        # Most of ten thousand queues are empty, whatever their limit is.
-        and number_in(item.values.get(FILLING[item.name.kind].metric))
-        and (share := share_of(item.name.kind, item.values))
-    )
     found = list(items)
-    for _, place in nlargest(MOST_READ, shares):
+    for _, place in nlargest(MOST_READ, _shares(items, places)):
         item = items[place]
         ahead = read_full_in(reader, item.name, item.values, now).ms
         if ahead is not None:
             told = item.values[FILLING[item.name.kind].metric]._replace(value=ahead)
-            found[place] = replace(item, values={**item.values, FULL_IN: told})
+            found[place] = item._replace(values={**item.values, FULL_IN: told})
     return found
+
+
+def _shares(items: Sequence[Item], places: Iterable[int]) -> Iterator[tuple[float, int]]:
+    """How full those are that fill and of which it is known, above 0, each with its place among the items."""
+    for place in places:
+        item = items[place]
+        kind = item.name.kind
+        if kind in FILLING and not item.stale and (share := share_of(kind, item.values)):
+            yield share, place
 
 
 def full_in_column(kind: str) -> Column:

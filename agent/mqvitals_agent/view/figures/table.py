@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
@@ -32,8 +32,10 @@ Serving = Mapping[tuple[str, str], Sequence[tuple[ObjectName, CurrentValue]]]
 """(owner, transmission queue) -> its channels, each with its status."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+_NO_CHANNELS: Final[Serving] = {}
+
+
+class Item(NamedTuple):
     """One object of a list: its name, its health and its latest values. ``stale``: its owner is stale. ``serving``: the
     channels of all transmission queues, in a list of queues. ``rules``: those in force for the object, of which meters take
     their ticks.
@@ -43,8 +45,8 @@ class Item:
     health: Health
     values: Mapping[str, CurrentValue]
     stale: bool = False
-    serving: Serving = field(default_factory=dict, compare=False, repr=False)
-    rules: tuple[CompiledRule, ...] = field(default=(), compare=False, repr=False)
+    serving: Serving = _NO_CHANNELS
+    rules: tuple[CompiledRule, ...] = ()
 
     @property
     def key(self) -> str:

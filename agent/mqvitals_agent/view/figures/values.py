@@ -174,3 +174,9 @@ def natural_order(name: ObjectName) -> tuple[str, int, str, str]:
     """A key that puts numbered objects in the order of their numbers: buffer pool 10 after 9."""
     rest = name.name
     return (name.kind, int(rest) if rest.isascii() and rest.isdigit() and len(rest) < 10 else 0, rest, name.owner)
+
+
+@lru_cache(maxsize=8)
+def natural_places(names: tuple[ObjectName, ...]) -> tuple[int, ...]:
+    """The places of these names in their natural order: a list of thousands has the same ones each time."""
+    return tuple(sorted(range(len(names)), key=lambda place: natural_order(names[place])))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import figure
 from mqvitals_agent.text.severity import Health, health_of
-from mqvitals_agent.view.figures.forecast import with_full_in
+from mqvitals_agent.view.figures.forecast import FILLING, with_full_in
 from mqvitals_agent.view.figures.table import Column, Item, Serving
-from mqvitals_agent.view.figures.values import MAIN_METRIC, RATE, natural_order, number_in, with_rates
+from mqvitals_agent.view.figures.values import MAIN_METRIC, RATE, natural_order, natural_places, number_in, with_rates
 from mqvitals_agent.view.lists.columns import kinds_of, metrics_of
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_rules.lifecycle.alert import Alert
@@ -22,6 +23,9 @@ from mqvitals_rules.vocabulary.tables import KINDS
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_rules.ruleset.ruleset import RuleSet
+
+_SIZED: Final = "client"
+"""The kind whose objects are ordered by their size."""
 
 _UNANSWERED = frozenset(
     {Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE, Absence.NOT_AUTHORISED, Absence.NOT_ASKED}
@@ -41,6 +45,7 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str, rules: RuleS
         # Outcomes of earlier commands are not current for a queue manager that cannot be asked now.
         stale |= {member.name for member in status.queue_managers if member.reachable is False}
     items: list[Item] = []
+    filled: list[int] = []
     serving = _serving_channels(reader, status) if kind == "queue" else {}
     for each in kinds_of(kind):
         for member in data.members:
@@ -49,29 +54,39 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str, rules: RuleS
             if each in RATE:
                 found = with_rates(reader, each, found)
             is_stale = member.name in stale
-            items += [
-                Item(
-                    name,
-                    health_of_item(name, values, by_object, stale=is_stale),
-                    values,
-                    is_stale,
-                    serving,
-                    () if rules is None else rules.rules_for(name),
-                )
-                for name, values in found.items()
-            ]
-    items = with_full_in(reader, items, data.now)
+            of_kind = () if rules is None else rules.rules_of(each)
+            main, filling = MAIN_METRIC[each], FILLING.get(each)
+            for name, values in found.items():
+                latest = values.get(main)
+                health = Health.UNKNOWN if is_stale else _health(by_object.get(name, Health.OK), latest)
+                own = rules.rules_for(name) if of_kind is None and rules is not None else of_kind or ()
+                # Most of ten thousand queues are empty: they are not looked at again.
+                if filling and (filling.metric != main or (latest is not None and latest.value)):
+                    filled.append(len(items))
+                items.append(Item(name, health, values, is_stale, serving, own))
+    return _in_order(with_full_in(reader, items, filled, data.now), by_object)
 
-    def order(item: Item) -> tuple[object, ...]:
-        last = health_of_item(item.name, item.values, by_object, stale=False) if item.stale else item.health
-        return -item.health, -last, -_size(item), natural_order(item.name)
 
-    return tuple(sorted(items, key=order))
+def _in_order(items: Sequence[Item], by_object: Mapping[ObjectName, Health]) -> tuple[Item, ...]:
+    """The worst first, then by name: most of ten thousand items are alike in all but their names."""
+    alike: dict[tuple[int, int, float], list[Item]] = {}
+    levels = {health: (-health, -health, 0.0) for health in Health}
+    for place in natural_places(tuple([item.name for item in items])):
+        item = items[place]
+        key = levels[item.health]
+        if item.stale or item.name.kind == _SIZED:
+            last = health_of_item(item.name, item.values, by_object, stale=False) if item.stale else item.health
+            key = -item.health, -last, -_size(item)
+        if key in alike:
+            alike[key].append(item)
+        else:
+            alike[key] = [item]
+    return tuple(chain.from_iterable(alike[key] for key in sorted(alike)))
 
 
 def _size(item: Item) -> float:
     """What puts the greatest clients first; other lists are ordered by name."""
-    return number_in(item.values.get("instances")) or 0.0 if item.name.kind == "client" else 0.0
+    return number_in(item.values.get("instances")) or 0.0 if item.name.kind == _SIZED else 0.0
 
 
 def _serving_channels(reader: StoreReader, status: GroupStatus) -> Serving:
@@ -136,10 +151,12 @@ def health_of_item(
     name: ObjectName, values: Mapping[str, CurrentValue], by_object: Mapping[ObjectName, Health], *, stale: bool
 ) -> Health:
     """The health by its alerts; unknown when its owner is silent, or when its main metric was not answered."""
-    health = by_object.get(name, Health.OK)
     if stale:
         return Health.UNKNOWN
-    latest = values.get(MAIN_METRIC[name.kind])
+    return _health(by_object.get(name, Health.OK), values.get(MAIN_METRIC[name.kind]))
+
+
+def _health(health: Health, latest: CurrentValue | None) -> Health:
     if latest is None or latest.unanswered is not None or latest.value in _UNANSWERED:
         return max(health, Health.UNKNOWN)
     return health

@@ -4,7 +4,6 @@ was."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
@@ -87,7 +86,7 @@ def with_tasks(initiators: Sequence[Item], tasks: Sequence[Item]) -> tuple[Item,
     for item in tasks:
         if item.health >= Health.WARNING:
             worst[item.name.owner] = max(worst.get(item.name.owner, Health.OK), item.health)
-    shown = [replace(item, health=max(item.health, worst.get(item.name.owner, item.health))) for item in initiators]
+    shown = [item._replace(health=max(item.health, worst.get(item.name.owner, item.health))) for item in initiators]
     return tuple(sorted(shown, key=lambda item: -item.health))
 
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue, Owner
+from mqvitals_agent.store.rows.samples.moment_values import ObjectThen
 from mqvitals_agent.view.object.stored_past import StoredPast
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.eval_context import EvalContext
@@ -78,6 +79,10 @@ def _readings(name: ObjectName, values: Mapping[str, CurrentValue], lasting: Col
     # Applications are known by accounting records alone, which may be collected for an hour a year.
     stays = name.owner in lasting or name.kind == "application"
     poll = KINDS[name.kind].poll
+    if isinstance(values, ObjectThen) and (alone := values.polled()) is not None:
+        # What most of thousands of objects were at a past moment is known without the time of each value.
+        yield Reading(name, poll, 0, alone)
+        return
     polled: dict[str, Reported] = {}
     links: dict[str, Reported] = {}
     recorded: dict[tuple[str, Source, int | None, int], dict[str, Reported]] = {}

@@ -145,6 +145,10 @@ class StoredPast:
         metrics = together or [metric]
         alike = name.owner, name.kind, since, tuple(metrics)
         self._alike[alike] += 1
+        # Where the last moment needed many of them, this one does.
+        known = self._alike[alike] == 1 and self._reader.has_columns_of_all(name.owner, name.kind, metrics, since + 1)
+        if known:
+            self._alike[alike] = _MANY
         if self._alike[alike] == _MANY:
             # The others follow.
             most = MOST_KEPT // (len(metrics) + 2)

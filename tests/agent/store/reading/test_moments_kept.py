@@ -21,9 +21,10 @@ from mqvitals_agent.store import kept_past
 from mqvitals_agent.store.file.schema import open_writer
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.store.rows.samples import moment_history, moment_rows
+from mqvitals_agent.store.rows.samples import moment_history, moment_rows, moment_values
 from mqvitals_agent.store.rows.samples.history import HistoryQuery
 from mqvitals_agent.store.rows.samples.moment_links import link_then
+from mqvitals_agent.store.rows.samples.moment_values import ObjectThen
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer, SealStep
 from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_agent.store.writer import Store
@@ -44,10 +45,10 @@ def cycles_of(draw: random.Random, fewest: int, most: int) -> list[list[str]]:
     return [[draw.choice(TOLD) for _ in range(QUEUES)] for _ in range(draw.randint(fewest, most))]
 
 
-MANY = {"_FEW": 1, "_MOST_SEEKS": 4, "_LEADERS": 1, "LOOKBACK_MS": 65_000}
+MANY = {"_FEW": 1, "_MOST_SEEKS": 4, "_LEADERS": 1, "LOOKBACK_MS": 65_000, "_LOOKS": 3}
 """As if six objects were thousands, and a minute were hours."""
 
-FEW = MANY | {"_FEW": QUEUES, "_MOST_SEEKS": QUEUES}
+FEW = MANY | {"_FEW": QUEUES, "_MOST_SEEKS": QUEUES, "_LOOKS": 1_000}
 """As if they were few, which are looked for one by one."""
 
 
@@ -55,7 +56,7 @@ FEW = MANY | {"_FEW": QUEUES, "_MOST_SEEKS": QUEUES}
 def these(sizes: Mapping[str, int]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, size in sizes.items():
-            for module in (moment_history, moment_rows):
+            for module in (moment_history, moment_rows, moment_values):
                 if hasattr(module, name):
                     patch.setattr(module, name, size)
         yield
@@ -110,6 +111,10 @@ def told_at(
             found[name, "alone"] = dict(then.current(name).items())
             assert {metric: values[metric] for metric in values} == told
             assert {metric: values.get(metric) for metric in KNOWN if metric in values} == told
+            assert isinstance(values, ObjectThen)
+            polls = all(each.source is Source.POLL and each.unanswered is None for each in told.values())
+            alone = values.polled()
+            assert alone is None or (polls and alone == {metric: each.value for metric, each in told.items()})
     return found
 
 
@@ -301,6 +306,40 @@ def test_a_step_reads_what_it_adds_to_the_past_of_many_objects(make: Any, tmp_pa
             )
     assert [make.ts(6), make.ts(10)] == list(spans[0])
     assert all(last - first < 10_000 for first, last in spans[1:])
+
+
+def test_the_next_moment_knows_that_many_objects_were_read_together(make: Any, tmp_path: Path) -> None:
+    """It reads none of them alone; of other metrics, and of a time apart, nothing was read."""
+    with Store.open(tmp_path / "store.db", kinds=make.kinds) as store:
+        for number in range(1, 15):
+            write(store, make, number, ["status"] * QUEUES)
+    of_all = "QM02", "queue", ("depth",)
+    with StoreReader.open(tmp_path / "store.db", kinds=make.kinds) as reader:
+        assert not reader.has_columns_of_all(*of_all, make.ts(9))
+        then = reader.as_of(make.ts(12))
+        assert not then.has_columns_of_all(*of_all, make.ts(9))
+        then.poll_columns_of_all(*of_all, first=make.ts(9), before=make.ts(0), most=1_000)
+        before = reader.as_of(make.ts(11))
+        assert before.has_columns_of_all(*of_all, make.ts(8))
+        assert not before.has_columns_of_all("QM02", "queue", ("depth", "usage"), make.ts(8))
+        assert not reader.as_of(make.ts(5)).has_columns_of_all(*of_all, make.ts(2))
+
+
+def test_a_list_makes_a_metric_of_all_its_objects_at_once(make: Any, tmp_path: Path) -> None:
+    """Who asks for it of many objects has each value found once, and the same values as one who asks for few."""
+    with Store.open(tmp_path / "store.db", kinds=make.kinds) as store:
+        for number in range(1, 9):
+            write(store, make, number, ["both", "status", "silent", "record", "definition", "both"])
+    with StoreReader.open(tmp_path / "store.db", kinds=make.kinds) as reader, these(MANY):
+        few = {
+            name: dict(each.items()) for name, each in reader.as_of(make.ts(5)).current_by_kind("QM01", "queue").items()
+        }
+        many = reader.as_of(make.ts(5)).current_by_kind("QM01", "queue")
+        for metric in ("depth", "max_depth", "description", "puts"):
+            for _ in range(3):
+                assert {name: each.get(metric) for name, each in many.items()} == {
+                    name: each.get(metric) for name, each in few.items()
+                }
 
 
 HOUR_MS = 3_600_000

@@ -118,10 +118,10 @@ def test_only_an_alert_makes_a_meter_loud(judging: RuleConfig) -> None:
         return cell_spans(column.cell(each, NOW), column)[1].tone
 
     assert tone(low) is Tone.NEAR
-    assert tone(replace(low, health=Health.CRITICAL)) is Tone.CRITICAL
+    assert tone(low._replace(health=Health.CRITICAL)) is Tone.CRITICAL
     assert tone(item(judging, "buffer_pool", "3", {"free_pct": 18.0}, Health.WARNING)) is Tone.WARNING
     assert tone(item(judging, "buffer_pool", "3", {"free_pct": 90.0})) is Tone.CALM
-    assert tone(replace(low, health=Health.UNKNOWN, stale=True)) is Tone.STALE
+    assert tone(low._replace(health=Health.UNKNOWN, stale=True)) is Tone.STALE
 
 
 def test_a_long_figure_takes_the_room_of_the_meter(judging: RuleConfig) -> None:

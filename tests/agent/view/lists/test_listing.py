@@ -17,6 +17,7 @@ from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cells, fit
 from mqvitals_agent.view.figures.table import Column, Item, cell_spans, short_absence
+from mqvitals_agent.view.figures.values import natural_order, natural_places
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.lists.columns import COLUMNS, GAP, fitted, metrics_of
 from mqvitals_agent.view.lists.items import matching, ordered, read_items
@@ -259,3 +260,16 @@ def test_what_a_receiver_cannot_have() -> None:
     for word, text in (("RCVR", "n/a"), ("SVRCONN", "n/a"), ("SDR", "missing")):
         values = {"xmitq_msgs": told, "type": told._replace(value=CHANNEL_TYPE[word])}
         assert column.cell(Item(ObjectName("QM01", "channel", "X"), Health.OK, values), 1).text == text
+
+
+def test_a_list_stands_in_its_natural_order() -> None:
+    """Numbers by size, other names as texts, and the same name by its owner; a name that occurs twice stays where it was."""
+    names = tuple(
+        ObjectName(owner, "buffer_pool", rest)
+        for owner in ("QM02", "QM01")
+        for rest in ("10", "9", "A", "9", "A.B", "0")
+    )
+    places = natural_places(names)
+    assert sorted(places) == list(range(len(names)))
+    assert [names[place] for place in places] == sorted(names, key=natural_order)
+    assert natural_places(tuple(names)) is places

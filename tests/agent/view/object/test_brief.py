@@ -82,7 +82,7 @@ def test_what_fills_says_when_or_why_not(stored: StoreReader, judging: RuleConfi
 def test_long_names_stay_apart(storage: Frame, width: int) -> None:
     """Of names that differ at their ends both ends are shown."""
     page_set = next(each for each in storage.items if each.name.kind == "page_set")
-    twins = [replace(page_set, name=ObjectName("PRDQSG", "smds", f"STRUCTURE{n}/QM0{n}")) for n in (1, 2)]
+    twins = [page_set._replace(name=ObjectName("PRDQSG", "smds", f"STRUCTURE{n}/QM0{n}")) for n in (1, 2)]
     points = {"used_pct": ((storage.now - 60_000, 3.0), (storage.now, 4.0))}
     frame = replace(storage, items=tuple(twins), pasts={each.name: points for each in twins})
     shown = [each.text for each in brief_lines(frame, twins[0], width, 40)]
@@ -92,7 +92,7 @@ def test_long_names_stay_apart(storage: Frame, width: int) -> None:
 
 def test_what_is_stale_says_so(storage: Frame) -> None:
     """The figures stand in the tone of what is stale."""
-    lines = brief_lines(storage, replace(of(storage), stale=True), 120, 40)
+    lines = brief_lines(storage, of(storage)._replace(stale=True), 120, 40)
     assert "  ? stale: no new data; these are the last known figures" in [each.text for each in lines]
     (free,) = (each for each in lines if each.text.startswith("  free_pct"))
     assert Tone.CRITICAL not in {span.tone for span in free.spans if "%" in span.text and "≤" not in span.text}

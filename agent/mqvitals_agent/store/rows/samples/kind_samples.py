@@ -122,16 +122,16 @@ class KindSamples:
         owners = {integer(number): text(each) for number, each in of_owner}
         hours = self._hours(connection, first, last)
         rows: dict[int, list[Row]] = {number: [] for number in owners}
-        for number, *row in connection.execute(
+        for row in connection.execute(
             f"SELECT s.object_id, s.ts, s.interval_ms, s.polled{self._cells(metrics)} FROM snapshot AS t"
             f" CROSS JOIN {self._tables.history} AS s WHERE t.owner = ? AND t.ts BETWEEN ? AND ?"
             f" AND s.ts = t.ts AND s.object_id BETWEEN ? AND ? AND s.source = {POLL} ORDER BY t.ts",
             (owner, max(first, self._first_row), min(last, LAST_MOMENT), *numbers),
         ):
-            # Another owner may have been polled at the same moment.
-            if number in rows:
-                rows[number].append(row)
-        found = {number: of_rows(each, metrics) for number, each in rows.items() if each}
+            # Another owner may have been polled at the same moment. A row as it is takes half the time of a part of it.
+            if row[0] in rows:
+                rows[row[0]].append(row)
+        found = {number: of_rows(each, metrics, before=1) for number, each in rows.items() if each}
         if not hours:
             return found
         sealed: dict[int, list[HourSamples]] = {}

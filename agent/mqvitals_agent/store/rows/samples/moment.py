@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from mqvitals_agent.store.file.integrity import FIRST_MOMENT
@@ -22,6 +21,7 @@ from mqvitals_agent.store.rows.samples.moment_sealed import OpenHours, SampleCon
 from mqvitals_agent.store.rows.samples.moment_values import (
     LASTING,
     CurrentRow,
+    CurrentRows,
     HistoryRow,
     MomentFacts,
     ObjectThen,
@@ -32,29 +32,6 @@ from mqvitals_agent.store.rows.tables import POLL, KindTables, integer, moment, 
 from mqvitals_rules.snapshot import NEWEST_RECORDS, Source, overdue_after
 from mqvitals_rules.vocabulary.changes import RECORDED
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported, Value
-
-Rows = Mapping[int, Sequence[CurrentRow]]
-
-
-@dataclass(frozen=True, slots=True)
-class CurrentRows:
-    """Rows of current state: those of polls by number, those of records by number and source.
-
-    ``told`` are the metrics that the rows of other probes than the poll hold. Rows that were read once serve every
-    earlier moment: one that has changed since says when.
-    """
-
-    polled: Rows
-    recorded: Mapping[tuple[int, int], Sequence[CurrentRow]]
-    told: Mapping[str, frozenset[str]]
-
-    def only(self, numbers: Collection[int]) -> CurrentRows:
-        """The rows of these objects."""
-        return CurrentRows(
-            {number: self.polled[number] for number in numbers if number in self.polled},
-            {key: rows for key, rows in self.recorded.items() if key[0] in numbers} if self.recorded else {},
-            self.told,
-        )
 
 
 class MomentQuery(MomentHistory):
@@ -94,6 +71,7 @@ class MomentQuery(MomentHistory):
         for number in silent:
             del answered[number]
         answered |= self._look_back(connection, owner, silent, self.answered, self._numbers, looked)
+        records = self._records(connection, owner, rows, last)
         facts = MomentFacts(
             self.kind,
             self.at,
@@ -101,21 +79,18 @@ class MomentQuery(MomentHistory):
             self.wanted,
             {name: place for place, name in enumerate(self._cells)},
             {name: place for place, name in enumerate(self._numbers)},
-            self._undone(connection, owner, polled),
+            rows,
+            answered,
+            asked,
+            records,
+            self._undone(connection, owner, rows),
             self._others(connection, owner, rows, answered, looked),
         )
-        records = self._records(connection, owner, rows.recorded, last)
-        return {
-            number: ObjectThen(
-                facts,
-                number,
-                polled.get(number, ()),
-                answered.get(number),
-                asked.get(number),
-                records.get(number, {}),
-            )
-            for number in (*polled, *(each for each in records if each not in polled))
-        }
+        found = {number: ObjectThen(facts, number) for number in polled}
+        for number in records:
+            if number not in found:
+                found[number] = ObjectThen(facts, number)
+        return found
 
     # -- rows of current state ---------------------------------------------------------------------------------------
 
@@ -124,7 +99,7 @@ class MomentQuery(MomentHistory):
         polled: dict[int, list[CurrentRow]] = {}
         recorded: dict[tuple[int, int], list[CurrentRow]] = {}
         if not self._exists:
-            return CurrentRows(polled, recorded, {})
+            return CurrentRows(polled, recorded, self.kind.poll, self._cells, self.wanted)
         columns = "".join(f', c."{name}"' for name in self._cells)
         rows = connection.execute(
             f"SELECT c.object_id, c.source, c.probe, c.changed, c.absent{columns}"
@@ -144,17 +119,7 @@ class MomentQuery(MomentHistory):
                 polled.setdefault(number, []).append(row)
             else:
                 recorded.setdefault((number, integer(source)), []).append(row)
-        return CurrentRows(polled, recorded, self._told(polled))
-
-    def _told(self, polled: Rows) -> Mapping[str, frozenset[str]]:
-        told: dict[str, set[str]] = {}
-        for each in polled.values():
-            for row in each:
-                if row.probe != self.kind.poll:
-                    known = told.setdefault(row.probe, set())
-                    if len(known) < len(self.wanted):
-                        known.update(name for name, _ in self._reported(row))
-        return {probe: frozenset(names) for probe, names in told.items()}
+        return CurrentRows(polled, recorded, self.kind.poll, self._cells, self.wanted)
 
     def _others(
         self,
@@ -173,12 +138,13 @@ class MomentQuery(MomentHistory):
                 if name in told - recorded.get(probe, frozenset())
             ]
             for probe, told in rows.told.items()
+            if rows.changed[probe] > self.at
         }
         wanted: dict[str, dict[str, set[int]]] = {}
         for number, of_object in rows.polled.items() if any(places.values()) else ():
             sample = answered.get(number)
             for row in of_object:
-                if row.changed > self.at and row.probe != self.kind.poll:
+                if row.changed > self.at and row.probe in places:
                     for name, place in places[row.probe]:
                         if sample is None or sample.cells[place] is None:
                             wanted.setdefault(row.probe, {}).setdefault(name, set()).add(number)
@@ -209,10 +175,10 @@ class MomentQuery(MomentHistory):
 
     # -- changes -----------------------------------------------------------------------------------------------------
 
-    def _undone(self, connection: sqlite3.Connection, owner: str, rows: Rows) -> dict[tuple[int, str], Value]:
+    def _undone(self, connection: sqlite3.Connection, owner: str, rows: CurrentRows) -> dict[tuple[int, str], Value]:
         """Number and metric -> the value before the first change of the definition after the moment."""
         recorded = RECORDED.get(self.kind.name, {})
-        if not any(row.changed > self.at and row.probe in recorded for each in rows.values() for row in each):
+        if not any(changed > self.at and probe in recorded for probe, changed in rows.changed.items()):
             return {}
         undone: dict[tuple[int, str], Value] = {}
         for number, metric, old in connection.execute(
@@ -232,22 +198,18 @@ class MomentQuery(MomentHistory):
         self,
         connection: sqlite3.Connection,
         owner: str,
-        rows: Mapping[tuple[int, int], Sequence[CurrentRow]],
+        rows: CurrentRows,
         last: int,
     ) -> dict[int, dict[str, CurrentValue]]:
         """By number, the values of the newest records of each source that had ended by then."""
         found: dict[int, dict[str, CurrentValue]] = {}
-        for (number, source), of_source in rows.items():
+        for (number, source), of_source in rows.recorded.items():
             samples = list(self._newest_records(connection, owner, number, source))
             values = found.setdefault(number, {})
             for row in of_source:
-                for metric, now in self._reported(row):
+                for metric, now in rows.reported(row):
                     values[metric] = newer(values.get(metric), self._recorded(row, metric, now, samples, source, last))
         return found
-
-    def _reported(self, row: CurrentRow) -> Iterable[tuple[str, Reported]]:
-        yield from ((name, why) for name, why in row.absent.items() if name in self.wanted)
-        yield from ((name, cell) for name, cell in zip(self._cells, row.cells, strict=True) if cell is not None)
 
     def _recorded(
         self, row: CurrentRow, metric: str, now: Reported, samples: Sequence[HistoryRow], source: int, last: int

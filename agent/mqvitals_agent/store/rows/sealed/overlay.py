@@ -55,11 +55,13 @@ def _absent(count: int) -> Cells:
     return (None,) * count
 
 
-def of_rows(rows: Sequence[Sequence[Any]], metrics: Sequence[str]) -> HourSamples:
-    """Samples of one object, rising in time (time, interval, polled, values of ``metrics``), as columns."""
+def of_rows(rows: Sequence[Sequence[Any]], metrics: Sequence[str], *, before: int = 0) -> HourSamples:
+    """Samples of one object, rising in time (time, interval, polled, values of ``metrics``), as columns; ``before`` cells of
+    each row stand before the time.
+    """
     if not rows:
         return NOTHING
-    ts, intervals, polled, *columns = zip(*rows, strict=True)
+    ts, intervals, polled, *columns = [*zip(*rows, strict=True)][before:]
     return HourSamples(ts, intervals, polled, dict(zip(metrics, columns, strict=True)))
 
 
