@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.store.kept_past import KeptPast
 from mqvitals_agent.store.result import CurrentValue
@@ -47,16 +47,17 @@ class _Always(NamedTuple):
 class KeptMoments:
     """What was read of objects, and serves every moment before the time when it was read.
 
-    ``hours`` are sealed hours that are open, ``past`` that of objects alone. Queries are of the moment that is asked about, and of the metrics; ``last`` is the newest snapshot
+    ``hours`` are sealed hours that are open, ``past`` that of objects alone, ``notes`` what views made of it. Queries are of the moment that is asked about, and of the metrics; ``last`` is the newest snapshot
     of the owner then, ms UTC. The methods raise sqlite3.Error, TypeError and ValueError.
     """
 
-    __slots__ = ("_always", "_kinds", "_links", "_numbers", "_objects", "_single", "alerts", "hours", "past")
+    __slots__ = ("_always", "_kinds", "_links", "_numbers", "_objects", "_single", "alerts", "hours", "notes", "past")
 
     def __init__(self) -> None:
         self.alerts = AlertsThen()
         self.hours = OpenHours()
         self.past = KeptPast()
+        self.notes: dict[object, Any] = {}
         self._objects: dict[tuple[str, str], Mapping[int, ObjectTimes]] = {}
         self._numbers: dict[tuple[str, str], Mapping[ObjectName, int]] = {}
         self._always: dict[tuple[str, str], _Always] = {}

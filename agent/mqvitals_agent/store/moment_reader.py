@@ -53,6 +53,11 @@ class MomentReader(StoreReader):
         # What was read serves every moment before the time when it was read.
         return MomentReader(self, at, self._kept if at <= self.at else KeptMoments())
 
+    @property
+    def notes(self) -> dict[object, Any]:
+        """What views made for other moments: it is kept as long as what was read for them."""
+        return self._kept.notes
+
     def meta(self) -> StoreMeta:
         """The store's own facts, with the moment."""
         return replace(super().meta(), as_of=self.at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mqvitals_agent.store.file.database import closed_on_error
 from mqvitals_agent.store.file.schema import (
@@ -84,6 +84,13 @@ class StoreReader(ObjectQueries, HistoryQueries, HourQueries, AlertQueries, Mess
         """A mark that changes when the snapshots by ``until`` (ms UTC) do, as after a clock was set back."""
         with self._query() as connection:
             return read_last_cycles(connection, until)
+
+    @property
+    def notes(self) -> dict[object, Any]:
+        """What views made for other moments, each under a key of its own; they add to it. Of a store as it is now nothing is
+        kept.
+        """
+        return {}
 
     def forget_moments(self) -> None:
         """Release what was read for past moments."""

@@ -34,10 +34,60 @@ def with_past_words(reader: StoreReader, alerts: Iterable[Alert], at: int, rule_
     """
     said = [(alert, rule_of(alert) if alert.updated > at else None) for alert in alerts]
     figures = _figures(reader, [(alert, rule) for alert, rule in said if rule is not None])
-    return tuple(_said_again(alert, rule, figures, at) if alert.updated > at else alert for alert, rule in said)
+    known: _Known = reader.notes.setdefault(with_past_words, {})
+    read = {id(rule): _read_by(rule) for _, rule in said if rule is not None}
+    return tuple(
+        alert
+        if alert.updated <= at
+        else _said_again(alert, None, figures, at)
+        if rule is None
+        else _said_with(alert, rule, read[id(rule)], figures, at, known)
+        for alert, rule in said
+    )
+
+
+def _read_by(rule: CompiledRule) -> tuple[tuple[str, str], ...]:
+    """The kinds and metrics that the words of an alert of a rule are made of."""
+    shown = {(kind, metric.name) for kind, metric in rule.summary.metrics}
+    figure = set() if rule.figure is None else {(rule.figure.kind, rule.figure.metric.name)}
+    return tuple({*rule.when.names, *shown, *figure})
 
 
 _Figures = Mapping[ObjectName, Mapping[str, "CurrentValue"]]
+
+
+_Known = dict[tuple[int, int], tuple[Alert, "CompiledRule", Sequence[Reported], Alert]]
+"""By the identities of an alert and its rule both, the figures by which it was said again, and as it was said."""
+_MOST_KNOWN: Final = 5_000
+
+
+def _said_with(
+    alert: Alert,
+    rule: CompiledRule,
+    read: Iterable[tuple[str, str]],
+    figures: _Figures,
+    at: int,
+    known: _Known,
+) -> Alert:
+    """``_said_again``, made anew where the figures are others than last time: of most alerts they are the same for hours."""
+    about: dict[str, Mapping[str, CurrentValue]] = {}
+    values: list[Reported] = []
+    for kind, metric in read:
+        of_kind = about.get(kind)
+        if of_kind is None:
+            name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
+            of_kind = about[kind] = figures.get(name, {})
+        latest = of_kind.get(metric)
+        values.append(Absence.NOT_ASKED if latest is None else latest.value)
+    key = id(alert), id(rule)
+    found = known.get(key)
+    if found is not None and found[0] is alert and found[1] is rule and found[2] == values:
+        return found[3]
+    if len(known) >= _MOST_KNOWN:
+        known.clear()
+    said = _said_again(alert, rule, figures, at)
+    known[key] = alert, rule, values, said
+    return said
 
 
 def _figures(reader: StoreReader, alerts: Sequence[tuple[Alert, CompiledRule]]) -> _Figures:

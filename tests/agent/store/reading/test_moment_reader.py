@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,10 +26,12 @@ from mqvitals_agent.store.rows.samples.steps import TimeStep
 from mqvitals_agent.store.rows.sealed.sealer import SEAL_AFTER_MS, Sealer
 from mqvitals_agent.store.rows.tables import tables_of
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.view.alerts import past_words
+from mqvitals_agent.view.alerts.past_words import RuleOf
 from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, SILENCES, FrameRequest, read_frame
 from mqvitals_agent.view.object.past_alerts import alerts_then
 from mqvitals_config.settings import Settings
-from mqvitals_rules.lifecycle.alert import AlertState
+from mqvitals_rules.lifecycle.alert import Alert, AlertState
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import HOUR_MS
@@ -172,6 +175,37 @@ def test_what_explained_an_alert_then_explains_it_again(watched: tuple[StoreRead
         changed += sum(alert.cause != again[alert.key] for alert in alerts)
     assert caused >= 10
     assert changed > 0
+
+
+def test_words_are_said_again_where_the_figures_are_others(watched: tuple[StoreReader, list[Seen]]) -> None:
+    """From one moment to the next most alerts keep their words: those that are said are those of a reader that knows none."""
+    reader, seen = watched
+    rules = load_rule_config(Settings()).rules
+    said: list[str] = []
+    say = past_words._said_again
+
+    def noted(alert: Alert, *others: Any) -> Alert:
+        said.append(alert.summary)
+        return say(alert, *others)
+
+    with pytest.MonkeyPatch.context() as patch, StoreReader.open(reader.path) as walking:
+        patch.setattr(past_words, "_said_again", noted)
+        anew = again = 0
+        for at in [each.at for each in seen for _ in range(2)][::-1]:
+            with StoreReader.open(reader.path) as fresh:
+                expected = _said_at(fresh, at, rules.rule_of)
+            of_fresh = len(said)
+            assert _said_at(walking, at, rules.rule_of) == expected
+            anew, again = anew + of_fresh, again + len(said) - of_fresh
+            said.clear()
+    assert anew > 100
+    # Every moment is looked at twice.
+    assert again < anew / 2
+
+
+def _said_at(reader: StoreReader, at: int, rule_of: RuleOf) -> tuple[Alert, ...]:
+    past = reader.as_of(at)
+    return past_words.with_past_words(past, [each.alert for each in past.alerts(include_ended=True)], at, rule_of)
 
 
 def test_random_figures_equal_those_of_plain_sql(watched: tuple[StoreReader, list[Seen]]) -> None:
