@@ -103,7 +103,8 @@ class CurrentRows:
         self._tellers: dict[str, dict[int, tuple[CurrentRow, Reported] | None]] = {}
         self._telling: dict[int, tuple[CurrentRow, ...]] = {}
         self._lasting: dict[int, Mapping[str, Reported] | None] = {}
-        self._whole = self
+        # None: it is the whole itself, which must not refer to itself: it is to be freed at once.
+        self._whole: CurrentRows | None = None
         self.changed: dict[str, int] = {}
         told: dict[str, set[str]] = {}
         for row in chain.from_iterable(polled.values()):
@@ -117,6 +118,7 @@ class CurrentRows:
     def only(self, numbers: Collection[int]) -> CurrentRows:
         """The rows of these objects. What is made of rows is made of all, once."""
         found = copy(self)
+        found._whole = self._whole or self
         found.polled = {number: self.polled[number] for number in numbers if number in self.polled}
         found.recorded = {key: rows for key, rows in self.recorded.items() if key[0] in numbers}
         return found
@@ -130,7 +132,7 @@ class CurrentRows:
         """By number the only row that is about a metric and what it has today, None: no row is; objects with several are left
         out.
         """
-        whole = self._whole
+        whole = self._whole or self
         found = whole._tellers.get(metric)
         if found is None:
             found = whole._tellers[metric] = {}
