@@ -32,6 +32,7 @@ from mqvitals_config.sections.collection import (
 from mqvitals_config.sections.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.sections.facts import FactSettings
 from mqvitals_config.sections.fleet import FleetGroupSettings, fleet_contradictions
+from mqvitals_config.sections.history import HistorySettings, history_contradictions
 from mqvitals_config.sections.maintenance import MaintenanceSettings, maintenance_contradictions
 from mqvitals_config.sections.remote_write import RemoteWriteSettings, remote_write_contradictions
 from mqvitals_config.sections.reports import ReportSettings, report_contradictions
@@ -193,6 +194,13 @@ class Settings:
             " prometheus`. Changes take effect at the next start."
         ),
     ] = ()
+    history: Annotated[
+        HistorySettings,
+        Doc(
+            "Where `mqvitals trend`, charts and baselines read samples that the store no longer holds; see `mqvitals help"
+            " prometheus`. Of the agent changes take effect at the next start."
+        ),
+    ] = field(default_factory=HistorySettings)
     serve: Annotated[ServeSettings, Doc("What the agent serves over HTTP: metrics for Prometheus, and its status.")] = (
         field(default_factory=ServeSettings)
     )
@@ -275,6 +283,7 @@ def contradictions(settings: Settings, places: Mapping[str, Place] | None = None
     yield from report_contradictions(settings.reports, settings.receivers)
     yield from remote_write_contradictions(settings.remote_write)
     yield from fleet_contradictions(settings.fleet)
+    yield from history_contradictions(settings.history, settings.remote_write, places or {})
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} gives the group {group} no access; set store.mode to 0660"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from math import isfinite
 
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
@@ -63,6 +64,32 @@ class Family:
             return None
         # 70 % are 0.7, which 70 * 0.01 is not.
         return stored * self.scale if self.scale >= 1 else stored / round(1 / self.scale)
+
+    @property
+    def invertible(self) -> bool:
+        """Whether ``stored_of`` knows the stored number of each exported one."""
+        return len(set(self.numbers.values())) == len(self.numbers)
+
+    def stored_of(self, exported: float) -> float | None:
+        """The stored value of an exported one, the inverse of ``value_of``; None: no stored value is exported so.
+
+        A whole number is an int. Of another the digits beyond what scaling keeps are cut off, unless it then were exported
+        otherwise.
+        """
+        if self.numbers:
+            return next((stored for stored, number in self.numbers.items() if number == exported), None)
+        unscaled = exported / self.scale if self.scale >= 1 else exported * round(1 / self.scale)
+        if not isfinite(unscaled):
+            return None
+        whole = round(unscaled)
+        if abs(unscaled - whole) <= abs(unscaled) * _LAST_BITS:
+            return whole
+        short = float(f"{unscaled:.15g}")
+        return short if self.value_of(short) == exported else unscaled
+
+
+_LAST_BITS = 2e-15
+"""Scaling there and back changes a number by its last bits at most, relative to itself."""
 
 
 def family_of(kind: Kind, metric: Metric) -> Family | None:
@@ -331,6 +358,35 @@ def owner_label(kind: str) -> str:
 def name_labels(kind: str) -> tuple[str, ...]:
     """The labels that have an object's name: one with all of it, or one for each part; none where the owner is all."""
     return tuple(label for label, part in _LABELS.get(kind, _OWNER_ONLY).of_name if part("") != UNSET)
+
+
+def label_names(kind: str) -> frozenset[str]:
+    """All labels that series of a kind may have."""
+    described = _LABELS.get(kind, _OWNER_ONLY)
+    return frozenset(
+        {PLATFORM, "qmgr", "qsg"}
+        | {label for label, _ in described.of_name}
+        | {label for label, _, _, _ in described.of_texts}
+    )
+
+
+def identity_labels(name: ObjectName, groups: Collection[str] = frozenset()) -> Labels:
+    """Those labels of ``labels_of`` that are an object's own for good: its owner and its name, blank parts of it too."""
+    described = _LABELS.get(name.kind, _OWNER_ONLY)
+    owner = "qsg" if name.kind in _OF_GROUP or name.owner in groups else "qmgr"
+    named = name_labels(name.kind)
+    return (owner, name.owner), *((label, part(name.name)) for label, part in described.of_name if label in named)
+
+
+def object_of_labels(kind: str, labels: Mapping[str, str]) -> ObjectName | None:
+    """The object of a kind whose series have these labels; None: they name no owner."""
+    owner = labels.get("qsg") or labels.get("qmgr")
+    if not owner:
+        return None
+    parts = [labels.get(label, "") for label in name_labels(kind)]
+    while len(parts) > 1 and not parts[-1]:
+        del parts[-1]
+    return ObjectName(owner, kind, "/".join(parts))
 
 
 def _whole(name: str) -> str:

@@ -12,15 +12,10 @@ import aiohttp
 from yarl import URL
 
 from mqvitals_agent import __version__
-from mqvitals_agent.notify.receivers.attempt import AttemptError, Reveal, context_of, excerpt
-from mqvitals_agent.notify.receivers.http import (
-    body_start,
-    failure_text,
-    header_text,
-    retry_after_ms,
-    secret_parts,
-    settings_hint,
-)
+from mqvitals_agent.notify.receivers.attempt import AttemptError, Reveal, excerpt
+from mqvitals_agent.notify.receivers.http import body_start, failure_text
+from mqvitals_agent.notify.receivers.http_text import retry_after_ms, secret_parts, settings_hint
+from mqvitals_agent.remote_write.access import authorization_of, read_access
 from mqvitals_agent.remote_write.protocol import HEADERS
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_config.decoding.scalars import format_duration
@@ -152,7 +147,7 @@ class RemoteWriteClient:
             raise AttemptError(str(error)) from None
         url = URL(settings.url.reveal())
         headers = {"User-Agent": f"mqvitals/{__version__}", **settings.headers, **HEADERS}
-        authorization = _authorization(settings, texts)
+        authorization = authorization_of(settings, texts)
         if authorization:
             headers["Authorization"] = authorization
             url = url.with_user(None)  # aiohttp refuses credentials in both places
@@ -165,38 +160,4 @@ class RemoteWriteClient:
         return self._session
 
     def _read(self) -> tuple[dict[Secret, str], ssl.SSLContext | bool]:
-        texts = {secret: self._reveal(secret).strip() for secret in _secrets(self._settings)}
-        return texts, _tls(self._settings)
-
-
-def _secrets(settings: RemoteWriteSettings) -> list[Secret]:
-    found = [settings.bearer_token_file]
-    if settings.basic_auth is not None:
-        found.append(settings.basic_auth.password_file)
-    if settings.authorization is not None:
-        found.append(settings.authorization.credentials_file)
-    return [each for each in found if each is not None]
-
-
-def _authorization(settings: RemoteWriteSettings, texts: Mapping[Secret, str]) -> str:
-    """The header of that name; empty: none. Raises ValueError when a secret cannot be in one."""
-    if (basic := settings.basic_auth) is not None:
-        return aiohttp.encode_basic_auth(basic.username, texts[basic.password_file])
-    if (other := settings.authorization) is not None:
-        secret = other.credentials_file
-        return f"{other.type} {header_text(texts[secret], secret)}"
-    if (token := settings.bearer_token_file) is not None:
-        return f"Bearer {header_text(texts[token], token, 'token')}"
-    return ""
-
-
-def _tls(settings: RemoteWriteSettings) -> ssl.SSLContext | bool:
-    """How the engine's certificate is checked; True: as the operating system does it. Raises AttemptError."""
-    tls = settings.tls_config
-    if tls.ca_file is None and tls.cert_file is None:
-        return not tls.insecure_skip_verify
-    context = context_of(tls.ca_file, tls.cert_file, tls.key_file, ("cert_file", "key_file"))
-    if tls.insecure_skip_verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
+        return read_access(self._settings, self._reveal)

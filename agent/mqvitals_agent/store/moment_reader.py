@@ -42,7 +42,7 @@ class MomentReader(StoreReader):
         """For ``StoreReader.as_of``; ``kept`` is what was read at a later moment than ``at``, and is added to."""
         super().__init__(reader.path, reader._connection, reader._kinds, reader._limit_s, reader)
         self.at = at
-        self._kept = kept
+        self.kept = kept
         self._owners: tuple[Owner, ...] | None = None
 
     def close(self) -> None:
@@ -51,7 +51,7 @@ class MomentReader(StoreReader):
     def as_of(self, at: int) -> StoreReader:
         """A view of the same store as of another moment."""
         # What was read serves every moment before the time when it was read.
-        return MomentReader(self, at, self._kept if at <= self.at else KeptMoments())
+        return MomentReader(self, at, self.kept if at <= self.at else KeptMoments())
 
     @property
     def notes(self) -> dict[object, Any]:
@@ -92,7 +92,7 @@ class MomentReader(StoreReader):
         if since is None or self.record_sources(name):
             return super().trend(name, metric, since, last)
         read = super().trend
-        return self._kept.past.series(name, metric, since, last, lambda *span: read(name, metric, *span))
+        return self.kept.past.series(name, metric, since, last, lambda *span: read(name, metric, *span))
 
     def trends(
         self, name: ObjectName, metrics: Sequence[str], since: int | None = None, until: int | None = None
@@ -134,7 +134,7 @@ class MomentReader(StoreReader):
     ) -> PollColumns:
         """The polls of an object until the moment at the latest, several metrics in one go."""
         read = super().poll_columns
-        return self._kept.past.columns(
+        return self.kept.past.columns(
             name,
             metrics,
             first,
@@ -156,7 +156,7 @@ class MomentReader(StoreReader):
     ) -> Mapping[ObjectName, PollColumns]:
         """The polls of objects until the moment at the latest, in one go."""
         read = super().poll_columns_of_all
-        return self._kept.past.columns_of_all(
+        return self.kept.past.columns_of_all(
             owner,
             kind,
             metrics,
@@ -226,7 +226,7 @@ class MomentReader(StoreReader):
         found: list[tuple[float, ObjectName, CurrentValue]] = []
         for owner in self.owners():
             with self._query() as connection:
-                every = partial(self._kept.objects_of, connection, owner.name, kind)
+                every = partial(self.kept.objects_of, connection, owner.name, kind)
                 numbers = self._moment(kind, (metric,)).leaders(connection, owner.name, metric, count, every)
             values = self._values(owner.name, kind, (metric,), numbers=numbers)
             found += [
@@ -275,7 +275,7 @@ class MomentReader(StoreReader):
         with self._query() as connection:
             number = self._number(connection, name)
             query = self._moment(name.kind, None)
-            return self._kept.value(connection, query, number, name.owner, self._last_of(name.owner))
+            return self.kept.value(connection, query, number, name.owner, self._last_of(name.owner))
 
     def current_by_kind(
         self, owner: str, kind: str, metrics: Collection[str] | None = None
@@ -303,7 +303,7 @@ class MomentReader(StoreReader):
         self._metric(kind, metric)
         with self._query() as connection:
             query, last = self._moment(kind, (metric,)), self._last_of(owner)
-            numbers = self._kept.naming(connection, query, owner, last, metric, value, doubtful=doubtful)
+            numbers = self.kept.naming(connection, query, owner, last, metric, value, doubtful=doubtful)
         return self._values(owner, kind, metrics, numbers=numbers)
 
     def _values(
@@ -319,7 +319,7 @@ class MomentReader(StoreReader):
         self._kind(kind)
         with self._query() as connection:
             query = self._moment(kind, metrics)
-            return self._kept.values(connection, query, owner, self._last_of(owner), names=names, numbers=numbers)
+            return self.kept.values(connection, query, owner, self._last_of(owner), names=names, numbers=numbers)
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:  # noqa: ARG002 - as of a store
         """Not kept."""
@@ -330,7 +330,7 @@ class MomentReader(StoreReader):
     ) -> tuple[StoredAlert, ...]:
         """The alerts as they were then, as far as they were stored by then."""
         with self._query() as connection:
-            found = self._kept.alerts.read(connection, self.at, ended=include_ended)
+            found = self.kept.alerts.read(connection, self.at, ended=include_ended)
         return tuple(
             each
             for each in found
@@ -354,7 +354,7 @@ class MomentReader(StoreReader):
     def alert(self, number: int) -> StoredAlert | None:
         """The alert with this number as it was then; None: there was none."""
         with self._query() as connection:
-            return next(iter(self._kept.alerts.read(connection, self.at, ended=True, number=number)), None)
+            return next(iter(self.kept.alerts.read(connection, self.at, ended=True, number=number)), None)
 
     def actions(self) -> Actions:
         """What people had done about alerts."""
@@ -435,4 +435,4 @@ class MomentReader(StoreReader):
         self._look_at_columns()
         tables = self._tables[kind]
         present, kept = (self._columns.get(name, frozenset()) for name in (tables.current, tables.history))
-        return MomentQuery(self._kind(kind), tables, present, kept, self.at, metrics, self._kept.hours)
+        return MomentQuery(self._kind(kind), tables, present, kept, self.at, metrics, self.kept.hours)

@@ -53,6 +53,11 @@ class StoreReader(ObjectQueries, HistoryQueries, HourQueries, AlertQueries, Mess
         self._kept_moments: KeptMoments | None = None
         self._kept_mark: Mapping[str, tuple[int, int]] = {}
 
+    @property
+    def history_note(self) -> str:
+        """Why answers about the past may lack samples that are kept elsewhere, as a sentence; empty: they do not."""
+        return ""
+
     @classmethod
     def open(
         cls, path: Path | str, *, kinds: Mapping[str, Kind] = KINDS, limit_s: float = QUERY_LIMIT_S

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from mqvitals_agent.store.rows.samples.sample import SampleColumns
 from mqvitals_agent.store.rows.sealed.rollup import MetricHour
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -162,6 +164,18 @@ class Series:
     source: Source = Source.POLL
     kept_from: int | None = None
     damaged: tuple[int, ...] = ()
+
+
+BySource = Mapping[Source, Mapping[str, SampleColumns]]
+"""Samples of an object by source and metric."""
+
+
+class ObjectSamples(NamedTuple):
+    """What was read of some metrics of an object: its samples, and ``kept_from`` and ``damaged`` as of ``Series``."""
+
+    by_source: BySource
+    kept_from: int | None
+    damaged: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.notify.receiver import DeliveryStatus
 from mqvitals_agent.notify.receivers.attempt import excerpt
-from mqvitals_agent.notify.receivers.http import delivery_status, retry_after_ms, settings_hint
+from mqvitals_agent.notify.receivers.http import delivery_status
+from mqvitals_agent.notify.receivers.http_text import retry_after_ms, settings_hint
 from mqvitals_agent.notify.retry import pause_ms
 from mqvitals_agent.store.rows.alerts.notification_rows import LONGEST_PAUSE_MS
 

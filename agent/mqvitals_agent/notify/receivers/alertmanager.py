@@ -18,9 +18,9 @@ from mqvitals_agent.notify.receivers.http import (
     HttpRequest,
     Revealed,
     basic_authorization,
-    header_text,
     revealed_address,
 )
+from mqvitals_agent.notify.receivers.http_text import header_text
 from mqvitals_config.decoding.secret import Secret
 from mqvitals_config.receivers.services import AlertmanagerSettings
 from mqvitals_rules.timestamps import iso

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
 from abc import ABC, abstractmethod
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import Generic, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import aiohttp
 from multidict import CIMultiDict
@@ -32,17 +28,21 @@ from mqvitals_agent.notify.receivers.attempt import (
     os_error_text,
     readable,
 )
+from mqvitals_agent.notify.receivers.http_text import (
+    WRONG_ADDRESS,
+    WRONG_TOKEN,
+    header_text,
+    retry_after_ms,
+    secret_parts,
+    settings_hint,
+)
 from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.decoding.secret import Secret, WebAddress, checked_address, shown_address
 from mqvitals_config.receivers.http import HttpSettings
 
 _BODY_BYTES = 4096
-_SECRET_PART = re.compile(r"[^/?&=#:@]{6,}")
 _TRY_AGAIN = frozenset({408, 425, 429})
-_WRONG_TOKEN = frozenset({401, 403, 407})
-_WRONG_ADDRESS = frozenset({404, 405, 410})
-_LONGEST_RETRY_S = 86_400
 
 Revealed = Callable[[Secret], str]
 """The text of a secret, without blanks around it."""
@@ -228,13 +228,6 @@ def basic_authorization(credentials: Secret, revealed: Revealed) -> str:
     return aiohttp.encode_basic_auth(user, password)
 
 
-def header_text(text: str, secret: Secret, what: str = "value") -> str:
-    """``text`` of ``secret`` as the value of a header. Raises ValueError, without the text, when it cannot be one."""
-    if not (text.isascii() and text.isprintable()):
-        raise ValueError(f"the {what} in {secret.origin} holds characters that a header cannot")
-    return text
-
-
 def delivery_status(status: int) -> DeliveryStatus:
     """The meaning of an HTTP status.
 
@@ -243,36 +236,9 @@ def delivery_status(status: int) -> DeliveryStatus:
     """
     if 200 <= status < 300:
         return DeliveryStatus.ACCEPTED
-    if 400 <= status < 500 and status not in _TRY_AGAIN | _WRONG_TOKEN | _WRONG_ADDRESS:
+    if 400 <= status < 500 and status not in _TRY_AGAIN | WRONG_TOKEN | WRONG_ADDRESS:
         return DeliveryStatus.REFUSED
     return DeliveryStatus.AGAIN
-
-
-def settings_hint(status: int) -> str:
-    """The setting to check after an HTTP status; empty when the status says nothing about the settings."""
-    if status == 407:
-        return "check proxy and proxy_credentials_file: the proxy refuses the token or password"
-    if status in _WRONG_TOKEN:
-        return "check its token, or the name and password in its address"
-    if status in _WRONG_ADDRESS or 300 <= status < 400:
-        return "check its address"
-    return ""
-
-
-def retry_after_ms(header: str | None, now: int) -> int | None:
-    """``Retry-After`` as ms from ``now`` (ms UTC): seconds or a date; None when it is missing or unreadable."""
-    if not header:
-        return None
-    header = header.strip()
-    if header.isascii() and header.isdigit():
-        return min(int(header[:9]), _LONGEST_RETRY_S) * 1000
-    try:
-        when = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return min(max(int(when.timestamp() * 1000) - now, 0), _LONGEST_RETRY_S * 1000)
 
 
 def _proxy_headers(settings: HttpSettings, texts: Mapping[Secret, str]) -> Mapping[str, str] | None:
@@ -296,17 +262,6 @@ async def body_start(response: aiohttp.ClientResponse) -> bytes:
     except (aiohttp.ClientError, OSError):
         return body
     return body
-
-
-def secret_parts(address: str, texts: Iterable[str]) -> set[str]:
-    """Every text that may be a secret and that an answer may repeat: ``texts``, and what an address holds."""
-    tail = address.partition("://")[2].partition("/")[2]
-    userinfo = address.partition("://")[2].rpartition("@")[0]
-    found = {address, *texts, *_SECRET_PART.findall(tail), *_SECRET_PART.findall(userinfo)}
-    found |= {unquote(part) for part in found}
-    # The form of the Authorization header, of an address and of a user with a password.
-    found |= {b64encode(unquote(text).encode()).decode() for text in (userinfo, *texts) if ":" in text}
-    return {part for part in found if part}
 
 
 def failure_text(error: Exception, timeout: int) -> str:

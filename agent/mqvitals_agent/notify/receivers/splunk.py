@@ -12,8 +12,8 @@ from mqvitals_agent.notify.receivers.http import (
     HttpRequest,
     Revealed,
     completed_address,
-    header_text,
 )
+from mqvitals_agent.notify.receivers.http_text import header_text
 from mqvitals_config.receivers.services import SplunkSettings
 from mqvitals_rules.timestamps import iso
 

@@ -11,9 +11,9 @@ from mqvitals_agent.notify.receivers.http import (
     HttpRequest,
     ReportingHttpReceiver,
     Revealed,
-    header_text,
     revealed_address,
 )
+from mqvitals_agent.notify.receivers.http_text import header_text
 from mqvitals_agent.notify.report import ReportMessage, posted_report
 from mqvitals_config.receivers.http import WebhookSettings
 

@@ -110,6 +110,11 @@ class QueryBase:
             alerts_kept_from=_moment_of(facts, ALERTS_FROM),
         )
 
+    def kept_from_of(self, kind: str) -> int | None:
+        """From when on the samples of a kind are kept, ms UTC; None: none have been deleted."""
+        with self._query() as connection:
+            return _kept_from(connection, kind)
+
     def owners(self) -> tuple[Owner, ...]:
         """Every queue manager that has a snapshot, by name, the group last."""
         with self._query() as connection:
@@ -177,8 +182,7 @@ class QueryBase:
 
     def _deleted(self, connection: sqlite3.Connection, name: ObjectName, first: int) -> int | None:
         """From when on the samples of an object are kept, where it was there before and ``first`` is earlier."""
-        facts = read_meta(connection)
-        kept_from = max(_moment_of(facts, KEPT_FROM) or 0, _moment_of(facts, kept_from_key(name.kind)) or 0) or None
+        kept_from = _kept_from(connection, name.kind)
         if kept_from is None or first >= kept_from:
             return None
         row = connection.execute(
@@ -222,6 +226,11 @@ def _as_of_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
         with suppress(sqlite3.ProgrammingError):
             if connection.in_transaction:
                 connection.execute("COMMIT")
+
+
+def _kept_from(connection: sqlite3.Connection, kind: str) -> int | None:
+    facts = read_meta(connection)
+    return max(_moment_of(facts, KEPT_FROM) or 0, _moment_of(facts, kept_from_key(kind)) or 0) or None
 
 
 def _moment_of(facts: Mapping[str, str], key: str) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from mqvitals_agent.store.error import UnknownNameError
 from mqvitals_agent.store.reading.base import QueryBase
-from mqvitals_agent.store.result import Series
+from mqvitals_agent.store.result import ObjectSamples, Series
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST, HistoryQuery
 from mqvitals_agent.store.rows.samples.objects import (
     count_snapshots,
@@ -17,10 +17,11 @@ from mqvitals_agent.store.rows.samples.objects import (
     read_snapshot_span,
     read_snapshot_times,
 )
-from mqvitals_agent.store.rows.samples.sample import Number, Poll, PollColumns, Sample, SampleColumns
+from mqvitals_agent.store.rows.samples.sample import Poll, PollColumns, Sample, SampleColumns
 from mqvitals_agent.store.rows.tables import text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.vocabulary.metric import Metric
 
 _AT_ONCE: Final = 400_000
 """Samples that are read at once, of some objects."""
@@ -40,9 +41,17 @@ def _ranges(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
         yield part
 
 
-def _points(samples: SampleColumns) -> tuple[tuple[tuple[int, Number | None], ...], tuple[int | None, ...]]:
-    """The points and the intervals of a ``Series``."""
-    return tuple(zip(samples.ts, samples.values, strict=True)), tuple(samples.intervals)
+def _series_of(name: ObjectName, known: Mapping[str, Metric], found: ObjectSamples, first: int) -> dict[str, Series]:
+    """The series of metrics, each of the source that covers the time from ``first`` (ms UTC) on best."""
+    series = {}
+    for metric, each in known.items():
+        by_source = {source: rows.get(metric, SampleColumns()) for source, rows in found.by_source.items()}
+        source, _ = covering(by_source, first - 1)
+        samples = by_source[source]
+        points = tuple(zip(samples.ts, samples.values, strict=True))
+        intervals = tuple(samples.intervals)
+        series[metric] = Series(name, metric, each.unit, points, intervals, source, found.kept_from, found.damaged)
+    return series
 
 
 def _by_source(
@@ -66,15 +75,18 @@ class HistoryQueries(QueryBase):
         known = self._metric(name.kind, metric)
         if not known.in_history:
             raise UnknownNameError(f"{name.kind}.{metric} is a text: only numbers and states have a history")
+        first, last = FIRST if since is None else since, LAST if until is None else until
         with self._query() as connection:
             self._number(connection, name)
-            first, last = FIRST if since is None else since, LAST if until is None else until
             history = self._history(name.kind)
-            found = _by_source(connection, history, name, metric, first=first, last=last)
-            source, _ = covering(found, first - 1)
+            by_source = {
+                source: {metric: samples}
+                for source, samples in _by_source(connection, history, name, metric, first=first, last=last).items()
+            }
             kept_from = self._deleted(connection, name, first)
-            damaged = history.damaged(connection, name)
-        return Series(name, metric, known.unit, *_points(found[source]), source, kept_from, damaged)
+            found = ObjectSamples(by_source, kept_from, history.damaged(connection, name))
+        found = self._completed({name: found}, (metric,), first, last)[name]
+        return _series_of(name, {metric: known}, found, first)[metric]
 
     def trends(
         self, name: ObjectName, metrics: Sequence[str], since: int | None = None, until: int | None = None
@@ -104,15 +116,10 @@ class HistoryQueries(QueryBase):
             ]
             nothing = {metric: SampleColumns() for metric in known}
             polls = history.several(connection, name, polled, first=first, last=last)
-            by_source = {Source.POLL: nothing | polls, **by_source}
             kept_from = self._deleted(connection, name, first)
-            damaged = history.damaged(connection, name)
-        series = {}
-        for metric, found in known.items():
-            source, _ = covering({each: rows[metric] for each, rows in by_source.items()}, first - 1)
-            points = _points(by_source[source][metric])
-            series[metric] = Series(name, metric, found.unit, *points, source, kept_from, damaged)
-        return series
+            every = {Source.POLL: nothing | polls, **by_source}
+            found = ObjectSamples(every, kept_from, history.damaged(connection, name))
+        return _series_of(name, known, self._completed({name: found}, tuple(known), first, last)[name], first)
 
     def trends_of(
         self,
@@ -144,17 +151,29 @@ class HistoryQueries(QueryBase):
                     ends = part[0], part[-1]
                     history = self._history(kind)
                     found = history.of_range(connection, owner, ends, metrics, first=first, last=last)
-                    damaged = {number: history.damaged(connection, of_owner[number]) for number in part}
-                    kept = {number: self._deleted(connection, of_owner[number], first) for number in part}
-                for number in part:
-                    rows, name = found.get(number, {}), of_owner[number]
-                    series = {}
-                    for metric, each in known.items():
-                        points, kept_from = _points(rows.get(metric, SampleColumns())), kept[number]
-                        series[metric] = Series(
-                            name, metric, each.unit, *points, Source.POLL, kept_from, damaged[number]
+                    of_part = {
+                        of_owner[number]: ObjectSamples(
+                            {Source.POLL: found.get(number, {})},
+                            self._deleted(connection, of_owner[number], first),
+                            history.damaged(connection, of_owner[number]),
                         )
-                    yield name, series
+                        for number in part
+                    }
+                completed = self._completed(of_part, tuple(known), first, last)
+                for name in of_part:
+                    yield name, _series_of(name, known, completed[name], first)
+
+    def _completed(
+        self, found: Mapping[ObjectName, ObjectSamples], _metrics: Sequence[str], _first: int, _last: int
+    ) -> Mapping[ObjectName, ObjectSamples]:
+        """What was read of objects of one owner and kind with ``first`` <= ts <= ``last``, completed by what else has samples of
+        them. It is called outside of queries.
+        """
+        return found
+
+    def samples_from(self, since: int, _until: int) -> int:
+        """From when on samples tell of a time from ``since`` to ``until``, ms UTC."""
+        return max(self.meta().kept_from or 0, since)
 
     def samples(
         self,

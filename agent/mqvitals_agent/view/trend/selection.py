@@ -84,8 +84,7 @@ def hourly_parts(reader: StoreReader, chosen: Selection, span: TimeRange) -> Par
     """The hours of a time of which some of the samples are gone, and hours are known; None: samples tell of it as far as
     anything does. Raises StoreError.
     """
-    kept_from = reader.meta().kept_from
-    if kept_from is None or kept_from <= span.since:
+    if reader.samples_from(*span) <= span.since:
         return None
     parts = parts_of(span, HOUR_MS, None)
     assert parts is not None
