@@ -11,6 +11,7 @@ from pathlib import Path
 
 from textual.message import Message
 
+from mqvitals_agent.engine_history.reader import with_engine
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.figures.trend import charted_points
@@ -53,6 +54,9 @@ EVERY_S = 1.0
 COSTLY_S = 0.03
 """A frame that takes at least this CPU time, s, is read once a cycle, when all of it is there, not with each snapshot.
 """
+
+ENGINE_PATIENCE_MS = 2_000
+"""So long, ms, a screen waits for the engine of ``history``, once in a while."""
 
 _MOST_WAITS = 3
 """The most checks for which a costly frame is put off while more comes."""
@@ -257,7 +261,9 @@ class Feed:
                 # The store was replaced: the open file is no longer written.
                 self._close()
             if self._reader is None:
-                self._reader = StoreReader.open(self._store)
+                opened = StoreReader.open(self._store)
+                self._reader = opened
+                self._reader = with_engine(opened, self._settings, patience_ms=ENGINE_PATIENCE_MS)
                 self._file = (stat.st_dev, stat.st_ino)
             self._take_ways(self._reader, ways)
             request = request._replace(at=self._at)

@@ -24,7 +24,8 @@ _DESCRIPTION = """\
 Connects to each queue manager, opens the queues, sends each DISPLAY command once as the agent would, and reports what
 works and what is refused, with the permissions to request; which monitoring switches are off; problems of the reply
 queue; the difference of the clocks. Changes nothing at the queue managers. An engine of
-remote_write is sent samples of a throw-away series, one of them 90 minutes late. Exit code 0 when all works, 1 when
+remote_write is sent samples of a throw-away series, one of them 90 minutes late; that of history is asked whether it
+has samples of this group. Exit code 0 when all works, 1 when
 something is refused, fails or is advised, 2 when nothing could be examined: no package that connects, mistakes in the
 settings, no queue manager reached.
 """
@@ -65,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
     findings, reached = run_in_loop(examine_all(targets, settings, clock))
     if settings.remote_write and not arguments.queue_manager:
         findings += _engines(settings)
+    if not arguments.queue_manager:
+        findings += _history(settings)
     if arguments.queue_manager:
         # Another one may have been connected to for their sake.
         findings = [each for each in findings if each.queue_manager in arguments.queue_manager]
@@ -80,6 +83,18 @@ def _engines(settings: Settings) -> list[DoctorFinding]:
     from mqvitals_agent.remote_write.probe import probe_engines
 
     return run_in_loop(probe_engines(settings.remote_write, SystemClock(), token_hex(8)))
+
+
+def _history(settings: Settings) -> list[DoctorFinding]:
+    """What the engine answers from which history is read."""
+    from mqvitals_config.sections.history import PROMETHEUS
+
+    if settings.history.backend != PROMETHEUS:
+        return []
+    from mqvitals_agent.clock import SystemClock
+    from mqvitals_agent.engine_history.probe import probe_history
+
+    return probe_history(settings, SystemClock())
 
 
 def exit_code(findings: Sequence[DoctorFinding], *, reached: bool) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Final
 
@@ -62,9 +62,14 @@ def kept_moment(reader: StoreReader, option: str, at: int) -> int:
 
 
 @contextmanager
-def open_store_as_of(arguments: argparse.Namespace) -> Iterator[StoreReader]:
-    """The store of ``open_store``, as of ``--at`` where that is given. Raises as ``open_store``, and Failure."""
-    with open_store(arguments) as reader:
+def open_store_as_of(
+    arguments: argparse.Namespace, completed: Callable[[StoreReader], StoreReader] = lambda reader: reader
+) -> Iterator[StoreReader]:
+    """The store of ``open_store``, as of ``--at`` where that is given; ``completed`` is what else its reader reads from.
+
+    Raises as ``open_store``, and Failure.
+    """
+    with open_store(arguments) as stored, closing(completed(stored)) as reader:
         if arguments.at is None:
             yield reader
             return

@@ -7,6 +7,7 @@ of single objects.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median_low
 from typing import Final
@@ -20,7 +21,7 @@ from mqvitals_agent.store.kept_moments import KeptMoments
 from mqvitals_agent.store.moment_reader import MomentReader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.reading.hours import Figures, best, mean_of, of_samples
-from mqvitals_agent.store.result import LIVE, HourSeries, ObjectSamples
+from mqvitals_agent.store.result import LIVE, BySource, HourSeries, ObjectSamples
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.sample import SampleColumns
@@ -121,10 +122,16 @@ class PastWithEngine(StoreReader):
             return found
         until = min(until, self.last_ts() or until)
         asked = self._asked(names, metrics, since, until)
-        return {name: self._added(samples, asked, name, first) for name, samples in found.items()}
+        if self._note:
+            return {name: samples._replace(lacking=self._note) for name, samples in found.items()}
+        began = self._began(names)
+        return {
+            name: self._added(samples, asked.get(name), max(first, began.get(name, first)))
+            for name, samples in found.items()
+        }
 
-    def _added(self, samples: ObjectSamples, asked: Samples, name: ObjectName, first: int) -> ObjectSamples:
-        of_engine = asked.get(name)
+    def _added(self, samples: ObjectSamples, of_engine: BySource | None, first: int) -> ObjectSamples:
+        """What was read of an object that was there from ``first`` (ms UTC) on, with what the engine has of it."""
         if not of_engine:
             return samples
         completed: dict[Source, dict[str, SampleColumns]] = {
@@ -204,26 +211,29 @@ class EngineMomentReader(PastWithEngine, MomentReader):
         return EngineMomentReader(self, at, found.kept, self._samples, whole=self._whole)
 
 
-def with_engine(reader: StoreReader, settings: Settings, backend: str | None = None) -> StoreReader:
+def with_engine(
+    reader: StoreReader, settings: Settings | None, backend: str | None = None, *, patience_ms: int | None = None
+) -> StoreReader:
     """The reader of a store as settings, or ``backend`` before them, say: itself, or completed by the engine of ``history``.
 
-    The engine of a ``backend`` that is named is asked for all of a time. A store that no agent fills has no engine. What is
-    returned is closed in place of ``reader``.
+    The engine of a ``backend`` that is named is asked for all of a time. A store that no agent fills has no engine. An answer
+    may take ``patience_ms`` at most (None: as the settings say). What is returned is closed in place of ``reader``. Raises
+    StoreError.
     """
-    history = settings.history
-    if (backend or history.backend) != PROMETHEUS or history.url is None or reader.meta().mode != LIVE:
+    if settings is None or (backend or settings.history.backend) != PROMETHEUS or reader.meta().mode != LIVE:
         return reader
+    history = settings.history
+    if history.url is None:
+        return reader
+    if patience_ms is not None:
+        history = replace(history, timeout=min(history.timeout, patience_ms))
     groups = [owner.name for owner in reader.owners() if owner.is_group]
     names = SeriesNames(history.labels(settings.remote_write), groups)
     samples = EngineSamples(PatientClient(QueryClient(history)), names)
-    if isinstance(reader, MomentReader):
-        return EngineMomentReader(reader, reader.at, reader.kept, samples, whole=backend is not None)
     return EngineReader(reader, samples, whole=backend is not None)
 
 
-def _kept_from(
-    kept_from: int | None, of_engine: Mapping[Source, Mapping[str, SampleColumns]], first: int
-) -> int | None:
+def _kept_from(kept_from: int | None, of_engine: BySource, first: int) -> int | None:
     """From when on samples are there, now that the engine has added some; None: from ``first`` (ms UTC) on."""
     columns = [rows.ts for by_metric in of_engine.values() for rows in by_metric.values()]
     begin = min(ts[0] for ts in columns)

@@ -7,7 +7,7 @@ description, change over time, and with each change the engine has another serie
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from mqvitals_agent.engine_history.answer import NAME, AnsweredSeries
@@ -127,8 +127,11 @@ class SeriesNames:
         matchers = [_matcher(label, tuple(of_label)) for label, of_label in values.items()]
         return self._selector(names[0].kind, metrics, matchers, polled=polled)
 
-    def selector_of_kind(self, kind: str, metric: MetricSeries) -> str:
-        """The selector of the polled series of a metric of all objects of a kind."""
+    def selector_of_kind(self, kind: str, metric: MetricSeries, *, recorded: bool = False) -> str:
+        """The selector of the series of a metric of all objects of a kind: of polls, or of ``recorded`` intervals."""
+        if recorded:
+            sources = _matcher(_SOURCE, tuple(_RECORDED))
+            return self._selector(kind, (replace(metric, polled=metric.recorded),), [sources], polled=False)
         return self._selector(kind, (metric,), [], polled=True)
 
     def _selector(

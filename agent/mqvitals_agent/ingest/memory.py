@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import repeat
 from math import nan
 
-from mqvitals_agent.ingest.stored_baselines import ComparedHours, StoredBaselines
+from mqvitals_agent.ingest.stored_baselines import ComparedHours, FurtherHours, StoredBaselines
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_rules.history import WEEKS, Point, ZoneOf, middle, no_zone
@@ -112,11 +112,16 @@ _Sums = dict[tuple[str, str], dict[ObjectName, list[float]]]
 class HourlyBaselines:
     """Knows the means of hours that are over, and the baseline: from the store, else from the values it is given.
 
-    ``counters`` are the (kind, metric) that are reported as increases. Hours are those of an owner's zone.
+    ``counters`` are the (kind, metric) that are reported as increases. Hours are those of an owner's zone. ``further`` is as
+    for ``StoredBaselines``.
     """
 
     def __init__(
-        self, counters: frozenset[tuple[str, str]], older: PastReader | None, zone_of: ZoneOf = no_zone
+        self,
+        counters: frozenset[tuple[str, str]],
+        older: PastReader | None,
+        zone_of: ZoneOf = no_zone,
+        further: FurtherHours | None = None,
     ) -> None:
         self._compared = ComparedHours(zone_of)
         self._counters = counters
@@ -124,7 +129,7 @@ class HourlyBaselines:
         self._hours: dict[int, _Sums] = {}
         self._newest = 0
         self._over: dict[tuple[str, str], dict[ObjectName, dict[int, HourMean]]] = {}
-        self._stored = None if older is None else StoredBaselines(older, self._compared)
+        self._stored = None if older is None else StoredBaselines(older, self._compared, further)
 
     def note(self, name: ObjectName, metric: str, ts: int, interval_ms: int | None, value: float) -> None:
         """Take in a value, or an increase over ``interval_ms``, that was reported at ``ts``. A store has it already."""

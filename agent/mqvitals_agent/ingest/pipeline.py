@@ -9,6 +9,7 @@ from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.ingest.log_figures import GROWTH, LOG, LogFigures
 from mqvitals_agent.ingest.pool_figures import PoolFigures
 from mqvitals_agent.ingest.queue_manager_figures import QueueManagerFigures
+from mqvitals_agent.ingest.stored_baselines import FurtherHours
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.alerts.alert_rows import AlertRepository
@@ -47,7 +48,7 @@ class Ingest:
     """Remembers, evaluates and stores snapshots, in their order. Begins with the open alerts of the store.
 
     ``update_outbox`` makes the notifications for transitions of alerts; without it none are sent. ``older`` reads what
-    the store holds already, for the windows. ``known`` are snapshots that the rules know without evaluating them, the
+    the store holds already, for the windows, ``further`` knows hours that it does not hold. ``known`` are snapshots that the rules know without evaluating them, the
     oldest first. ``changed`` gets the visible transitions of each snapshot after they are stored, once each. ``live`` shows
     other threads what is known. ``resumed`` makes of each open alert how it goes on.
     """
@@ -59,6 +60,7 @@ class Ingest:
         update_outbox: UpdateOutbox | None = None,
         *,
         older: PastReader | None = None,
+        further: FurtherHours | None = None,
         known: Iterable[Snapshot] = (),
         changed: OnTransitions | None = None,
         live: LiveState | None = None,
@@ -70,7 +72,7 @@ class Ingest:
         self._update_outbox = update_outbox
         self._changed = changed
         self._live = live
-        self._windows = WindowHistory(sorted(wanted), older=older, zone_of=config.zone_of)
+        self._windows = WindowHistory(sorted(wanted), older=older, zone_of=config.zone_of, further=further)
         self._log_figures = LogFigures(self._windows, config.facts, older)
         self._queue_manager_figures = QueueManagerFigures(config.facts, older)
         self._pool_figures = PoolFigures(older, config.zone_of)

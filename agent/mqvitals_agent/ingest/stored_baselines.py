@@ -7,9 +7,9 @@ over its first cycles. Until all hours of a baseline are read it is not known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from mqvitals_agent.store.older import PastReader
 from mqvitals_rules.history import ZoneOf, hours
@@ -25,6 +25,14 @@ _MOST_VALUES: Final = 10_000
 """No hour is begun in a cycle once so many values have been read in it: each takes some 3 us."""
 _LEAST_VALUES: Final = 100
 """An hour counts for so many at least: a query that finds nothing takes its time too."""
+
+
+class FurtherHours(Protocol):
+    """Where hours are known that the store does not hold."""
+
+    def hour(self, kind: str, metric: str, hour: int) -> Mapping[ObjectName, float] | None:
+        """The means of the hour that began at ``hour`` (ms UTC) by object; None: it is to be asked again. It never waits."""
+        ...
 
 
 class ComparedHours:
@@ -43,17 +51,24 @@ class ComparedHours:
 
 @dataclass(slots=True)
 class _Means:
-    """What is known of the hours of a key by object, and the hours that have not been read yet."""
+    """What is known of the hours of a key by object, the hours that have not been read yet, and those that the store does not
+    hold and that are waited for.
+    """
 
     missing: list[int]
     by_object: dict[ObjectName, list[float]] = field(default_factory=dict)
+    awaited: list[int] = field(default_factory=list)
 
 
 class StoredBaselines:
-    """Knows the means of hours, for whom asks in order of time. What was asked for in an hour is read ahead for the next."""
+    """Knows the means of hours, for whom asks in order of time. What was asked for in an hour is read ahead for the next.
 
-    def __init__(self, older: PastReader, compared: ComparedHours) -> None:
+    An hour of which the store has nothing of any object is asked of ``further``; until that knows it, it is not there.
+    """
+
+    def __init__(self, older: PastReader, compared: ComparedHours, further: FurtherHours | None = None) -> None:
         self._older = older
+        self._further = further
         self._compared = compared
         self._known: dict[_Key, _Means] = {}
         self._used: dict[str, set[tuple[str, str]]] = {}
@@ -84,6 +99,7 @@ class StoredBaselines:
         self._cycle = now
         self._left = _MOST_VALUES
         self._forget(now)
+        self._await()
         self._read_ahead(now, distance)
 
     def _read_ahead(self, now: int, distance: int) -> None:
@@ -130,7 +146,25 @@ class StoredBaselines:
             for name, values in found.items():
                 means.by_object.setdefault(name, []).extend(values)
             means.missing.remove(hour)
+            if not found and self._further is not None:
+                self._ask_further(key, means, (hour,))
             self._left -= max(len(found), _LEAST_VALUES)
+
+    def _await(self) -> None:
+        """Take what has come of the hours that the store does not hold."""
+        for key, means in self._known.items():
+            awaited, means.awaited = means.awaited, []
+            self._ask_further(key, means, awaited)
+
+    def _ask_further(self, key: _Key, means: _Means, begun: Sequence[int]) -> None:
+        for hour in begun:
+            found = None if self._further is None else self._further.hour(key[0], key[1], hour)
+            if found is None:
+                means.awaited.append(hour)
+                continue
+            for name, value in found.items():
+                means.by_object.setdefault(name, []).append(value)
+            self._left -= len(found)
 
     def _forget(self, now: int) -> None:
         """Forget what neither this hour nor the next one is compared with, whatever the zone."""

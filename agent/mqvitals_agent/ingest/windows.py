@@ -11,6 +11,7 @@ from typing import NamedTuple
 from mqvitals_agent.ingest.memory import BEGINNING as _BEGINNING
 from mqvitals_agent.ingest.memory import UNKNOWN_INTERVAL, HourlyBaselines, RecordTrack, Track
 from mqvitals_agent.ingest.messages import MessageWindow
+from mqvitals_agent.ingest.stored_baselines import FurtherHours
 from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.sample import Poll, Sample
@@ -140,8 +141,9 @@ class WindowHistory:
         older: PastReader | None = None,
         kinds: Mapping[str, Kind] = KINDS,
         zone_of: ZoneOf = no_zone,
+        further: FurtherHours | None = None,
     ) -> None:
-        """``wanted`` may name a metric several times.
+        """``wanted`` may name a metric several times. ``further`` is as for ``StoredBaselines``.
 
         Raises KeyError for a kind or metric that the vocabulary does not have, StoreError.
         """
@@ -151,7 +153,7 @@ class WindowHistory:
         self._plans = {kind: _WindowPlan(kinds[kind], each) for kind, each in by_kind.items()}
         self._older = older
         counters = {(kind, metric) for kind, plan in self._plans.items() for metric in plan.counters}
-        self._usual = HourlyBaselines(frozenset(counters), older, zone_of)
+        self._usual = HourlyBaselines(frozenset(counters), older, zone_of, further)
         self._messages = MessageWindow(older)
         self._tracks: dict[ObjectName, PollTrack] = {}
         self._recorded: dict[ObjectName, dict[Source, RecordTrack]] = {}

@@ -12,6 +12,7 @@ from pathlib import Path
 from mqvitals_agent.connection.connection import Exchange, MqiCalls
 from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
+from mqvitals_agent.ingest.stored_baselines import FurtherHours
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.remote_write.state import RemoteState
 from mqvitals_agent.service.agent_meters import LimitOutlook, ReceiverMeter, RemoteWriteMeter, StoreMeter, disk_space
@@ -105,7 +106,7 @@ class CycleWriter:
 
     ``changed`` is as for ``Ingest``; ``steady_s`` returns elapsed time, seconds; ``engines`` how it goes with those of remote
     write, ``served`` with the small server. ``live`` may be read by other threads. ``taken_over``: another agent has polled
-    until now, and its alerts are gone on with.
+    until now, and its alerts are gone on with. ``further`` knows hours that the store does not hold.
     """
 
     def __init__(
@@ -123,8 +124,10 @@ class CycleWriter:
         engines: Callable[[], Sequence[RemoteState]] = tuple,
         served: Callable[[], ServerState | None] = lambda: None,
         taken_over: bool = False,
+        further: FurtherHours | None = None,
     ) -> None:
         self._path = path
+        self._further = further
         self._engines = engines
         self._served = served
         self._taken_over = taken_over
@@ -467,6 +470,7 @@ class CycleWriter:
             self._rule_config,
             self._update_outbox,
             older=store.older,
+            further=self._further,
             known=self._latest(),
             changed=self._changed,
             live=self.live,

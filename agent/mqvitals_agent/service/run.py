@@ -48,10 +48,12 @@ from mqvitals_agent.store.rows.remote_write import RemoteWriteRepository
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker, WorkerEndedError, run_in_loop
 from mqvitals_config.decoding.scalars import format_duration
+from mqvitals_config.sections.history import PROMETHEUS
 from mqvitals_config.sections.remote_write import RemoteWriteSettings
 from mqvitals_config.settings import Settings
 
 if TYPE_CHECKING:
+    from mqvitals_agent.ingest.stored_baselines import FurtherHours
     from mqvitals_agent.remote_write.remote_writer import RemoteWriter
     from mqvitals_agent.standby.feed import AlertFeed
     from mqvitals_agent.store.result import AgentStanding
@@ -280,6 +282,7 @@ class AgentRun:
             served=lambda: self._serving.state,
             engines=lambda: () if self._remote_write is None else self._remote_write.states(),
             taken_over=self._standing is not None,
+            further=_further(self._config.settings),
         )
 
     def stop(self, reason: str, code: int = ExitCode.DONE, *, at_once: bool = True) -> None:
@@ -539,3 +542,13 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def _further(settings: Settings) -> FurtherHours | None:
+    """What knows hours that the store does not hold; None: the store is all that there is."""
+    if settings.history.backend != PROMETHEUS:
+        return None
+    # What speaks HTTP takes time to import.
+    from mqvitals_agent.engine_history.hour_means import EngineHourMeans
+
+    return EngineHourMeans.of(settings)

@@ -17,6 +17,7 @@ from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.console.event_watch import EventWatch
 from mqvitals_agent.console.watch import ConsoleWatch
 from mqvitals_agent.ingest.live_state import LiveState
+from mqvitals_agent.ingest.stored_baselines import FurtherHours
 from mqvitals_agent.log import as_event
 from mqvitals_agent.poll.queries import USAGE_FLOOR_MS, ScheduledQuery
 from mqvitals_agent.remote_write.state import RemoteState
@@ -82,6 +83,7 @@ class Service:
         engines: Callable[[], Sequence[RemoteState]] = tuple,
         served: Callable[[], ServerState | None] = lambda: None,
         taken_over: bool = False,
+        further: FurtherHours | None = None,
     ) -> None:
         """Raises ValueError for settings that ``poll.queries.polling_problems`` finds fault with."""
         self._settings = settings
@@ -105,6 +107,7 @@ class Service:
             engines=engines,
             served=served,
             taken_over=taken_over,
+            further=further,
         )
         self._pool = PollerPool(self, clock, uniform, usage_floor_ms)
         self._pool.plan(settings.polling, connectors, others, anew=True)
@@ -310,6 +313,7 @@ class Service:
             ("console", before.console, settings.console),
             ("standby", before.standby, settings.standby),
             ("remote_write", before.remote_write, settings.remote_write),
+            ("history", before.history, settings.history),
         )
         changed = [key for key, old, new in pairs if old != new]
         if changed:
@@ -326,6 +330,7 @@ class Service:
             console=before.console,
             standby=before.standby,
             remote_write=before.remote_write,
+            history=before.history,
         )
 
     async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:

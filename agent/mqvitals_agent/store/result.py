@@ -153,7 +153,8 @@ class Series:
     ``intervals`` are the ms that each point is about (None: unknown): of a counter of polls the time since the answer
     before, of a record its own interval. ``source`` is where they are from. ``kept_from``: what was before (ms UTC), within
     the time asked for, is no longer kept; None: nothing of this time has been deleted. ``damaged`` are the begins (ms UTC)
-    of sealed hours that cannot be read: their samples are missing.
+    of sealed hours that cannot be read: their samples are missing. ``lacking`` is a sentence that says why samples may be
+    missing that are kept elsewhere; empty: none are.
     """
 
     object: ObjectName
@@ -164,6 +165,7 @@ class Series:
     source: Source = Source.POLL
     kept_from: int | None = None
     damaged: tuple[int, ...] = ()
+    lacking: str = ""
 
 
 BySource = Mapping[Source, Mapping[str, SampleColumns]]
@@ -171,11 +173,12 @@ BySource = Mapping[Source, Mapping[str, SampleColumns]]
 
 
 class ObjectSamples(NamedTuple):
-    """What was read of some metrics of an object: its samples, and ``kept_from`` and ``damaged`` as of ``Series``."""
+    """What was read of some metrics of an object: its samples, and the rest as of ``Series``."""
 
     by_source: BySource
     kept_from: int | None
     damaged: tuple[int, ...]
+    lacking: str = ""
 
 
 @dataclass(frozen=True, slots=True)

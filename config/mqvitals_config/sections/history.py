@@ -61,9 +61,6 @@ class HistorySettings:
         ),
     ] = None
 
-    def __post_init__(self) -> None:
-        check_authorization(self)
-
     def labels(self, engines: Sequence[RemoteWriteSettings]) -> Mapping[str, str]:
         """The labels by which series are asked for: its own, else those that remote write sends to all its engines alike."""
         if self.external_labels is not None:
@@ -83,6 +80,10 @@ def history_contradictions(
     if history.backend != PROMETHEUS:
         return
     place = places.get("history.backend", _NOWHERE)
+    try:
+        check_authorization(history)
+    except ValueError as error:
+        yield Problem(places.get("history", place), "history", str(error))
     if history.url is None:
         message = "prometheus is read from history.url, which is missing; give it, or backend: sqlite"
         yield Problem(place, "history.backend", message)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.group.trend import add_parts_arguments
+from mqvitals_agent.cli.group.trend import add_parts_arguments, history_of, report_note
 from mqvitals_agent.commandline.arguments import add_quiet_argument, add_store_arguments, open_store
 from mqvitals_agent.commandline.time_arguments import add_span_arguments, add_zone_argument, span_argument
 from mqvitals_agent.errors import ExitCode, Failure
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     form = _form(arguments, target)
     if target is None and arguments.force:
         raise Failure("--force is about a file", hint="name it with --out FILE")
-    with open_store(arguments) as reader:
+    with open_store(arguments) as stored, closing(history_of(arguments)(stored)) as reader:
         wanted = _slice(reader, arguments, span_argument(reader, arguments, _USUAL))
         with (
             Progress(quiet=arguments.quiet) as progress,
@@ -94,6 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         ):
             progress.begin("exporting", round((wanted.span.until - wanted.span.since) / HOUR_MS, 1), " h")
             count = writer.write(export_rows(reader, wanted, lambda hours: progress.at(round(hours, 1))))
+        report_note(reader)
     if not count:
         say(f"no samples of these objects from {from_to(wanted.span)} {zone_name(wanted.span.until)}")
     if target is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_store_arguments
 from mqvitals_agent.commandline.as_of import add_at_argument, open_store_as_of
-from mqvitals_agent.commandline.output import line_width, say, show
+from mqvitals_agent.commandline.output import complain, line_width, say, show
 from mqvitals_agent.commandline.time_arguments import (
     add_span_arguments,
     add_zone_argument,
@@ -22,7 +22,7 @@ from mqvitals_agent.commandline.time_arguments import (
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.chart import TimeRange
@@ -58,6 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_store_arguments(parser)
     add_zone_argument(parser)
     add_at_argument(parser)
+    parser.add_argument(
+        "--backend",
+        choices=["sqlite", "prometheus"],
+        help="read samples from the store alone, or all that the engine of 'history' has from it (default: from the engine"
+        " what the store no longer holds, where 'history.backend' is prometheus)",
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",
@@ -140,7 +146,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.view.trend.selection import hourly_parts, parts_of, refuse_figures, select
 
     _refuse_options(arguments)
-    with open_store_as_of(arguments) as reader:
+    with open_store_as_of(arguments, history_of(arguments)) as reader:
         span = span_argument(reader, arguments, _USUAL, whole_past=True)
         parts = parts_of(span, arguments.every, arguments.agg)
         if parts is not None:
@@ -154,20 +160,52 @@ def run(arguments: argparse.Namespace) -> int:
             span = span if parts is None else span._replace(since=parts.edges[0])
         if arguments.top is not None:
             _print_top(reader, chosen, span, arguments)
-            return ExitCode.DONE
-        if arguments.compare is not None:
+        elif arguments.compare is not None:
             _print_comparison(reader, chosen, span, parts, arguments)
-            return ExitCode.DONE
-        if arguments.json or arguments.csv:
+        elif arguments.json or arguments.csv:
             _write(reader, chosen, span, parts, arguments)
-            return ExitCode.DONE
-        lines, at = _text(reader, chosen, span, parts, arguments), reader.meta().as_of
-        if arguments.forecast:
-            from mqvitals_agent.view.trend.forecast import forecast_lines
+        else:
+            lines, at = _text(reader, chosen, span, parts, arguments), reader.meta().as_of
+            if arguments.forecast:
+                from mqvitals_agent.view.trend.forecast import forecast_lines
 
-            lines += ["", *forecast_lines(_forecasts(reader, chosen, span, arguments), _size(arguments)[0])]
-    show(lines if at is None else [as_of_words(at, now_ms()), *lines])
+                lines += ["", *forecast_lines(_forecasts(reader, chosen, span, arguments), _size(arguments)[0])]
+            show(lines if at is None else [as_of_words(at, now_ms()), *lines])
+        report_note(reader)
     return ExitCode.DONE
+
+
+def history_of(arguments: argparse.Namespace) -> Callable[[StoreReader], StoreReader]:
+    """What completes the reader of a store as ``history`` and, where the command has it, ``--backend`` say.
+
+    Raises Failure for a backend that the settings do not know how to reach.
+    """
+    from mqvitals_agent.commandline.settings import readable_settings, settings_of
+    from mqvitals_config.sections.history import PROMETHEUS
+
+    backend = getattr(arguments, "backend", None)
+    settings = readable_settings(arguments) if backend is None else settings_of(arguments)
+    if backend == PROMETHEUS and settings.history.url is None:
+        raise Failure(
+            "--backend prometheus: no engine is named",
+            hint="name it with history.url in the configuration file; see 'mqvitals help prometheus'",
+        )
+
+    def completed(reader: StoreReader) -> StoreReader:
+        if (backend or settings.history.backend) != PROMETHEUS:
+            return reader
+        # What speaks HTTP takes time to import.
+        from mqvitals_agent.engine_history.reader import with_engine
+
+        return with_engine(reader, settings, backend)
+
+    return completed
+
+
+def report_note(reader: StoreReader) -> None:
+    """Say on standard error why what was printed may lack samples that the engine has."""
+    if reader.history_note:
+        complain(f"mqvitals: {reader.history_note}")
 
 
 def _refuse_options(arguments: argparse.Namespace) -> None:

@@ -50,7 +50,9 @@ def _series_of(name: ObjectName, known: Mapping[str, Metric], found: ObjectSampl
         samples = by_source[source]
         points = tuple(zip(samples.ts, samples.values, strict=True))
         intervals = tuple(samples.intervals)
-        series[metric] = Series(name, metric, each.unit, points, intervals, source, found.kept_from, found.damaged)
+        series[metric] = Series(
+            name, metric, each.unit, points, intervals, source, found.kept_from, found.damaged, found.lacking
+        )
     return series
 
 

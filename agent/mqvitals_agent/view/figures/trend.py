@@ -72,6 +72,8 @@ class Trend:
     hours_until: int = 0
     damaged: Sequence[int] = ()
     """The begins (ms UTC) of sealed hours that cannot be read."""
+    lacking: str = ""
+    """Why samples may be missing that an engine has, as a sentence."""
 
     @property
     def key(self) -> tuple[ObjectName, str]:
@@ -106,6 +108,7 @@ def trend_of(
         restarts=restarts,
         alerts=alerts,
         damaged=series.damaged,
+        lacking=series.lacking,
     )
 
 

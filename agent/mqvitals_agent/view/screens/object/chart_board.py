@@ -186,12 +186,17 @@ def _chart(
         trend = last_part(trends[0], span_ms)
         none = not_kept(trend) or f"No {'record' if of_records(detail.name.kind) else 'poll'} in {time}"
         yield line(f"Absent in {time}: {trend.why}" if trend.points and trend.why else none, Tone.ABSENT)
+        if trend.lacking:
+            yield line(cut(trend.lacking, width), Tone.FAINT)
         return
-    *drawing, times = chart_lines(drawn, width, max(rows - _AROUND, 1))
+    lacking = trends[0].lacking
+    *drawing, times = chart_lines(drawn, width, max(rows - _AROUND - bool(lacking), 1))
     yield from drawing
     words = f"{time}, {zone_name(drawn.span.until)}{', zoomed' if state.zoomed else ''}"
     yield line(_between(times.text, words), Tone.FAINT)
     yield legend(drawn, width)
+    if lacking:
+        yield line(cut(lacking, width), Tone.FAINT)
 
 
 def _span_of(trend: Trend, state: PageState) -> int:
