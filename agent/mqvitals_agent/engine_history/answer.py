@@ -57,7 +57,7 @@ def decode_answer(body: bytes, engine: str) -> tuple[AnsweredSeries, ...]:
         raise EngineError(f"{engine} has only a part of the answer", "a node of its storage is missing")
     try:
         return tuple(_series(each, "values" if kind == "matrix" else "value") for each in result)
-    except (TypeError, ValueError, KeyError, OverflowError) as error:
+    except (AttributeError, TypeError, ValueError, KeyError, OverflowError) as error:
         raise _no_answer(engine, f"a series that cannot be read ({type(error).__name__})") from None
 
 

@@ -194,8 +194,16 @@ class EngineSamples:
         gathered: dict[_Key, _Gathered] = {}
         for part in _parts(names, max(self._at_once // max(len(asked), 1), 1)):
             step = max(self._at_once * _DENSEST_MS // (len(part) * max(len(asked), 1)), HOUR_MS)
-            for since in range(begin, last + 1, step):
-                self._gather(gathered, part, asked, since, min(since + step - 1, last))
+            since = begin
+            while since <= last:
+                until = min(since + step - 1, last)
+                count = self._gather(gathered, part, asked, since, until)
+                since = until + 1
+                if count < self._at_once // 8:
+                    # Polls are farther apart, or there are none: years of nothing are a few questions.
+                    step *= 4
+                elif count > self._at_once:
+                    step = max(step // 4, HOUR_MS)
         points = {key: merged(each.parts) for key, each in gathered.items()}
         before = self._totals_before(asked, points, first, began)
         found: dict[ObjectName, dict[Source, dict[str, SampleColumns]]] = {}
@@ -224,10 +232,13 @@ class EngineSamples:
         metrics: Sequence[MetricSeries],
         first: int,
         last: int,
-    ) -> None:
-        """Add what the series of objects have from ``first`` to ``last``; of an answer that is too large a half, then the other."""
+    ) -> int:
+        """Add what the series of objects have from ``first`` to ``last``; of an answer that is too large a half, then the other.
+
+        Returns how many samples were answered.
+        """
         if not metrics:
-            return
+            return 0
         # One ms more: whether the first moment belongs to a range differs from engine to engine.
         query = f"{self._names.selector(names, metrics)}[{last - first + 1}ms]"
         try:
@@ -235,15 +246,13 @@ class EngineSamples:
         except TooLargeError:
             if last - first >= 2 * _SHORTEST_MS:
                 middle = (first + last) // 2
-                self._gather(gathered, names, metrics, first, middle)
-                self._gather(gathered, names, metrics, middle + 1, last)
-            elif len(names) > 1:
+                count = self._gather(gathered, names, metrics, first, middle)
+                return count + self._gather(gathered, names, metrics, middle + 1, last)
+            if len(names) > 1:
                 half = len(names) // 2
-                self._gather(gathered, names[:half], metrics, first, last)
-                self._gather(gathered, names[half:], metrics, first, last)
-            else:
-                raise
-            return
+                count = self._gather(gathered, names[:half], metrics, first, last)
+                return count + self._gather(gathered, names[half:], metrics, first, last)
+            raise
         asked = frozenset(names)
         for series in answered:
             place = self._names.place(names[0].kind, series, metrics)
@@ -253,6 +262,7 @@ class EngineSamples:
             if within:
                 of = gathered.setdefault((place.object, place.metric.metric, place.source), _Gathered())
                 of.parts.append(([ts for ts, _ in within], [value for _, value in within]))
+        return sum(len(series.ts) for series in answered)
 
     def _totals_before(
         self,

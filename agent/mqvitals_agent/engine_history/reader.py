@@ -120,7 +120,8 @@ class PastWithEngine(StoreReader):
         until = last if self._whole else min(last, held - 1)
         if since > until:
             return found
-        until = min(until, self.last_ts() or until)
+        # Nothing is newer than what the store has; as of a moment whose snapshots are gone it has nothing.
+        until = min(until, max(self.last_ts() or 0, held - 1))
         asked = self._asked(names, metrics, since, until)
         if self._note:
             return {name: samples._replace(lacking=self._note) for name, samples in found.items()}
