@@ -33,6 +33,8 @@ _EXCERPT_BYTES: Final = 4_096
 _QUERY_PATH: Final = "/api/v1/query"
 _TOO_MANY: Final = ("too many samples", "maxsamplesper", "max-samples", "maxuniquetimeseries", "limit")
 """Words with which engines refuse queries for what they would read."""
+_BROKEN: Final = (OSError, http.client.HTTPException, ValueError, zlib.error)
+"""What a request raises whose answer does not come, or is none."""
 _UNPROCESSABLE: Final = frozenset({422, 503})
 
 
@@ -101,18 +103,18 @@ class QueryClient:
             self.close()
             if not kept:
                 raise self._failure(error) from None
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except _BROKEN as error:
             self.close()
             raise self._failure(error) from None
         # The engine has closed a connection that nobody used for a while.
         try:
             return self._exchange(body)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except _BROKEN as error:
             self.close()
             raise self._failure(error) from None
 
     def _exchange(self, body: bytes) -> bytes:
-        """One request. Raises EngineError, OSError, HTTPException and ValueError."""
+        """One request. Raises EngineError and one of ``_BROKEN``."""
         timeout_s = self._settings.timeout / 1000
         ends = self._steady_s() + timeout_s
         connection = self._connected()
@@ -126,12 +128,15 @@ class QueryClient:
             connection.request("POST", self._path, body, self._headers)
             response = connection.getresponse()
             found = self._body(response)
-        except (OSError, http.client.HTTPException, ValueError, zlib.error):
+        except _BROKEN:
             if self._steady_s() >= ends:
                 raise TimeoutError from None
             raise
         finally:
             timer.cancel()
+        if self._steady_s() >= ends:
+            # A connection that is cut among the headers looks like an answer without a body.
+            raise TimeoutError
         if response.status == http.client.OK:
             return found
         self.close()
