@@ -1,0 +1,86 @@
+"""``mqvitals trend`` from real engines: point for point what the store has, and after the store has deleted it too.
+
+For ``make soak``: it needs VictoriaMetrics and Prometheus, which come with packages of Debian (``make tools``). What it shows is
+tested without them in ``tests/agent/engine_history``.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqsamples.real_engines import engine_of, program
+from mqsamples.sent import asked
+from mqvitals_agent.text.figure import stamp
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+MINUTES = 40
+OF_ALL = (
+    ("msgs,bytes_sent,status,last_msg_age_s", "QM0*/channel/*"),
+    ("depth,oldest_msg_age_s,uncommitted", "QM0*/queue/*"),
+    ("free_pct,total", "QM0*/buffer_pool/*"),
+    ("used_pct,expand_count,unused_pages", "QM0*/page_set/*"),
+    ("size_used_pct,status", "*/cf_structure/*"),
+    ("reachable,uptime_s,connections", "QM0*/queue_manager"),
+)
+"""Counters, gauges, states, ages, and shares, of queue managers and of the group."""
+
+
+def series(mqvitals: Run, *arguments: str | Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """The series of ``trend --json``, by object and metric."""
+    done = mqvitals("trend", *arguments, "--since", "3h", "--json")
+    assert done.stderr == ""
+    return {(each["object"], each["metric"]): each for each in json.loads(done.stdout)["series"]}
+
+
+def points(found: dict[str, Any], *, absent: bool = False) -> dict[str, Any]:
+    return {ts: value for ts, value in found["points"] if absent or value is not None}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("which", ["victoria-metrics", "prometheus"])
+def test_trend_is_the_same_from_the_engine(mqvitals: Run, tmp_path: Path, which: str) -> None:
+    """Every point, and no more; once the store has deleted the first half, the engine alone has it."""
+    if program(which) is None:
+        pytest.skip(f"{which} is not there: make tools")
+    store, config = tmp_path / "store.db", tmp_path / "mqvitals.yaml"
+    with engine_of(which, tmp_path) as engine:
+        config.write_text(
+            f"remote_write:\n  - {{name: engine, url: '{engine.write}', external_labels: {{site: B}}}}\n"
+            f"history: {{backend: prometheus, url: '{engine.base}'}}\n",
+            encoding="utf-8",
+        )
+        agent = ("--config", config, "--store", store, "--scenario", "busy-morning", "--seed", "1")
+        mqvitals("agent", *agent, "--interval", "20s", "--speed", "max", "--for", f"{MINUTES}m", code=None)
+        assert asked(store, "SELECT missed, refused FROM remote_write") == [(0, 0)]
+        assert not asked(store, "SELECT 1 FROM stored_samples WHERE number > (SELECT place FROM remote_write)")
+        before, count = {}, 0
+        for wanted in OF_ALL:
+            before[wanted] = series(mqvitals, *wanted, "--store", store, "--backend", "sqlite")
+            of_engine = series(mqvitals, *wanted, "--store", store, "--config", config, "--backend", "prometheus")
+            assert of_engine == before[wanted], wanted
+            count += sum(len(points(each)) for each in of_engine.values())
+        assert count > 5_000
+        ((first, last),) = asked(store, "SELECT min(ts), max(ts) FROM snapshot")
+        middle = (int(str(first)) + int(str(last))) // 2
+        mqvitals("store", "prune", store, "--before", stamp(middle), "--hours")
+        for wanted, expected in before.items():
+            left = series(mqvitals, *wanted, "--store", store, "--backend", "sqlite")
+            found = series(mqvitals, *wanted, "--store", store, "--config", config)
+            assert found.keys() == expected.keys()
+            for key, each in found.items():
+                assert points(each) == points(expected[key]), key
+                assert "kept_from" not in each or not points(each), key
+            assert sum(len(points(each)) for each in left.values()) < 0.7 * sum(
+                len(points(each)) for each in expected.values()
+            )
+    # The engine is gone: what the store has left is shown, with the reason.
+    done = mqvitals("trend", "depth", "QM0*/queue/*", "--store", store, "--config", config, "--since", "3h", "--json")
+    assert "cannot be reached" in done.stderr
+    assert all("cannot be reached" in each["note"] for each in json.loads(done.stdout)["series"])

@@ -1,0 +1,107 @@
+"""Prometheus and VictoriaMetrics themselves, started on loopback, for tests that are skipped without them (``make tools``)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import quote
+from urllib.request import urlopen
+
+TOOLS = Path(__file__).resolve().parents[3] / ".tools"
+
+
+def program(name: str) -> str | None:
+    """Where a program is: as the environment says, as ``make tools`` put it, or as a package did."""
+    put = TOOLS / name
+    return os.environ.get(f"MQVITALS_{name.upper().replace('-', '_')}") or (
+        str(put) if put.is_file() else shutil.which(name)
+    )
+
+
+PROMETHEUS, VICTORIA = program("prometheus"), program("victoria-metrics")
+
+
+def free_port() -> int:
+    """A port of loopback that nobody uses."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def fetched(url: str) -> str:
+    """What a server answers."""
+    with urlopen(url, timeout=60) as response:
+        return str(response.read().decode())
+
+
+def wait_for(true: Callable[[], bool], within_s: float = 120) -> None:
+    """Wait until something is true; it fails after a time."""
+    ends = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < ends, "it does not come true"
+        time.sleep(0.02)
+
+
+@dataclass
+class RealEngine:
+    """A server on loopback: where it takes samples, and all that it has."""
+
+    base: str
+    prometheus: bool
+
+    @property
+    def write(self) -> str:
+        """Where it takes samples."""
+        return f"{self.base}/api/v1/write"
+
+    def samples(self, site: str, name: str) -> Iterator[tuple[Mapping[str, str], list[tuple[int, float]]]]:
+        """The series of a name from a site, with their samples."""
+        selector = f'{name}{{site="{site}"}}'
+        if not self.prometheus:
+            text = fetched(f"{self.base}/api/v1/export?match[]={quote(selector)}")
+            for each in map(json.loads, text.splitlines()):
+                points = zip(each["timestamps"], each["values"], strict=True)
+                yield each["metric"], [(ts, float(value)) for ts, value in points if value is not None]
+            return
+        found = json.loads(fetched(f"{self.base}/api/v1/query?query={quote(f'{selector}[6h]')}"))
+        for each in found["data"]["result"]:
+            yield each["metric"], [(round(ts * 1000), float(value)) for ts, value in each["values"]]
+
+
+@contextmanager
+def engine_of(which: str, folder: Path) -> Iterator[RealEngine]:
+    """One of the two, with its data in a folder."""
+    port = free_port()
+    data = str(folder / "data")
+    if which == "prometheus":
+        config = folder / "prometheus.yml"
+        config.write_text("storage: {tsdb: {out_of_order_time_window: 6h}}\n", encoding="utf-8")
+        own = ["--web.enable-remote-write-receiver", f"--config.file={config}", f"--storage.tsdb.path={data}"]
+        command = [str(PROMETHEUS), *own, f"--web.listen-address=127.0.0.1:{port}"]
+    else:
+        own = [f"-storageDataPath={data}", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=1y"]
+        command = [str(VICTORIA), *own, "-search.latencyOffset=0s"]
+
+    def healthy() -> bool:
+        try:
+            fetched(f"http://127.0.0.1:{port}{'/-/ready' if which == 'prometheus' else '/health'}")
+        except (URLError, ConnectionError):
+            return False
+        return True
+
+    with (folder / "engine.log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
+        try:
+            wait_for(healthy)
+            yield RealEngine(f"http://127.0.0.1:{port}", which == "prometheus")
+        finally:
+            server.terminate()
+            server.wait(60)
