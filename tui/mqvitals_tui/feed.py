@@ -11,12 +11,12 @@ from pathlib import Path
 
 from textual.message import Message
 
-from mqvitals_agent.engine_history.reader import with_engine
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.figures.trend import charted_points
 from mqvitals_agent.view.frame import DETAIL, Frame, FrameRequest, StorePosition, read_frame, store_position
 from mqvitals_agent.view.status import aged_status
+from mqvitals_config.sections.history import PROMETHEUS
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.timestamps import DAY_MS
@@ -263,7 +263,7 @@ class Feed:
             if self._reader is None:
                 opened = StoreReader.open(self._store)
                 self._reader = opened
-                self._reader = with_engine(opened, self._settings, patience_ms=ENGINE_PATIENCE_MS)
+                self._reader = self._completed(opened)
                 self._file = (stat.st_dev, stat.st_ino)
             self._take_ways(self._reader, ways)
             request = request._replace(at=self._at)
@@ -297,6 +297,15 @@ class Feed:
             # Below a detail the list is still shown: its items are replaced only by those of another list.
             self._deferred.replace(read.frame.items)
         self._post(FrameLoaded(read, self))
+
+    def _completed(self, opened: StoreReader) -> StoreReader:
+        """The reader of the store, completed by the engine of ``history`` where the settings name one."""
+        if self._settings is None or self._settings.history.backend != PROMETHEUS:
+            return opened
+        # What speaks HTTP takes time to import.
+        from mqvitals_agent.engine_history.reader import with_engine
+
+        return with_engine(opened, self._settings, patience_ms=ENGINE_PATIENCE_MS)
 
     def _take_ways(self, reader: StoreReader, ways: Sequence[Way]) -> None:
         said = ""

@@ -21,7 +21,7 @@ from mqvitals_agent.store.kept_moments import KeptMoments
 from mqvitals_agent.store.moment_reader import MomentReader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.reading.hours import Figures, best, mean_of, of_samples
-from mqvitals_agent.store.result import LIVE, BySource, HourSeries, ObjectSamples
+from mqvitals_agent.store.result import LIVE, BySource, HourSeries, ObjectSamples, Series
 from mqvitals_agent.store.rows.samples.history import FIRST, LAST
 from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_agent.store.rows.samples.sample import SampleColumns
@@ -210,6 +210,13 @@ class EngineMomentReader(PastWithEngine, MomentReader):
         found = MomentReader.as_of(self, at)
         assert isinstance(found, MomentReader)
         return EngineMomentReader(self, at, found.kept, self._samples, whole=self._whole)
+
+    def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
+        """A number or state over time, until the moment at the latest."""
+        if since is not None and since >= self._held_from(name) and not self._whole:
+            return super().trend(name, metric, since, until)
+        # What the store's own reader keeps would outlast a failure of the engine.
+        return StoreReader.trend(self, name, metric, since, self._until(until))
 
 
 def with_engine(

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import fsum
+from urllib.parse import parse_qs
 
 from mqsamples.engine import Engine
 from mqvitals_agent.engine_history.answer import AnsweredSeries, EngineError, decode_answer
@@ -52,11 +56,16 @@ class Answering:
         self.asked.append(query)
         if self.failure is not None:
             raise self.failure
+        return decode_answer(self.body(query, at), self.engine)
+
+    def body(self, query: str, at: int) -> bytes:
+        """The bytes of an answer."""
         match = _QUERY.fullmatch(query)
         assert match is not None, query
         function, selector, count, unit, _, hourly = match.groups()
         since = at - int(count) * _UNITS[unit]
-        result, samples = [], 0
+        result: list[object] = []
+        samples = 0
         for key in self.taken.taken:
             labels = dict(key)
             within = {ts: value for ts, value in sorted(self.taken.values(key).items()) if since <= ts <= at}
@@ -64,20 +73,47 @@ class Answering:
                 continue
             samples += len(within)
             if not function:
-                values = [[ts / 1000, repr(float(value))] for ts, value in within.items()]
+                values = [(ts / 1000, repr(float(value))) for ts, value in within.items()]
                 result.append({"metric": labels, "values": values})
                 continue
             value = _value(function, list(within.values()))
             shown = {label: text for label, text in labels.items() if label != "__name__"}
-            result.append({"metric": shown, "value": [at / 1000, repr(value / 3600 if hourly else value)]})
+            result.append({"metric": shown, "value": (at / 1000, repr(value / 3600 if hourly else value))})
         if samples > self.most:
             raise self.too_large("too many samples")
         kind = "vector" if function else "matrix"
-        body = json.dumps({"status": "success", "data": {"resultType": kind, "result": result}})
-        return decode_answer(body.encode(), self.engine)
+        return json.dumps({"status": "success", "data": {"resultType": kind, "result": result}}).encode()
 
     def close(self) -> None:
         """Nothing is kept."""
+
+
+@contextmanager
+def served(answering: Answering) -> Iterator[str]:
+    """The address of a server on loopback that answers so."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            body = answering.body(asked["query"][0], round(float(asked["time"][0]) * 1000))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def _value(function: str, values: Sequence[float]) -> float:

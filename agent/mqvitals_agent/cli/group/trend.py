@@ -178,12 +178,15 @@ def run(arguments: argparse.Namespace) -> int:
 def history_of(arguments: argparse.Namespace) -> Callable[[StoreReader], StoreReader]:
     """What completes the reader of a store as ``history`` and, where the command has it, ``--backend`` say.
 
+    A store that is named without a configuration file may be anybody's: it is read alone, unless ``--backend`` says otherwise.
     Raises Failure for a backend that the settings do not know how to reach.
     """
+    backend = getattr(arguments, "backend", None)
+    if backend == "sqlite" or (backend is None and arguments.store is not None and arguments.config is None):
+        return lambda reader: reader
     from mqvitals_agent.commandline.settings import readable_settings, settings_of
     from mqvitals_config.sections.history import PROMETHEUS
 
-    backend = getattr(arguments, "backend", None)
     settings = readable_settings(arguments) if backend is None else settings_of(arguments)
     if backend == PROMETHEUS and settings.history.url is None:
         raise Failure(
