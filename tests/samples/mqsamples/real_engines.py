@@ -7,14 +7,15 @@ import os
 import shutil
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import quote
 from urllib.request import urlopen
+
+from mqsamples.patience import awaited
 
 TOOLS = Path(__file__).resolve().parents[3] / ".tools"
 
@@ -41,14 +42,6 @@ def fetched(url: str) -> str:
     """What a server answers."""
     with urlopen(url, timeout=60) as response:
         return str(response.read().decode())
-
-
-def wait_for(true: Callable[[], bool], within_s: float = 120) -> None:
-    """Wait until something is true; it fails after a time."""
-    ends = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < ends, "it does not come true"
-        time.sleep(0.02)
 
 
 @dataclass
@@ -100,7 +93,7 @@ def engine_of(which: str, folder: Path) -> Iterator[RealEngine]:
 
     with (folder / "engine.log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
         try:
-            wait_for(healthy)
+            awaited(healthy, server)
             yield RealEngine(f"http://127.0.0.1:{port}", which == "prometheus")
         finally:
             server.terminate()
