@@ -47,12 +47,13 @@ class PastWithEngine(StoreReader):
 
     _samples: EngineSamples
     _whole = False
-    _note = ""
+    _lacking = ""
+    _failed = ""
 
     @property
     def history_note(self) -> str:
-        """Why the answers of this reader may lack what the engine has, as a sentence; empty: they do not."""
-        return self._note
+        """Why an answer of this reader lacks what the engine may have, as a sentence: the newest reason; empty: none does."""
+        return self._failed
 
     def samples_from(self, since: int, until: int) -> int:
         """As of a store; of a time that is not too long the engine has the samples that are gone."""
@@ -67,7 +68,7 @@ class PastWithEngine(StoreReader):
         found = super().hour_figures(name, metrics, since, until)
         begin = self._began([name]).get(name, FIRST) if since == FIRST else since
         first = -(-begin // HOUR_MS)
-        last = -(-min(until, self._held_from(name)) // HOUR_MS) - 1
+        last = -(-min(self._last_hour(until), self._held_from(name)) // HOUR_MS) - 1
         completed = {}
         for metric, series in found.items():
             known = dict(series.hours)
@@ -75,6 +76,10 @@ class PastWithEngine(StoreReader):
             known.update((hour * HOUR_MS, each) for hour, each in self._hours_of(name, metric, missing).items())
             completed[metric] = HourSeries(name, metric, series.unit, tuple(sorted(known.items())))
         return completed
+
+    def _last_hour(self, until: int) -> int:
+        """The end of the last hour that counts, where hours before ``until`` (ms UTC) are asked for."""
+        return until
 
     def _means(self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None) -> Iterator[HourMean]:
         found = list(super()._means(kind, metric, hours, name))
@@ -123,8 +128,8 @@ class PastWithEngine(StoreReader):
         # Nothing is newer than what the store has; as of a moment whose snapshots are gone it has nothing.
         until = min(until, max(self.last_ts() or 0, held - 1))
         asked = self._asked(names, metrics, since, until)
-        if self._note:
-            return {name: samples._replace(lacking=self._note) for name, samples in found.items()}
+        if self._lacking:
+            return {name: samples._replace(lacking=self._lacking) for name, samples in found.items()}
         began = self._began(names)
         return {
             name: self._added(samples, asked.get(name), max(first, began.get(name, first)))
@@ -150,12 +155,12 @@ class PastWithEngine(StoreReader):
         try:
             found = self._samples.read(names, metrics, first, last, self._began(names))
         except EngineError as error:
-            self._note = (
+            self._lacking = self._failed = (
                 f"The history lacks what only the engine has: {safe(error.message)}"
                 f"{f' ({safe(error.hint)})' if error.hint else ''}"
             )
             return {}
-        self._note = ""
+        self._lacking = ""
         return found
 
     def _began(self, names: Sequence[ObjectName]) -> dict[ObjectName, int]:
@@ -210,6 +215,10 @@ class EngineMomentReader(PastWithEngine, MomentReader):
         found = MomentReader.as_of(self, at)
         assert isinstance(found, MomentReader)
         return EngineMomentReader(self, at, found.kept, self._samples, whole=self._whole)
+
+    def _last_hour(self, until: int) -> int:
+        """The end of the last hour that had ended by the moment."""
+        return min(until, self.at - self.at % HOUR_MS)
 
     def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
         """A number or state over time, until the moment at the latest."""

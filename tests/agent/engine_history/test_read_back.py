@@ -304,8 +304,9 @@ def test_an_engine_that_fails_costs_nothing_but_its_samples() -> None:
             reader.trends(name, METRICS, START, LAST)
             assert len(answering.asked) == 1
             elapsed.s = PAUSE_S
-            assert len(reader.trend(name, "depth", START, LAST).points) == 300
-            assert reader.history_note == ""
+            again = reader.trend(name, "depth", START, LAST)
+            assert len(again.points) == 300
+            assert again.lacking == ""
 
     run(play)
 
@@ -347,5 +348,7 @@ def test_hours_that_are_gone_are_made_of_the_engines_samples() -> None:
                 (hour, each.total, each.count) for hour, each in before["puts"].hours
             ]
             assert reader.hour_means("queue", "depth", [START, START + HOUR], name) == means
+            then = reader.as_of(START + 2 * HOUR + MINUTE).hour_figures(name, ("depth",), START, LAST)
+            assert then["depth"].hours == before["depth"].hours[:2]
 
     run(play)
