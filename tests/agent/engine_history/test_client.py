@@ -197,7 +197,7 @@ def answering(answer: Callable[[socket.socket], object]) -> tuple[socket.socket,
         (lambda connection: connection.sendall(b"SSH-2.0-OpenSSH\r\n"), "does not answer as an HTTP server"),
         (
             lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"),
-            "no JSON",
+            "no JSON|without an answer",
         ),
         (
             lambda connection: connection.sendall(
