@@ -6,30 +6,24 @@ sixty queue managers a quarter of an hour. What it shows is tested without them 
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from math import isclose
 from pathlib import Path
-from urllib.error import HTTPError, URLError
-from urllib.parse import quote
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
+from mqsamples.real_engines import RealEngine, engine_of, program
 from mqsamples.sent import asked, gauges, label_of_names
 
-TOOLS = Path(__file__).resolve().parents[2] / ".tools"
 MINUTE = 60_000
 WHOLE, CUT_FROM, CUT_UNTIL = 150, 20, 110
 """Minutes of each site's time, and when the second one is cut off."""
@@ -40,88 +34,11 @@ PATIENCE_S = 1_800
 """Sixty queue managers on a busy machine."""
 
 
-def program(name: str) -> str | None:
-    """Where a program is: as the environment says, as ``make tools`` put it, or as a package did."""
-    put = TOOLS / name
-    return os.environ.get(f"MQVITALS_{name.upper().replace('-', '_')}") or (
-        str(put) if put.is_file() else shutil.which(name)
-    )
-
-
-PROMETHEUS, VICTORIA = program("prometheus"), program("victoria-metrics")
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
-def fetched(url: str) -> str:
-    with urlopen(url, timeout=60) as response:
-        return str(response.read().decode())
-
-
 def wait_for(true: Callable[[], bool], within_s: float = 120) -> None:
     ends = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < ends, "it does not come true"
         time.sleep(0.1)
-
-
-@dataclass
-class RealEngine:
-    """A server on loopback: where it takes samples, and all that it has."""
-
-    base: str
-    prometheus: bool
-
-    @property
-    def write(self) -> str:
-        return f"{self.base}/api/v1/write"
-
-    def samples(self, site: str, name: str) -> Iterator[tuple[Mapping[str, str], list[tuple[int, float]]]]:
-        """The series of a name from a site, with their samples."""
-        selector = f'{name}{{site="{site}"}}'
-        if not self.prometheus:
-            text = fetched(f"{self.base}/api/v1/export?match[]={quote(selector)}")
-            for each in map(json.loads, text.splitlines()):
-                points = zip(each["timestamps"], each["values"], strict=True)
-                yield each["metric"], [(ts, float(value)) for ts, value in points if value is not None]
-            return
-        found = json.loads(fetched(f"{self.base}/api/v1/query?query={quote(f'{selector}[6h]')}"))
-        for each in found["data"]["result"]:
-            yield each["metric"], [(round(ts * 1000), float(value)) for ts, value in each["values"]]
-
-
-@contextmanager
-def engine_of(which: str, folder: Path) -> Iterator[RealEngine]:
-    port = free_port()
-    data = str(folder / "data")
-    if which == "prometheus":
-        config = folder / "prometheus.yml"
-        config.write_text("storage: {tsdb: {out_of_order_time_window: 6h}}\n", encoding="utf-8")
-        own = ["--web.enable-remote-write-receiver", f"--config.file={config}", f"--storage.tsdb.path={data}"]
-        command = [str(PROMETHEUS), *own, f"--web.listen-address=127.0.0.1:{port}"]
-    else:
-        own = [f"-storageDataPath={data}", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=1y"]
-        # After a kill an agent may send its last requests again; the same sample twice is kept once.
-        command = [str(VICTORIA), *own, "-search.latencyOffset=0s", "-dedup.minScrapeInterval=1ms"]
-
-    def healthy() -> bool:
-        try:
-            fetched(f"http://127.0.0.1:{port}{'/-/ready' if which == 'prometheus' else '/health'}")
-        except (URLError, ConnectionError):
-            return False
-        return True
-
-    with (folder / "engine.log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
-        try:
-            wait_for(healthy)
-            yield RealEngine(f"http://127.0.0.1:{port}", which == "prometheus")
-        finally:
-            server.terminate()
-            server.wait(60)
 
 
 class Cut:

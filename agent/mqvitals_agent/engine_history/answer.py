@@ -24,7 +24,8 @@ class EngineError(MqvitalsError):
 class AnsweredSeries:
     """A series of an answer: its labels, and the times (ms UTC, rising) and values of its samples.
 
-    What is no number, such as the marker that a series ends, is no sample.
+    What is no number, such as the marker that a series ends, is no sample. Of samples of one time, as VictoriaMetrics keeps what
+    is sent to it again, the last one counts.
     """
 
     labels: Mapping[str, str]
@@ -85,10 +86,12 @@ def _series(each: Any, key: str) -> AnsweredSeries:
         if isinstance(moment, bool) or not isinstance(moment, int | float) or not isinstance(text, str):
             raise TypeError("a sample that is none")
         ts, value = round(moment * 1000), float(text)
-        if not before < ts <= LAST_MOMENT:
-            raise ValueError("times that do not rise")
+        if not before <= ts <= LAST_MOMENT:
+            raise ValueError("times that fall")
         before = ts
         if isfinite(value):
+            if times and times[-1] == ts:
+                del times[-1], values[-1]
             times.append(ts)
             values.append(value)
         elif not isnan(value):

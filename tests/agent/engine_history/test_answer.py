@@ -89,6 +89,12 @@ def test_a_part_of_another_form_is_refused(mutation: Any, place: str) -> None:
     )
 
 
+def test_a_sample_that_an_engine_has_twice_is_one() -> None:
+    """VictoriaMetrics keeps what a killed agent sends again."""
+    (found,) = decode_answer(body([{"metric": {}, "values": [[1, "5"], [1, "5"], [2, "6"], [2, "7"]]}]), ENGINE)
+    assert (found.ts, found.values) == ((1000, 2000), (5.0, 7.0))
+
+
 def test_deep_nesting_and_times_that_do_not_rise_are_refused() -> None:
     """So is an answer that a node of the engine is missing from."""
     for content in (

@@ -210,8 +210,8 @@ def answering(answer: Callable[[socket.socket], object]) -> tuple[socket.socket,
 def test_what_is_no_answer_is_an_error(answer: Callable[[socket.socket], object], said: str) -> None:
     """A sentence, whatever came."""
     server, url = answering(answer)
-    with server, pytest.raises(EngineError, match=said):
-        QueryClient(history(url)).ask("up", 0)
+    with server, closing(QueryClient(history(url))) as client, pytest.raises(EngineError, match=said):
+        client.ask("up", 0)
 
 
 def test_nobody_there() -> None:

@@ -20,7 +20,6 @@ from mqvitals_agent.engine_history.probe import probe_history
 from mqvitals_agent.engine_history.series_names import SeriesNames
 from mqvitals_agent.ingest.stored_baselines import ComparedHours, StoredBaselines
 from mqvitals_agent.openmetrics.names import labels_of
-from mqvitals_agent.store.rows.samples.hour_means import HourMean
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.decoding.secret import WebAddress
 from mqvitals_config.sections.history import HistorySettings
@@ -52,9 +51,9 @@ class Past:
 
     failing = False
 
-    def hours(self, kind: str, metric: str, begun: Sequence[int]) -> list[HourMean]:
-        newest = hours(NOW)[0]
-        return [HourMean(ObjectName("QM01", kind, "A"), metric, newest, 4.0, 1) for ts in begun if ts == newest]
+    def hour_means(self, kind: str, metric: str, begun: Sequence[int]) -> dict[ObjectName, list[float]]:
+        assert metric == "depth"
+        return {ObjectName("QM01", kind, "A"): [4.0] for ts in begun if ts == hours(NOW)[0]}
 
 
 class Later:

@@ -82,7 +82,8 @@ def engine_of(which: str, folder: Path) -> Iterator[RealEngine]:
         command = [str(PROMETHEUS), *own, f"--web.listen-address=127.0.0.1:{port}"]
     else:
         own = [f"-storageDataPath={data}", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=1y"]
-        command = [str(VICTORIA), *own, "-search.latencyOffset=0s"]
+        # After a kill an agent may send its last requests again; the same sample twice is kept once.
+        command = [str(VICTORIA), *own, "-search.latencyOffset=0s", "-dedup.minScrapeInterval=1ms"]
 
     def healthy() -> bool:
         try:
