@@ -177,7 +177,8 @@ class RemoteGroup:
 
     async def _taken(self, response: aiohttp.ClientResponse) -> bytes:
         from mqvitals_agent.notify.receivers.attempt import excerpt
-        from mqvitals_agent.notify.receivers.http import body_start, secret_parts
+        from mqvitals_agent.notify.receivers.http import body_start
+        from mqvitals_agent.notify.receivers.http_text import secret_parts
 
         if response.status != 200:
             hint = _HINTS.get(response.status, "")
@@ -194,7 +195,7 @@ class RemoteGroup:
     def _credentials(self) -> tuple[dict[str, str], ssl.SSLContext | bool]:
         """The headers of a request, and how the agent is known. Raises SecretError, AttemptError and FleetError."""
         from mqvitals_agent.notify.receivers.attempt import context_of
-        from mqvitals_agent.notify.receivers.http import header_text
+        from mqvitals_agent.notify.receivers.http_text import header_text
 
         headers = {
             "User-Agent": f"mqvitals/{__version__}",
