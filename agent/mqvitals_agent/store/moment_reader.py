@@ -56,7 +56,7 @@ class MomentReader(StoreReader):
     @property
     def notes(self) -> dict[object, Any]:
         """What views made for other moments: it is kept as long as what was read for them."""
-        return self._kept.notes
+        return self.kept.notes
 
     def meta(self) -> StoreMeta:
         """The store's own facts, with the moment."""
@@ -169,7 +169,7 @@ class MomentReader(StoreReader):
 
     def has_columns_of_all(self, owner: str, kind: str, metrics: Sequence[str], first: int) -> bool:
         """Whether the polls of all objects were read for another moment, and those until this one follow them."""
-        return self._kept.past.has_of_all(owner, kind, metrics, first, self.at)
+        return self.kept.past.has_of_all(owner, kind, metrics, first, self.at)
 
     def hour_means(
         self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
