@@ -36,27 +36,32 @@ def test_config_check_finds_nothing_in_ours(tmp_path: Path, text: str, capsys: p
     assert code == 0, out + err
 
 
-@pytest.mark.parametrize("text", blocks("prometheus"))
-def test_promtool_takes_those_of_prometheus(tmp_path: Path, text: str) -> None:
+def test_promtool_takes_those_of_prometheus(tmp_path: Path) -> None:
     """With a file of rules where the page names one."""
     if PROMTOOL is None:
         pytest.skip("promtool is not there: make tools")
     rules = tmp_path / "mqvitals.rules.yml"
     rules.write_text("groups: []\n", encoding="utf-8")
     (tmp_path / "token").write_text("swordfish", encoding="utf-8")
-    text = text.replace("/etc/prometheus/mqvitals.rules.yml", str(rules))
-    path = tmp_path / "prometheus.yml"
-    path.write_text(text.replace("/etc/prometheus/mqvitals.token", str(tmp_path / "token")), encoding="utf-8")
-    found = subprocess.run([PROMTOOL, "check", "config", path], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stdout + found.stderr
+    for text in blocks("prometheus"):
+        here = text.replace("/etc/prometheus/mqvitals.rules.yml", str(rules))
+        path = tmp_path / "prometheus.yml"
+        path.write_text(here.replace("/etc/prometheus/mqvitals.token", str(tmp_path / "token")), encoding="utf-8")
+        found = subprocess.run([PROMTOOL, "check", "config", path], capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stdout + found.stderr
 
 
-@pytest.mark.parametrize("text", blocks("alertmanager"))
-def test_amtool_takes_those_of_alertmanager(tmp_path: Path, text: str) -> None:
+def test_amtool_takes_those_of_alertmanager(tmp_path: Path) -> None:
     """Routes and inhibitions too."""
     if AMTOOL is None:
         pytest.skip("amtool is not there: make tools")
-    path = tmp_path / "alertmanager.yml"
-    path.write_text(text, encoding="utf-8")
-    found = subprocess.run([AMTOOL, "check-config", path], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stdout + found.stderr
+    for text in blocks("alertmanager"):
+        path = tmp_path / "alertmanager.yml"
+        path.write_text(text, encoding="utf-8")
+        found = subprocess.run([AMTOOL, "check-config", path], capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_the_page_has_some_of_each() -> None:
+    """What the checks above read."""
+    assert all(blocks(program) for program in ("mqvitals", "prometheus", "alertmanager"))
