@@ -255,12 +255,12 @@ class EngineSamples:
             raise
         asked = frozenset(names)
         for series in answered:
-            place = self._names.place(names[0].kind, series, metrics)
-            if place is None or place.object not in asked:
+            subject = self._names.subject(names[0].kind, series, metrics)
+            if subject is None or subject.object not in asked:
                 continue
             within = [(ts, value) for ts, value in zip(series.ts, series.values, strict=True) if first <= ts <= last]
             if within:
-                of = gathered.setdefault((place.object, place.metric.metric, place.source), _Gathered())
+                of = gathered.setdefault((subject.object, subject.metric.metric, subject.source), _Gathered())
                 of.parts.append(([ts for ts, _ in within], [value for _, value in within]))
         return sum(len(series.ts) for series in answered)
 

@@ -42,7 +42,7 @@ class MetricSeries:
     total: bool
 
 
-class Place(NamedTuple):
+class SeriesSubject(NamedTuple):
     """What a series is of."""
 
     object: ObjectName
@@ -152,7 +152,7 @@ class SeriesNames:
         every += [_matcher(label, ("",)) for label in _SCRAPED if label not in external and label not in known]
         return f"{{{','.join(every)}}}"
 
-    def place(self, kind: str, series: AnsweredSeries, metrics: Sequence[MetricSeries]) -> Place | None:
+    def subject(self, kind: str, series: AnsweredSeries, metrics: Sequence[MetricSeries]) -> SeriesSubject | None:
         """What an answered series is of; None: nothing that was asked for."""
         name = object_of_labels(kind, series.labels)
         if name is None:
@@ -163,7 +163,7 @@ class SeriesNames:
             return None
         for each in metrics:
             if series.name == (each.polled if source is Source.POLL else each.recorded):
-                return Place(name, each, source)
+                return SeriesSubject(name, each, source)
         return None
 
 

@@ -54,7 +54,7 @@ def fleet_header(groups: Sequence[RankedGroup], now: int, width: int) -> tuple[L
     return (Line(tuple(spans)), line(cut(lefts[-1], width), Tone.STRONG))
 
 
-class _Row(NamedTuple):
+class _GroupRow(NamedTuple):
     """The cells of a group, each of spans: name, queue managers, alerts, lasting, since, words, age, where it is read."""
 
     group: GroupSummary
@@ -66,7 +66,7 @@ def fleet_table(groups: Sequence[RankedGroup], now: int, width: int) -> list[Lin
     if not groups:
         return [line("No group is configured: list them under fleet, see 'mqvitals help screen'", Tone.UNKNOWN)]
     wide = width >= _WIDE
-    rows = [_Row(each.group, _cells_of(each, now, width)) for each in groups]
+    rows = [_GroupRow(each.group, _cells_of(each, now, width)) for each in groups]
     titles = ("Group", *_NAMES)
     shown = [0, 1, 2, 3, *((4,) if wide else ()), 5, 6, *((7,) if width >= _WIDER else ())]
     widths = {

@@ -166,10 +166,10 @@ def simulated_group(
     from mqvitals_agent.simulator.group_folder import GroupBeginning, GroupFolder
     from mqvitals_agent.simulator.model import SimulatedGroup
     from mqvitals_agent.simulator.scenario import IncidentKind, ScenarioError, load_scenario
-    from mqvitals_agent.simulator.site import GroupNames
+    from mqvitals_agent.simulator.site import SimulatedNames
     from mqvitals_rules.vocabulary.event import EVENT_QUEUES
 
-    names = GroupNames(options.qsg, options.prefix, options.members)
+    names = SimulatedNames(options.qsg, options.prefix, options.members)
     try:
         scenario = load_scenario(options.scenario, names)
     except ScenarioError as error:

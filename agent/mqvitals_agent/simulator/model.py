@@ -24,7 +24,7 @@ from mqvitals_agent.simulator.scenario import (
     Scenario,
     ScenarioIncident,
 )
-from mqvitals_agent.simulator.site import DEFAULT_NAMES, GroupNames, build, enlarge
+from mqvitals_agent.simulator.site import DEFAULT_NAMES, SimulatedNames, build, enlarge
 from mqvitals_agent.simulator.state import GroupState, MemberState, QueueState
 from mqvitals_agent.simulator.storage import Storage
 from mqvitals_agent.simulator.traffic import STEP_MS, BackgroundTraffic, ChannelSender, QueueFlow
@@ -79,7 +79,7 @@ class SimulatedGroup:
         seed: int = 1,
         queues: int = 0,
         channels: int = 0,
-        names: GroupNames = DEFAULT_NAMES,
+        names: SimulatedNames = DEFAULT_NAMES,
     ) -> None:
         self._scenario = scenario
         self._begin = scenario.began(begin)

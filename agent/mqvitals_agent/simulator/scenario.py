@@ -11,7 +11,7 @@ from importlib.resources import files
 from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.simulator.answers.channel import CHANNEL_STATUSES
 from mqvitals_agent.simulator.events import Length, ScenarioEvent
-from mqvitals_agent.simulator.site import DEFAULT_NAMES, ZONE_MS, GroupNames
+from mqvitals_agent.simulator.site import DEFAULT_NAMES, ZONE_MS, SimulatedNames
 from mqvitals_agent.simulator.state import QueueState
 from mqvitals_config.decoding.decoder import decode
 
@@ -251,7 +251,7 @@ class Scenario:
         """When it began, as of a moment at which it is looked at first. Both ms since 1970 UTC."""
         return moment if self.week is None else moment - (moment - _A_MONDAY + ZONE_MS) % WEEK_MS
 
-    def of_group(self, names: GroupNames) -> Scenario:
+    def of_group(self, names: SimulatedNames) -> Scenario:
         """The same with the objects of a group of these names. What is about queue managers that it has not is left out."""
         return replace(
             self,
@@ -266,7 +266,7 @@ class Scenario:
 _NUMBERED = re.compile(r"\bQM(\d\d)\b")
 
 
-def _named(name: str, names: GroupNames) -> tuple[str, ...]:
+def _named(name: str, names: SimulatedNames) -> tuple[str, ...]:
     """An object of a scenario under the names of a group: one for each queue manager for ``*``, none where the group lacks one."""
     if name.startswith("*/"):
         return tuple(f"{member}{name[1:]}" for member in names.members)
@@ -277,7 +277,7 @@ def _named(name: str, names: GroupNames) -> tuple[str, ...]:
     return (f"{names.group if owner == DEFAULT_NAMES.group else owner}{stroke}{rest}",)
 
 
-def load_scenario(name: str, names: GroupNames = DEFAULT_NAMES) -> Scenario:
+def load_scenario(name: str, names: SimulatedNames = DEFAULT_NAMES) -> Scenario:
     """The scenario of that name, for a group of these ``names``.
 
     Raises ScenarioError when there is none, ConfigError for a file with mistakes.

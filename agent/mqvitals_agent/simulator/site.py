@@ -33,7 +33,7 @@ _MEMBERS_OF_ADMIN: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class GroupNames:
+class SimulatedNames:
     """The names of a simulated group: ``group``, at most four characters, and those of its ``count`` queue managers, which are
     ``prefix`` (two characters) and a number of two digits.
     """
@@ -63,10 +63,10 @@ class GroupNames:
         return [self.member(other) for other in range(first, last + 1) if other != number]
 
 
-DEFAULT_NAMES: Final = GroupNames()
+DEFAULT_NAMES: Final = SimulatedNames()
 
 
-def build(begin: int, names: GroupNames = DEFAULT_NAMES) -> GroupState:
+def build(begin: int, names: SimulatedNames = DEFAULT_NAMES) -> GroupState:
     """The group as of ``begin``, ms since 1970 UTC."""
     started = begin - 9 * _DAY
     group = GroupState(names.site, names.group, begin)
@@ -99,7 +99,7 @@ def build(begin: int, names: GroupNames = DEFAULT_NAMES) -> GroupState:
     return group
 
 
-def _cluster(names: GroupNames) -> ClusterState:
+def _cluster(names: SimulatedNames) -> ClusterState:
     """The cluster of the members and five others. Two have a full repository; another one knows these and whom it has used."""
     first, second, third, fourth = (names.member(number) for number in range(1, 5))
     used = {third: (fourth, names.member(5), names.member(7)), fourth: ()}
@@ -109,7 +109,7 @@ def _cluster(names: GroupNames) -> ClusterState:
     return ClusterState(_CLUSTER, known, repositories=(first, second), partial=used)
 
 
-def _member(names: GroupNames, number: int, started: int, begin: int) -> MemberState:
+def _member(names: SimulatedNames, number: int, started: int, begin: int) -> MemberState:
     name = names.member(number)
     member = MemberState(
         name,

@@ -53,7 +53,7 @@ def test_an_objects_series_are_selected_and_known_again(
     labels |= {"__name__": only.polled if source is Source.POLL else only.recorded, "site": "B"}
     if source is not Source.POLL:
         labels["source"] = source.name.lower()
-    found = names.place(kind.name, AnsweredSeries(labels, (1,), (1.0,)), series)
+    found = names.subject(kind.name, AnsweredSeries(labels, (1,), (1.0,)), series)
     assert found is not None
     assert (found.object, found.metric.metric, found.source) == (name, metric, source)
     others = [name, name_of(kind, owner, other)]

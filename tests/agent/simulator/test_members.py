@@ -21,22 +21,22 @@ from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import SCENARIOS, Scenario, load_scenario
-from mqvitals_agent.simulator.site import DEFAULT_NAMES, GroupNames
+from mqvitals_agent.simulator.site import DEFAULT_NAMES, SimulatedNames
 from mqvitals_agent.simulator.state import GroupState
 from mqvitals_agent.threads import run_in_loop
 
 BEGIN = 1_795_176_000_000
 TIMED = 60_000
 NAMES = st.builds(
-    GroupNames, st.sampled_from(["PRDQ", "A", "X#9$"]), st.sampled_from(["QM", "Q", "@1"]), st.integers(1, 32)
+    SimulatedNames, st.sampled_from(["PRDQ", "A", "X#9$"]), st.sampled_from(["QM", "Q", "@1"]), st.integers(1, 32)
 )
 
 
-def group_of(names: GroupNames, scenario: str = "quiet") -> SimulatedGroup:
+def group_of(names: SimulatedNames, scenario: str = "quiet") -> SimulatedGroup:
     return SimulatedGroup(load_scenario(scenario, names), BEGIN, names=names)
 
 
-def answers(names: GroupNames, asked_of: int, command: int, scope: str = "") -> tuple[MemberAnswer, ...]:
+def answers(names: SimulatedNames, asked_of: int, command: int, scope: str = "") -> tuple[MemberAnswer, ...]:
     """What the member with this number answers to a command."""
     clock = VirtualClock(BEGIN)
     connection = run_in_loop(connectors(group_of(names), clock)[asked_of - 1].connect(), clock)
@@ -50,7 +50,7 @@ def answers(names: GroupNames, asked_of: int, command: int, scope: str = "") -> 
 
 @given(NAMES, st.data())
 @COSTLY
-def test_each_member_answers_a_command_with_command_scope(names: GroupNames, data: st.DataObject) -> None:
+def test_each_member_answers_a_command_with_command_scope(names: SimulatedNames, data: st.DataObject) -> None:
     """CMDSCOPE(*) at any of them: one answer a member, each about itself; a name: that member's."""
     at = data.draw(st.integers(1, names.count))
     found = answers(names, at, mq.MQCMD_INQUIRE_Q_MGR, "*")
@@ -72,7 +72,7 @@ def objects(group: GroupState) -> Iterator[tuple[str, set[str]]]:
 
 @given(NAMES)
 @COSTLY
-def test_each_member_is_an_ordinary_one(names: GroupNames) -> None:
+def test_each_member_is_an_ordinary_one(names: SimulatedNames) -> None:
     """It has queues, page sets and channels of its own, gets from the shared queues, and its partners have the other ends of channels."""
     group = group_of(names).advance(BEGIN + TIMED)
     assert (group.site, group.name, tuple(group.members)) == (f"{names.group}SG", names.group, names.members)
@@ -98,7 +98,7 @@ def test_each_member_is_an_ordinary_one(names: GroupNames) -> None:
 def test_the_first_four_are_as_in_a_group_of_four() -> None:
     """Whatever the number of members: the same objects, the same links."""
     four = dict(objects(group_of(DEFAULT_NAMES).advance(BEGIN)))
-    twenty = dict(objects(group_of(GroupNames(count=20)).advance(BEGIN)))
+    twenty = dict(objects(group_of(SimulatedNames(count=20)).advance(BEGIN)))
     assert {name: twenty[name] for name in four} == four
     assert {len(each) for each in twenty.values()} == {len(each) for each in four.values()}
 
@@ -107,12 +107,12 @@ def test_the_first_four_are_as_in_a_group_of_four() -> None:
 def test_scenarios_are_about_the_members_that_are_there(name: str, soak: bool) -> None:
     """Incidents have the names of the group; those about members that it lacks are left out."""
     usual = load_scenario(name)
-    renamed = load_scenario(name, GroupNames("PRDB", "QB", 20))
+    renamed = load_scenario(name, SimulatedNames("PRDB", "QB", 20))
     assert [each.at for each in renamed.incidents] == [each.at for each in usual.incidents]
     assert _back(renamed.incidents) == [each.object for each in usual.incidents]
     assert _back(renamed.events) == [each.object for each in usual.events]
     for count in (1, 2, 3, 32) if soak else (1, 5):
-        names = GroupNames("PRDB", "QB", count)
+        names = SimulatedNames("PRDB", "QB", count)
         scenario = load_scenario(name, names)
         until = BEGIN + (scenario.length if soak else min(scenario.length, 150_000))
         group = SimulatedGroup(scenario, BEGIN, names=names).advance(until)
@@ -126,7 +126,7 @@ def _back(things: tuple[object, ...]) -> list[str]:
 
 def test_scenarios_without_names() -> None:
     """One that is not read from a file may be about a whole group too."""
-    scenario = Scenario("test", 60_000).of_group(GroupNames(count=2))
+    scenario = Scenario("test", 60_000).of_group(SimulatedNames(count=2))
     assert scenario == Scenario("test", 60_000)
 
 
