@@ -72,7 +72,7 @@ bench: $(VENV)/peers ## benchmarks, each against a named peer
 soak: $(STAMP) ## all tests, also the long ones: many more examples, seeds, sizes and pairs of parameters, 200 reconnects, 100,000 damaged SMF records and PCF messages
 	@$(BIN)/python -u -m pytest -v -n auto --hypothesis-profile soak --timeout 3600 tests
 
-tools: .tools/promtool .tools/amtool .tools/prometheus .tools/victoria-metrics ## real programs for opt-in tests: promtool, amtool and alertmanager, built with Go; Debian's prometheus and victoria-metrics
+tools: .tools/promtool .tools/amtool .tools/grafana-schema .tools/prometheus .tools/victoria-metrics ## real programs for opt-in tests: promtool, amtool, alertmanager and the judge of Grafana's schema, built with Go; Debian's prometheus and victoria-metrics
 
 # Its module replaces some of those it needs, which "go install" refuses: it is built in a copy.
 PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
@@ -91,6 +91,11 @@ ALERTMANAGER := github.com/prometheus/alertmanager@v0.25.0
 	@cp -r "$$(go mod download -json $(ALERTMANAGER) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" .tools/src
 	@chmod -R u+w .tools/src && cd .tools/src && go build -o ../alertmanager ./cmd/alertmanager && go build -o ../amtool ./cmd/amtool
 	@rm -rf .tools/src
+
+SCHEMA := tests/agent/dashboards/grafana_schema
+.tools/grafana-schema: $(wildcard $(SCHEMA)/*)
+	@command -v go >/dev/null || { echo "the judge of Grafana's schema is built with Go, and there is no go here"; exit 2; }
+	@mkdir -p .tools && cd $(SCHEMA) && go build -o $(CURDIR)/$@ .
 
 .tools/prometheus: # the peer of the benchmark of the store, too
 	@command -v apt-get >/dev/null || { echo "prometheus is unpacked from a package of Debian, and there is no apt-get here"; exit 2; }

@@ -21,6 +21,26 @@ from mqvitals_rules.vocabulary.tables import KINDS
 HERE = Path(__file__).parent
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 COLUMNS, WIDTH, HEIGHT = 24, 8, 8
+SEVERAL = {
+    "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
+    "tooltip": {"mode": "multi", "sort": "desc"},
+}
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "timeseries": SEVERAL,
+    "state-timeline": {**SEVERAL, "showValue": "auto", "rowHeight": 0.9, "mergeValues": True},
+    "stat": {
+        "colorMode": "value",
+        "graphMode": "none",
+        "justifyMode": "auto",
+        "orientation": "auto",
+        "percentChangeColorMode": "standard",
+        "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
+        "showPercentChange": False,
+        "textMode": "auto",
+        "wideLayout": True,
+    },
+}
+"""By type of panel what Grafana's schema wants of each."""
 
 
 @dataclass(frozen=True)
@@ -310,7 +330,7 @@ def _panel(number: int, panel: Panel) -> dict[str, Any]:
             },
             "overrides": [],
         },
-        "options": {"legend": {"displayMode": "list", "placement": "bottom"}} if line else {},
+        "options": OPTIONS[panel.type],
         "targets": [
             {"refId": chr(ord("A") + place), "datasource": DATASOURCE, "expr": query(text), "legendFormat": legend}
             for place, (text, legend) in enumerate(panel.queries.items())
@@ -348,6 +368,7 @@ def dashboard(name: str) -> dict[str, Any]:
         "editable": True,
         "refresh": "30s",
         "time": {"from": "now-3h", "to": "now"},
+        "annotations": {"list": []},
         "templating": {
             "list": [
                 {"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"},

@@ -33,6 +33,7 @@ REQUIRE_ALL = "MQVITALS_REQUIRE_ALL"
 SWITCHES = {
     "MQVITALS_ALERTMANAGER",
     "MQVITALS_AMTOOL",
+    "MQVITALS_GRAFANA_SCHEMA",
     "MQVITALS_INSTALLED",
     "MQVITALS_PROMETHEUS",
     "MQVITALS_PROMTOOL",
@@ -46,6 +47,7 @@ EXPECTED_SKIPS = {
     "tests/agent/cli/group/test_export_parquet.py": "pyarrow is an extra",
     "tests/agent/cli/config/test_fleet_page.py::test_amtool_takes_those_of_alertmanager": "amtool is built with Go",
     "tests/agent/cli/config/test_fleet_page.py::test_promtool_takes_those_of_prometheus": "promtool is built with Go",
+    "tests/agent/dashboards/test_grafana_schema.py": "the judge of Grafana's schema is built with Go",
     "tests/agent/notify/test_real_alertmanager.py": "alertmanager is built with Go",
     "tests/agent/cli/rules/test_rules_export.py::test_promtool_finds_nothing": "promtool is built with Go",
     "tests/agent/promql/test_agreement.py::test_alerts_fire_and_end_at_the_same_polls": "promtool is built with Go",
