@@ -9,14 +9,20 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mqsamples.real_engines import engine_of, program
+from mqsamples.patience import awaited
+from mqsamples.real_engines import RealEngine, engine_of, program
 from mqsamples.sent import asked
+from mqvitals_agent.engine_history.hour_means import EngineHourMeans
+from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.figure import stamp
+from mqvitals_config.load import load_settings
+from mqvitals_rules.timestamps import HOUR_MS
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -39,6 +45,17 @@ def series(mqvitals: Run, *arguments: str | Path) -> dict[tuple[str, str], dict[
     return {(each["object"], each["metric"]): each for each in json.loads(done.stdout)["series"]}
 
 
+def configured(folder: Path, engine: RealEngine) -> Path:
+    """A configuration of an agent that writes to an engine and reads it back."""
+    config = folder / "mqvitals.yaml"
+    config.write_text(
+        f"remote_write:\n  - {{name: engine, url: '{engine.write}', external_labels: {{site: B}}}}\n"
+        f"history: {{backend: prometheus, url: '{engine.base}'}}\n",
+        encoding="utf-8",
+    )
+    return config
+
+
 def points(found: dict[str, Any], *, absent: bool = False) -> dict[str, Any]:
     return {ts: value for ts, value in found["points"] if absent or value is not None}
 
@@ -49,13 +66,9 @@ def test_trend_is_the_same_from_the_engine(mqvitals: Run, tmp_path: Path, which:
     """Every point, and no more; once the store has deleted the first half, the engine alone has it."""
     if program(which) is None:
         pytest.skip(f"{which} is not there: make tools")
-    store, config = tmp_path / "store.db", tmp_path / "mqvitals.yaml"
+    store = tmp_path / "store.db"
     with engine_of(which, tmp_path) as engine:
-        config.write_text(
-            f"remote_write:\n  - {{name: engine, url: '{engine.write}', external_labels: {{site: B}}}}\n"
-            f"history: {{backend: prometheus, url: '{engine.base}'}}\n",
-            encoding="utf-8",
-        )
+        config = configured(tmp_path, engine)
         agent = ("--config", config, "--store", store, "--scenario", "busy-morning", "--seed", "1")
         mqvitals("agent", *agent, "--interval", "20s", "--speed", "max", "--for", f"{MINUTES}m", code=None)
         assert asked(store, "SELECT missed, refused FROM remote_write") == [(0, 0)]
@@ -84,3 +97,35 @@ def test_trend_is_the_same_from_the_engine(mqvitals: Run, tmp_path: Path, which:
     done = mqvitals("trend", "depth", "QM0*/queue/*", "--store", store, "--config", config, "--since", "3h", "--json")
     assert "cannot be reached" in done.stderr
     assert all("cannot be reached" in each["note"] for each in json.loads(done.stdout)["series"])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("which", ["victoria-metrics", "prometheus"])
+def test_baselines_are_nearly_the_same_from_the_engine(mqvitals: Run, tmp_path: Path, which: str) -> None:
+    """The means of an hour by which the agent would compare, of every object. They are not the same to the bit: the engine weighs
+    each poll alike, and extends the increase of a counter to the ends of the hour.
+    """
+    if program(which) is None:
+        pytest.skip(f"{which} is not there: make tools")
+    store = tmp_path / "store.db"
+    with engine_of(which, tmp_path) as engine:
+        config = configured(tmp_path, engine)
+        agent = ("--config", config, "--store", store, "--scenario", "busy-morning", "--seed", "1")
+        mqvitals("agent", *agent, "--interval", "20s", "--speed", "max", "--for", "125m", code=None)
+        assert not asked(store, "SELECT 1 FROM stored_samples WHERE number > (SELECT place FROM remote_write)")
+        ((first,),) = asked(store, "SELECT min(ts) FROM snapshot")
+        hour = -(-int(str(first)) // HOUR_MS) * HOUR_MS
+        further = EngineHourMeans.of(load_settings(str(config), {}, {}).settings)
+        assert further is not None
+        with StoreReader.open(store) as reader:
+            for kind, metric in (
+                ("queue", "depth"),
+                ("buffer_pool", "free_pct"),
+                ("page_set", "used_pct"),
+                ("channel", "msgs"),
+            ):
+                of_store = {name: mean for name, (mean,) in reader.hour_means(kind, metric, [hour]).items()}
+                assert sum(mean > 0 for mean in of_store.values()) > 3
+                of_engine = awaited(partial(further.hour, kind, metric, hour))
+                assert of_engine == {name: pytest.approx(mean, rel=0.03, abs=0.05) for name, mean in of_store.items()}
+        further.close()
