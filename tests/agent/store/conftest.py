@@ -8,19 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.store import writer
-from mqvitals_agent.store.file.schema import open_writer
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 GAUGE, COUNTER, STATE, TEXT = MetricType.GAUGE, MetricType.COUNTER, MetricType.STATE, MetricType.TEXT
-
-
-@pytest.fixture(autouse=True)
-def stores_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here each new store is made by the writer, statement by statement."""
-    monkeypatch.setattr(writer, "open_writer", open_writer)
 
 
 @dataclass(frozen=True)

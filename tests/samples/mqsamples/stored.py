@@ -12,8 +12,7 @@ import pytest
 
 from mqvitals_agent.store import writer
 from mqvitals_agent.store.file.schema import PAGE_SIZE, make_file, open_writer
-from mqvitals_agent.store.rows.tables import KindTables, tables_of
-from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_agent.store.rows.tables import KindTables
 
 
 def stored_notifications(path: Path, where: str = "1") -> list[sqlite3.Row]:
@@ -26,29 +25,30 @@ def stored_notifications(path: Path, where: str = "1") -> list[sqlite3.Row]:
 def make_tables_once(patch: pytest.MonkeyPatch) -> None:
     """Have a new store begin as a copy of one that the writer made, instead of hundreds of statements for each.
 
-    The tests of the store itself do without this.
+    The tests of making the file itself do without this.
     """
-    shipped = tuple(tables_of(KINDS).values())
-    made: list[bytes] = []
+    made: list[tuple[tuple[tuple[KindTables, ...], int], bytes]] = []
 
     def opened(
         path: Path, tables: Iterable[KindTables], *, page_size: int = PAGE_SIZE, busy_ms: int = 0
     ) -> sqlite3.Connection:
         tables = tuple(tables)
-        if page_size == PAGE_SIZE and tables == shipped and not path.stat().st_size and not _log_of(path).exists():
-            if not made:
-                made.append(_empty_store(tables))
-            path.write_bytes(made[0])
+        if not path.stat().st_size and not _log_of(path).exists():
+            empty = next((empty for key, empty in made if key == (tables, page_size)), None)
+            if empty is None:
+                empty = _empty_store(tables, page_size)
+                made.append(((tables, page_size), empty))
+            path.write_bytes(empty)
         return open_writer(path, tables, page_size=page_size, busy_ms=busy_ms)
 
     patch.setattr(writer, "open_writer", opened)
 
 
-def _empty_store(tables: Iterable[KindTables]) -> bytes:
+def _empty_store(tables: Iterable[KindTables], page_size: int) -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "empty.db"
         make_file(path, 0o600)
-        open_writer(path, tables).close()
+        open_writer(path, tables, page_size=page_size).close()
         assert not _log_of(path).exists()
         return path.read_bytes()
 
