@@ -79,7 +79,7 @@ ENVIRONMENT["MQVITALS_LISTEN"] = "off"
 
 settings.register_profile(
     "project",
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -79,7 +79,7 @@ def test_killed_while_it_sends(tmp_path: Path, soak: bool) -> None:
     """At random requests (40 in `make soak`), before the engine has taken one or before it has answered."""
     hook = Hook()
     try:
-        _kill_again_and_again(hook, tmp_path, 40 if soak else 3, SOAK_MINUTES if soak else MINUTES)
+        _kill_again_and_again(hook, tmp_path, 40 if soak else 2, SOAK_MINUTES if soak else MINUTES)
     finally:
         hook.server.shutdown()
         hook.server.server_close()

@@ -47,12 +47,14 @@ def answerable(config: RuleConfig) -> frozenset[str]:
 
 
 @pytest.fixture(scope="session")
-def lived(built_once: Any) -> Callable[[str], Path]:
+def lived(built_once: Any, soak: bool) -> Callable[[str], Path]:
     """Stores of agents that watched a scenario. They must not be changed."""
 
     def store(scenario: str, seed: int = 1) -> Path:
         def build(path: Path) -> None:
-            words = ("--scenario", scenario, "--seed", str(seed), "--for", "70m", "--interval", "1m", "--speed", "max")
+            # What is sealed needs a whole hour.
+            length = "70m" if scenario == "busy-morning" or soak else "40m"
+            words = ("--scenario", scenario, "--seed", str(seed), "--for", length, "--interval", "1m", "--speed", "max")
             assert main(["agent", *words, "--store", str(path)]) == 0
 
         found: Path = built_once.built(f"lived-{scenario}-{seed}.db", build)

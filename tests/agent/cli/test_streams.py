@@ -91,7 +91,7 @@ def test_a_reader_that_has_gone(make_store: MakeStore) -> None:
 @pytest.mark.parametrize("environment", [
     {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.soak),
-    {"PYTHONIOENCODING": "latin-1"},
+    pytest.param({"PYTHONIOENCODING": "latin-1"}, marks=pytest.mark.soak),
 ])  # fmt: skip
 def test_a_terminal_without_our_signs(make_store: MakeStore, soak: bool, environment: dict[str, str]) -> None:
     """Every command prints something readable; a question mark is UNKNOWN and nothing else.
@@ -213,7 +213,9 @@ def test_wrong_usage_of_status_is_no_verdict(capsys: pytest.CaptureFixture[str])
     assert "unrecognized arguments" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("locale", "ascii_alone"), [("C", True), ("POSIX", True), ("C.UTF-8", False)])
+@pytest.mark.parametrize(
+    ("locale", "ascii_alone"), [("C", True), pytest.param("POSIX", True, marks=pytest.mark.soak), ("C.UTF-8", False)]
+)
 def test_a_terminal_shows_what_its_locale_can(
     make_store: MakeStore, tmp_path: Path, locale: str, ascii_alone: bool
 ) -> None:

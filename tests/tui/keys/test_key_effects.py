@@ -684,7 +684,7 @@ async def test_every_key_does_what_the_help_says(
     """Each key of each binding, one after the other, each on the screen as it is when it is opened.
 
     In ``make soak``. Else one key of each binding, which is another one on another screen, and of the bindings that all
-    screens or all lists have every eighth, on each screen others: no binding is left out on all.
+    screens or all lists have every sixteenth, on each screen others: no binding is left out on all.
     """
     life = lives("incident").copied(tmp_path / "asked.db")
     with ActionClient.open(life.store, "anna") as client:
@@ -706,7 +706,7 @@ async def test_every_key_does_what_the_help_says(
                 common = binding in (*EVERYWHERE, *APP, *MOVES, *ACROSS)
                 if soak:
                     chosen = names
-                elif common and ([*EFFECTS].index(str(binding.id)) + tab) % 8:
+                elif common and ([*EFFECTS].index(str(binding.id)) + tab) % 16:
                     chosen = []
                 else:
                     chosen = [names[tab % len(names)]]

@@ -9,6 +9,7 @@ import pytest
 from textual.app import App
 from textual.binding import Binding
 
+from mqsamples.pairs import alone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.keys import (
@@ -161,7 +162,7 @@ def unused(tab: str) -> set[str]:
     return names if tab in ("queues", "queue") else names | {"who"}
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", alone(60, 80, 120))
 async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any, width: int) -> None:
     """On each screen the hints are those of the screen, none is cut, and help and quit are always there."""
     app = lives("incident").app()

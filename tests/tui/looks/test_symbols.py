@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 
+from mqsamples.pairs import alone
 from mqvitals_agent.text.symbols import BRAILLE, SIGNS, Symbols, drawn
 from mqvitals_agent.view.alerts.handling import ACKNOWLEDGED, IN_MAINTENANCE, NEW, SILENCED
 from mqvitals_rules.snapshot import ObjectName
@@ -23,7 +24,7 @@ Text = Callable[[Any], str]
 OBJECTS = ("QM01/buffer_pool/3", "QM03/channel/TO.PARTNER", "QM02/queue/PAYMENTS.IN", "PRDQSG/cf_structure/APPL1")
 
 
-@pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1"])
+@pytest.mark.parametrize("locale", alone("C", "POSIX", "en_US.ISO-8859-1"))
 async def test_every_screen_in_ascii(
     lives: Lives, shown: Any, until: Any, screen_text: Text, monkeypatch: pytest.MonkeyPatch, locale: str
 ) -> None:

@@ -30,9 +30,9 @@ async def test_no_size_breaks_a_screen(
 ) -> None:
     """From very large to next to nothing and back every screen fits, and is at the end as it was at the beginning.
 
-    In between each has every fourth size, another screen others; all of them in ``make soak``.
+    In between each has every eighth size, another screen others; all of them in ``make soak``.
     """
-    between = SIZES[1:-1] if soak else SIZES[1 + SCREENS.index(screen) % 4 : -1 : 4]
+    between = SIZES[1:-1] if soak else SIZES[1 + SCREENS.index(screen) % 8 : -1 : 8]
     app = lives("incident").app()
     async with app.run_test(size=SIZES[0]) as pilot:
         await shown(pilot)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from mqsamples.pairs import paired
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.widgets.cursor_view import CursorView
@@ -44,9 +45,11 @@ def body(app: Any, screen_text: Text) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "tab", ["overview", "queues", "storage_matrix", "storage", "alerts", "journal", "unknown", "task_matrix"]
+    ("tab", "width"),
+    paired(
+        ["overview", "queues", "storage_matrix", "storage", "alerts", "journal", "unknown", "task_matrix"], [80, 160]
+    ),
 )
-@pytest.mark.parametrize("width", [80, 160])
 async def test_a_list_of_another_moment_is_not_seen(
     lives: Lives, until: Until, shown: Any, screen_text: Text, tab: str, width: int
 ) -> None:

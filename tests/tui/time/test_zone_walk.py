@@ -44,7 +44,10 @@ def texts(app: Any) -> Iterator[str]:
         yield from (box.value, box.placeholder)
 
 
-@pytest.mark.parametrize(("zone", "name", "hour"), [("Europe/Berlin", "CET", 13), ("America/New_York", "EST", 7)])
+@pytest.mark.parametrize(
+    ("zone", "name", "hour"),
+    [("Europe/Berlin", "CET", 13), pytest.param("America/New_York", "EST", 7, marks=pytest.mark.soak)],
+)
 async def test_no_screen_says_utc(
     lives: Lives, until: Until, shown: Any, screen_text: Text, zone: str, name: str, hour: int
 ) -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
+from mqsamples.pairs import alone
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.figure import clock, day, moment, times_in, zone_name
 from mqvitals_agent.view.alerts.silencing import FieldError, parse_end, parse_silence
@@ -138,7 +139,7 @@ def header(app: Any) -> str:
     return str(app.screen.query_one("#header", Banner).text)
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
+@pytest.mark.parametrize("width", alone(80, 120, 200))
 async def test_z_changes_all_screens(
     lives: Lives, until: Until, shown: Any, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:

@@ -22,7 +22,7 @@ from mqvitals_rules.ruleset.quantity import format_value
 from mqvitals_rules.vocabulary.metric import Absence
 
 EVERY_MS = 10_000
-IN_SHORT = {"buffer-pool-thrash": 14, "busy-morning": 24}
+IN_SHORT = {"buffer-pool-thrash": 14, "busy-morning": 12}
 """The scenarios, and how many cycles of each, that every run looks at."""
 
 

@@ -21,7 +21,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 
 NOW = at(100)
-KILLS, SOAK_KILLS = 10, 200
+KILLS, SOAK_KILLS = 5, 200
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,7 @@ def test_kill_loses_nothing_committed(path: Path, soak: bool) -> None:
     """A writer killed at random moments (20 in `make soak`): the store opens, every cycle it had announced is there and complete, none is half."""
     moments = random.Random(7)
     promised = 0
-    for _ in range(20 if soak else 5):
+    for _ in range(20 if soak else 3):
         last = write_and_kill(path, moments.uniform(0.0, 0.15))
         assert last > promised, "the next writer goes on where the last one was killed"
         promised = last

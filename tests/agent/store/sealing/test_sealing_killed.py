@@ -21,7 +21,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.tables import KINDS
 
-KILLS, SOAK_KILLS = 10, 200
+KILLS, SOAK_KILLS = 5, 200
 PACKED = Path(__file__).parents[3] / "samples" / "stores" / "structure-20.db.xz"
 
 
