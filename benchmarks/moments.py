@@ -15,6 +15,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from math import ceil
 from pathlib import Path
 
 import day_store
@@ -58,9 +59,9 @@ def cpu_ms(work: Callable[[], object]) -> float:
 
 
 def percentile(values: list[float], share: float) -> float:
-    """The value that a ``share`` of the values does not exceed."""
+    """The least value that a ``share`` of the values does not exceed."""
     ordered = sorted(values)
-    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+    return ordered[ceil(share * len(ordered)) - 1]
 
 
 def measure(
@@ -93,6 +94,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path, help="a store of day_store.py (default: one is made)")
     parser.add_argument("--hours", type=float, default=1.0, help="length of the store that is made (default: 1)")
     parser.add_argument("--steps", type=int, default=100, help="steps, and jumps, of each place (default: 100)")
+    parser.add_argument("--place", action="append", help="only this place; may be given again (default: all)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = arguments.store or Path(folder) / "day.db"
@@ -102,14 +104,17 @@ def main() -> None:
         with StoreReader.open(store) as reader:
             freeze_long_lived()
             print(
-                f"{'CPU ms':24}{'live':>8}{'first':>8}{'step p50':>10}{'p99':>8}{'of live':>9}{'jump p50':>10}{'p99':>8}"
+                f"{'CPU ms':24}{'live':>8}{'first':>8}{'step p50':>10}{'p99':>8}{'worst':>8}{'of live':>9}"
+                f"{'jump p50':>10}{'p99':>8}{'worst':>8}"
             )
             for name, request in places(reader):
+                if arguments.place and name not in arguments.place:
+                    continue
                 live, first_look, steps, jumps = measure(reader, rules, request, arguments.steps)
                 half, most = percentile(steps, 0.5), percentile(steps, 0.99)
                 print(
-                    f"{name:24}{live:8.0f}{first_look:8.0f}{half:10.0f}{most:8.0f}{half / live:9.2f}"
-                    f"{percentile(jumps, 0.5):10.0f}{percentile(jumps, 0.99):8.0f}",
+                    f"{name:24}{live:8.0f}{first_look:8.0f}{half:10.0f}{most:8.0f}{max(steps):8.0f}{half / live:9.2f}"
+                    f"{percentile(jumps, 0.5):10.0f}{percentile(jumps, 0.99):8.0f}{max(jumps):8.0f}",
                     flush=True,
                 )
                 gc.collect()

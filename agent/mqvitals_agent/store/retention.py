@@ -48,8 +48,8 @@ _HEADROOM: Final = 50
 """Deleting begins when less than this part (a fiftieth) of the limit is left."""
 _LOG_PAGES, _FEWEST_LOG_PAGES, _LOG_PART = 1000, 64, 8
 """The write-ahead log is written back by a commit when it has so many pages (SQLite's own default), or an eighth of the limit."""
-_SHORT_LOG: Final = 4
-"""Between cycles it is written back when it has this part (a quarter) of that, so that hardly any commit has to."""
+_SHORT_LOG: Final = 8
+"""Between cycles it is written back when it has this part (an eighth) of that, so that hardly any commit has to."""
 
 
 class RetentionPolicy(NamedTuple):

@@ -185,7 +185,9 @@ class Sealer:
             for row in connection.execute(all_ if ts in columns.wide else few, (ts, *batch.bounds)):
                 found[row[0]].append(row)
             yield SealStep()
-        for number_and_source, rows in found.items():
+        for number_and_source in tuple(found):
+            # Rows go as they are used: to free those of all objects at once takes as long as a step may.
+            rows = found.pop(number_and_source)
             number, source = number_and_source >> _SOURCE_BITS, number_and_source & _SOURCES
             owner = batch.owners.get(number)
             if owner is None:
