@@ -433,14 +433,14 @@ def log_of(store: Store) -> Path:
 
 
 def test_the_log_is_written_back_before_a_commit_has_to(make: Any, store: Store) -> None:
-    """As a step of its own, once it is a quarter of what a commit writes back, and no sooner; the store writes on as before."""
+    """As a step of its own, once it is an eighth of what a commit writes back, and no sooner; the store writes on as before."""
     retention = Retention(store, RetentionPolicy.of(None, None))
     assert not retention.write_back()
     hour = 0
-    while log_of(store).stat().st_size < 250 * 16_384:
+    while log_of(store).stat().st_size < 125 * 16_384:
         hourly(make, store, range(hour, hour + 5), names=NAMES)
         hour += 5
-    assert log_of(store).stat().st_size < 900 * 16_384, "no commit has written it back"
+    assert log_of(store).stat().st_size < 500 * 16_384, "no commit has written it back"
     assert retention.write_back()
     assert log_of(store).stat().st_size == 0
     assert not retention.write_back()
@@ -457,7 +457,7 @@ def test_a_reader_that_holds_the_log_is_not_waited_for(make: Any, store: Store) 
         assert reader.execute("SELECT count(*) FROM snapshot").fetchone() == (1,)
         hourly(make, store, range(1, 80), names=NAMES)
         held = log_of(store).stat().st_size
-        assert held > 250 * 16_384
+        assert held > 125 * 16_384
         assert not retention.write_back()
         assert log_of(store).stat().st_size == held
         assert reader.execute("SELECT count(*) FROM snapshot").fetchone() == (1,)
