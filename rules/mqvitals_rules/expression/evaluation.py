@@ -38,6 +38,7 @@ from mqvitals_rules.expression.node import (
     Not,
     Open,
     Operand,
+    Present,
     Rising,
     Seen,
     Times,
@@ -56,7 +57,7 @@ Look = Callable[[str], Reported | None]
 
 _JOINS = (All, Any)
 _TERMS = (Comparison, Membership, Affix)
-_OF_VALUES = (*_TERMS, *_JOINS, Not, MetricValue, Constant, Negation, Absolute, Extreme, Arithmetic)
+_OF_VALUES = (*_TERMS, *_JOINS, Not, Present, MetricValue, Constant, Negation, Absolute, Extreme, Arithmetic)
 """Parts whose truth, and what is missing for it, follow from the latest values of metrics alone."""
 _NO_VALUES: Mapping[str, Reported] = MappingProxyType({})
 
