@@ -245,10 +245,12 @@ class ExpressionEvaluation:
             return None
         if not node.alike:
             return tuple(self._each_member(node))
-        notes = members.notes
-        if node not in notes:
-            notes[node] = tuple(self._each_member(node))
-        found: tuple[MemberOutcome, ...] = notes[node]
+        # Other rules ask for the same: the function is the same for the same code, and names are those of the text.
+        notes, body = members.notes, node.body
+        key = MemberOutcome, self._parts.function(body), self._text[body.start : body.end]
+        if key not in notes:
+            notes[key] = tuple(self._each_member(node))
+        found: tuple[MemberOutcome, ...] = notes[key]
         return found
 
     def _each_member(self, node: AnyMember | MemberTally) -> Iterator[MemberOutcome]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from functools import cache
 from math import nan
 from typing import Any as Whatever
 
@@ -131,8 +132,9 @@ class OperandWriter:
     # Names in the written code
 
 
+@cache
 def _or(otherwise: float | None, function: Callable[..., Whatever]) -> Callable[..., Whatever]:
-    """The function; where a calculation overflows, it returns ``otherwise``."""
+    """The function; where a calculation overflows, it returns ``otherwise``. Each has one, so that equal code is the same."""
 
     def guarded(*arguments: Whatever) -> Whatever:
         try:
