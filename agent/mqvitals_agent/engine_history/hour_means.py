@@ -27,6 +27,9 @@ _LOG = logging.getLogger(__name__)
 _MOST_KEPT: Final = 512
 """Hours of metrics that are kept; each is asked for once, some time before it is needed."""
 
+_SPAN: Final = f"{HOUR_MS - 1}ms"
+"""Without the sample of the hour's very begin, which is about the hour before: Prometheus before 3.0 takes both ends."""
+
 _Key = tuple[str, str, int]
 """Kind, metric, and the begin of the hour, ms UTC."""
 
@@ -113,11 +116,11 @@ class EngineHourMeans:
         recorded = known.needs_smf or known.needs_statistics
         selector = self._names.selector_of_kind(kind, series, recorded=recorded)
         if not series.total:
-            query = f"avg_over_time({selector}[1h])"
+            query = f"avg_over_time({selector}[{_SPAN}])"
         elif recorded:
-            query = f"sum_over_time({selector}[1h]) / 3600"
+            query = f"sum_over_time({selector}[{_SPAN}]) / 3600"
         else:
-            query = f"rate({selector}[1h])"
+            query = f"rate({selector}[{_SPAN}])"
         means: dict[ObjectName, list[float]] = {}
         for each in self._client.ask(query, hour + HOUR_MS):
             name = object_of_labels(kind, each.labels)
