@@ -50,9 +50,7 @@ EXPECTED_SKIPS = {
     "tests/agent/dashboards/test_grafana_schema.py": "the judge of Grafana's schema is built with Go",
     "tests/agent/notify/test_real_alertmanager.py": "alertmanager is built with Go",
     "tests/agent/cli/rules/test_rules_export.py::test_promtool_finds_nothing": "promtool is built with Go",
-    "tests/agent/promql/test_agreement.py::test_alerts_fire_and_end_at_the_same_polls": "promtool is built with Go",
-    "tests/agent/promql/test_agreement.py::test_conditions_hold_for_the_same_objects[0.0]": "promtool is built with Go",
-    "tests/agent/promql/test_agreement.py::test_conditions_hold_for_the_same_objects[0.3]": "promtool is built with Go",
+    "tests/agent/promql/test_agreement.py": "promtool is built with Go",
     "tests/e2e/test_dashboards.py::test_every_query_answers": "prometheus comes with a package of Debian",
     "tests/e2e/test_dashboards.py::test_queries_of_records_answer": "prometheus comes with a package of Debian",
     "tests/e2e/test_imports.py::test_the_wheel_is_what_is_tested": "it runs in .ci/wheel, where the sources are away",
@@ -61,8 +59,7 @@ EXPECTED_SKIPS = {
     "tests/e2e/test_prometheus.py::test_promtool_finds_nothing_but_three_inherited_names": "promtool is built with Go",
     "tests/e2e/test_remote_write_sites.py::test_three_sites_on_one_engine[prometheus]": "prometheus comes with a package of Debian",
     "tests/e2e/test_remote_write_sites.py::test_three_sites_on_one_engine[victoria-metrics]": "it comes with a package of Debian",
-    "tests/rules/lifecycle/test_prometheus.py::test_the_same_times_as_prometheus": "promtool is built with Go",
-    "tests/rules/lifecycle/test_prometheus.py::test_prometheus_would_tell": "promtool is built with Go",
+    "tests/rules/lifecycle/test_prometheus.py": "promtool is built with Go",
 }
 """The tests that CI need not run, and why."""
 FOREIGN = (

@@ -12,17 +12,18 @@ from typing import Any
 import pytest
 
 from mqsamples.patience import awaited
-from mqsamples.prometheus import ALERTMANAGER, PROMETHEUS, alertmanager, prometheus
+from mqsamples.prometheus import alertmanager, prometheus
 from mqsamples.serving import asked, serving_agent
+from mqsamples.tools import needed
 
 COMES_AND_GOES, STAYS = "BP-03", "CHL-16"
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(ALERTMANAGER is None, reason="alertmanager is not there: make tools")
-@pytest.mark.skipif(PROMETHEUS is None, reason="prometheus is not there: make tools")
 def test_alerts_come_and_end_and_both_are_up(tmp_path: Path) -> None:
     """What the agent sends is in Alertmanager as long as it fires, and Prometheus counts the same alerts at both."""
+    needed("alertmanager")
+    needed("prometheus")
     with alertmanager(tmp_path) as address:
         settings = f"receivers: [{{name: am, type: alertmanager, addresses: [{address}], resend: 5s}}]\n"
         with serving_agent(tmp_path, settings) as agent:

@@ -11,11 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from mqsamples.patience import awaited
-from mqsamples.prometheus import PROMETHEUS, PROMTOOL, prometheus
+from mqsamples.prometheus import prometheus
 from mqsamples.serving import serving_agent
+from mqsamples.tools import needed
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
@@ -55,9 +54,9 @@ def queries() -> Iterator[str]:
                     yield re.sub(r"\$(?:qmgr|qsg)", ".*", target["expr"].replace("$__rate_interval", "1m"))
 
 
-@pytest.mark.skipif(PROMETHEUS is None, reason="prometheus is not there: make tools")
 def test_every_query_answers(tmp_path: Path) -> None:
     """Those of our dashboards and IBM's, over the samples that one agent's page gives, of more queue managers than scenarios name."""
+    needed("prometheus")
     with serving_agent(tmp_path, members=6) as address:
         scrape = f"""
 scrape_configs:
@@ -79,9 +78,10 @@ scrape_configs:
             assert open_ones == [], "\n".join(open_ones)
 
 
-@pytest.mark.skipif(PROMETHEUS is None or PROMTOOL is None, reason="prometheus is not there: make tools")
 def test_queries_of_records_answer(mqvitals: Callable[..., Any], tmp_path: Path) -> None:
     """Over the past of a store that has SMF records of a queue."""
+    needed("prometheus")
+    promtool = needed("promtool")
     store, past, data = tmp_path / "store.db", tmp_path / "past.om", tmp_path / "data"
     queue, minute = ObjectName("QM01", "queue", "APP.ORDERS"), 60_000
     begin = 1_700_000_000_000
@@ -93,7 +93,7 @@ def test_queries_of_records_answer(mqvitals: Callable[..., Any], tmp_path: Path)
             writer.write(Snapshot("QM01", False, number, ts, (record,)), Evaluation((), ()))
     span = ["--from", "2023-11-14 20:00", "--to", "2023-11-15 00:00", "--tz", "UTC"]
     mqvitals("export", "--openmetrics", "--store", store, *span, "--out", past, "--quiet", "*/queue/*")
-    command = [str(PROMTOOL), "tsdb", "create-blocks-from", "openmetrics", str(past), str(data)]
+    command = [str(promtool), "tsdb", "create-blocks-from", "openmetrics", str(past), str(data)]
     subprocess.run(command, check=True, capture_output=True)
     with prometheus(tmp_path, "scrape_configs: []\n", data) as query:
         found = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from typing import Any
 import pytest
 
 from mqsamples.patience import awaited
-from mqsamples.real_engines import RealEngine, engine_of, program
+from mqsamples.real_engines import engine_of
 from mqsamples.sent import asked
+from mqsamples.tools import needed
 from mqvitals_agent.engine_history.hour_means import EngineHourMeans
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.figure import stamp
@@ -45,15 +47,22 @@ def series(mqvitals: Run, *arguments: str | Path) -> dict[tuple[str, str], dict[
     return {(each["object"], each["metric"]): each for each in json.loads(done.stdout)["series"]}
 
 
-def configured(folder: Path, engine: RealEngine) -> Path:
-    """A configuration of an agent that writes to an engine and reads it back."""
-    config = folder / "mqvitals.yaml"
-    config.write_text(
-        f"remote_write:\n  - {{name: engine, url: '{engine.write}', external_labels: {{site: B}}}}\n"
-        f"history: {{backend: prometheus, url: '{engine.base}'}}\n",
-        encoding="utf-8",
-    )
-    return config
+@contextmanager
+def lived(mqvitals: Run, which: str, folder: Path, minutes: int) -> Iterator[tuple[Path, Path]]:
+    """The store and the configuration of an agent that has sent an engine all that it stored, while the engine is there."""
+    needed(which)
+    store, config = folder / "store.db", folder / "mqvitals.yaml"
+    with engine_of(which, folder) as engine:
+        config.write_text(
+            f"remote_write:\n  - {{name: engine, url: '{engine.write}', external_labels: {{site: B}}}}\n"
+            f"history: {{backend: prometheus, url: '{engine.base}'}}\n",
+            encoding="utf-8",
+        )
+        agent = ("--config", config, "--store", store, "--scenario", "busy-morning", "--seed", "1")
+        mqvitals("agent", *agent, "--interval", "20s", "--speed", "max", "--for", f"{minutes}m", code=None)
+        assert asked(store, "SELECT missed, refused FROM remote_write") == [(0, 0)]
+        assert not asked(store, "SELECT 1 FROM stored_samples WHERE number > (SELECT place FROM remote_write)")
+        yield store, config
 
 
 def points(found: dict[str, Any], *, absent: bool = False) -> dict[str, Any]:
@@ -64,15 +73,7 @@ def points(found: dict[str, Any], *, absent: bool = False) -> dict[str, Any]:
 @pytest.mark.parametrize("which", ["victoria-metrics", "prometheus"])
 def test_trend_is_the_same_from_the_engine(mqvitals: Run, tmp_path: Path, which: str) -> None:
     """Every point, and no more; once the store has deleted the first half, the engine alone has it."""
-    if program(which) is None:
-        pytest.skip(f"{which} is not there: make tools")
-    store = tmp_path / "store.db"
-    with engine_of(which, tmp_path) as engine:
-        config = configured(tmp_path, engine)
-        agent = ("--config", config, "--store", store, "--scenario", "busy-morning", "--seed", "1")
-        mqvitals("agent", *agent, "--interval", "20s", "--speed", "max", "--for", f"{MINUTES}m", code=None)
-        assert asked(store, "SELECT missed, refused FROM remote_write") == [(0, 0)]
-        assert not asked(store, "SELECT 1 FROM stored_samples WHERE number > (SELECT place FROM remote_write)")
+    with lived(mqvitals, which, tmp_path, MINUTES) as (store, config):
         before, count = {}, 0
         for wanted in OF_ALL:
             before[wanted] = series(mqvitals, *wanted, "--store", store, "--backend", "sqlite")
@@ -105,14 +106,7 @@ def test_baselines_are_nearly_the_same_from_the_engine(mqvitals: Run, tmp_path: 
     """The means of an hour by which the agent would compare, of every object. They are not the same to the bit: the engine weighs
     each poll alike, and extends the increase of a counter to the ends of the hour.
     """
-    if program(which) is None:
-        pytest.skip(f"{which} is not there: make tools")
-    store = tmp_path / "store.db"
-    with engine_of(which, tmp_path) as engine:
-        config = configured(tmp_path, engine)
-        agent = ("--config", config, "--store", store, "--scenario", "busy-morning", "--seed", "1")
-        mqvitals("agent", *agent, "--interval", "20s", "--speed", "max", "--for", "125m", code=None)
-        assert not asked(store, "SELECT 1 FROM stored_samples WHERE number > (SELECT place FROM remote_write)")
+    with lived(mqvitals, which, tmp_path, 125) as (store, config):
         ((first,),) = asked(store, "SELECT min(ts) FROM snapshot")
         hour = -(-int(str(first)) // HOUR_MS) * HOUR_MS
         further = EngineHourMeans.of(load_settings(str(config), {}, {}).settings)

@@ -11,24 +11,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from mqsamples.patience import awaited
-from mqsamples.prometheus import PROMETHEUS, PROMTOOL, prometheus
+from mqsamples.prometheus import prometheus
 from mqsamples.serving import asked, serving_agent
-
-needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not there: make tools")
-needs_prometheus = pytest.mark.skipif(PROMETHEUS is None, reason="prometheus is not there: make tools")
+from mqsamples.tools import needed
 
 
-@needs_promtool
 def test_promtool_finds_nothing_but_three_inherited_names(tmp_path: Path) -> None:
     """With a whole simulated group on the page."""
+    promtool = needed("promtool")
     with serving_agent(tmp_path) as address:
         # A counter needs two polls.
         awaited(lambda: "ibmmq_pageset_expansion_count" in asked(f"{address}/metrics").body)
         page = asked(f"{address}/metrics").body
-    found = subprocess.run([str(PROMTOOL), "check", "metrics"], input=page, capture_output=True, text=True, check=False)
+    found = subprocess.run([str(promtool), "check", "metrics"], input=page, capture_output=True, text=True, check=False)
     lines = (found.stdout + found.stderr).splitlines()
     assert sorted(line.split()[0] for line in lines if line) == [
         "ibmmq_bufferpool_buffers_total",
@@ -37,9 +33,9 @@ def test_promtool_finds_nothing_but_three_inherited_names(tmp_path: Path) -> Non
     ]
 
 
-@needs_prometheus
 def test_prometheus_scrapes_the_agent_and_shows_it_up(tmp_path: Path) -> None:
     """With the token, over its own negotiation of format and coding."""
+    needed("prometheus")
     (tmp_path / "token").write_text("swordfish", encoding="utf-8")
     with serving_agent(tmp_path, "serve: {token_file: token}") as address:
         scrape = f"""
@@ -59,17 +55,17 @@ scrape_configs:
             assert query('mqvitals_alerts{alertstate="firing"}')
 
 
-@needs_prometheus
-@needs_promtool
 def test_an_engine_is_filled_with_the_past(mqvitals: Callable[..., Any], incident: Path, tmp_path: Path) -> None:
     """What is exported is found again by its time."""
+    needed("prometheus")
+    promtool = needed("promtool")
     past = tmp_path / "past.om"
     mqvitals("export", "--openmetrics", "--store", incident, "--last", "30d", "--out", past, "--quiet", "*/queue/*")
     lines = past.read_text(encoding="utf-8").splitlines()
     samples = [line for line in lines if line.startswith("ibmmq_queue_depth{")]
     data = tmp_path / "data"
     subprocess.run(
-        [str(PROMTOOL), "tsdb", "create-blocks-from", "openmetrics", str(past), str(data)],
+        [str(promtool), "tsdb", "create-blocks-from", "openmetrics", str(past), str(data)],
         check=True,
         capture_output=True,
     )

@@ -21,8 +21,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from mqsamples.real_engines import RealEngine, engine_of, program
+from mqsamples.real_engines import RealEngine, engine_of
 from mqsamples.sent import asked, gauges, label_of_names
+from mqsamples.tools import needed
 
 MINUTE = 60_000
 WHOLE, CUT_FROM, CUT_UNTIL = 150, 20, 110
@@ -153,8 +154,7 @@ class Site:
 @pytest.mark.parametrize(("members", "interval_s"), [(4, 20), (20, 60)], ids=["twelve", "sixty"])
 def test_three_sites_on_one_engine(tmp_path: Path, which: str, members: int, interval_s: int) -> None:
     """No gap, no duplicate, every sample equal to the store's; every queue manager's are told apart."""
-    if program(which) is None:
-        pytest.skip(f"{which} is not there: make tools")
+    needed(which)
     began_at = time.monotonic()
     size = members, interval_s
     with ExitStack() as ending, engine_of(which, tmp_path) as engine:

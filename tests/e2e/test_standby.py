@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import sqlite3
 import subprocess
 import threading
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from mqsamples.patience import PATIENCE_S, awaited
+from mqsamples.tools import free_port
 from mqsamples.warm import WarmProcess
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.lifecycle.alert import Severity
@@ -112,7 +112,7 @@ class Agent:
 
     def __init__(self, name: str, folder: Path, receiver: Receiver) -> None:
         self.name, self.folder, self.receiver = name, folder, receiver
-        self.port = _free_port()
+        self.port = free_port()
         self.store = folder / f"{name}.db"
         self.events: list[dict[str, Any]] = []
         self.news = threading.Condition()
@@ -194,12 +194,6 @@ class Agent:
             for each in every
             if each.started is not None and each.worst > Severity.INFO
         ]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.timeout(3_600)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 from collections.abc import Iterator
@@ -14,17 +13,13 @@ from typing import Any
 
 import pytest
 
+from mqsamples.tools import needed
 from mqvitals_agent.alerting.routing import Route, destinations
 from mqvitals_config.decoding.problem import ConfigError
 from mqvitals_config.load import load_settings
 from mqvitals_config.sections.matcher import Matcher, Operator, parse_matcher
 
-UNPACKED = Path(__file__).resolve().parents[3] / ".tools" / "amtool"
-AMTOOL = Path(os.environ.get("MQVITALS_AMTOOL", str(UNPACKED)))
-
-# `make tools` builds it: opt-in. That a tree is walked in the same way is tested without it.
-if not AMTOOL.is_file():
-    pytest.skip("amtool is not there: make tools", allow_module_level=True)
+AMTOOL = needed("amtool")
 
 TREES = 40
 VALUES = ["x", "y", "xy", "a b", "a,b", 'q"q', "b\\s", "zü", "a{2}"]

@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from mqsamples.real_engines import program
+from mqsamples.tools import needed
 
-JUDGE = program("grafana-schema")
-if JUDGE is None:
-    pytest.skip("grafana-schema is not there: make tools", allow_module_level=True)
+JUDGE = needed("grafana-schema")
 DASHBOARDS = sorted((Path(__file__).resolve().parents[3] / "dashboards").glob("*.json"))
 
 

@@ -83,6 +83,8 @@ def test_an_hour_of_all_objects_is_one_query() -> None:
     """A gauge's mean in the unit of the store; of records of a counter the increase a second."""
     hour = hours(NOW)[3]
     samples = {hour + minute * MINUTE_MS: 2.0 + minute % 2 for minute in range(1, 61)}
+    # That of the very begin is about the hour before, and the engine takes both ends.
+    samples[hour] = 1_000.0
     answering = Answering(taken({"ibmmq_queue_depth": samples}))
     means = means_of(answering)
     means.answer(("queue", "depth", hour))
@@ -90,7 +92,9 @@ def test_an_hour_of_all_objects_is_one_query() -> None:
     assert found[0] == NAME
     assert found[1] == pytest.approx(2.5)
     means.answer(("queue", "depth", hour - HOUR_MS))
-    assert means.hour("queue", "depth", hour - HOUR_MS) == {}
+    assert means.hour("queue", "depth", hour - HOUR_MS) == {NAME: 1_000.0}
+    means.answer(("queue", "depth", hour - 2 * HOUR_MS))
+    assert means.hour("queue", "depth", hour - 2 * HOUR_MS) == {}
     recorded = taken({"mqvitals_queue_qtime_own_seconds": samples})
     assert means_of(Answering(recorded)).hour("queue", "no such metric", hour) is None
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
 import subprocess
 import sys
 import threading
@@ -19,13 +17,9 @@ from typing import Any
 import pytest
 
 from mqsamples.patience import PATIENCE_S, awaited
+from mqsamples.tools import free_port, needed
 
-UNPACKED = Path(__file__).resolve().parents[3] / ".tools" / "alertmanager"
-ALERTMANAGER = Path(os.environ.get("MQVITALS_ALERTMANAGER", str(UNPACKED)))
-
-# `make tools` builds it: opt-in, and it takes real time. What is sent when is tested without it.
-if not ALERTMANAGER.is_file():
-    pytest.skip("alertmanager is not there: make tools", allow_module_level=True)
+ALERTMANAGER = needed("alertmanager")
 
 RESEND_S = 5
 # The second member tells what the first has not, this long after it; a group is told less often than that, as by default.
@@ -96,12 +90,6 @@ class Member:
             (each["labels"]["rule"], each["labels"]["severity"]): each["status"]["state"]
             for each in self.call("alerts")
         }
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def until(holds: Callable[[], bool], within_s: float = PATIENCE_S, about: str = "it") -> float:

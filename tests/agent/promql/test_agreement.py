@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mqsamples.prometheus import PROMTOOL
+from mqsamples.tools import needed
 from mqvitals_agent.openmetrics.labels import text_of
 from mqvitals_agent.openmetrics.names import family_of, labels_of
 from mqvitals_agent.promql.condition import Translation
@@ -27,7 +27,7 @@ from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
-pytestmark = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not there: make tools")
+PROMTOOL = needed("promtool")
 
 INTERVAL_S = 10
 POLLS = 30
@@ -174,7 +174,6 @@ def judged(
     }
     path = tmp_path / "test.json"
     path.write_text(json.dumps(test), "utf-8")
-    assert PROMTOOL is not None
     done = subprocess.run([PROMTOOL, "test", "rules", str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[:4000]
 

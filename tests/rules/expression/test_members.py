@@ -364,3 +364,36 @@ def test_what_many_members_lack_is_what_each_of_them_lacks(
     assert found.truth is (True if True in truths else None if None in truths else False)
     lacked = tuple(dict.fromkeys(missing for one in each for missing in one.missing))
     assert found.missing == (lacked if found.truth is None else ())
+
+
+def test_the_same_words_with_another_limit_are_told_apart(compiled: Compile, context: Make) -> None:
+    """What is known of members for one rule is no answer to another that compares with another number."""
+    page_set = context({"used_pct": 50}, company={"queue": queues(context, 1, 9, 99)})
+    low = compiled("any(queue, depth > limit)", "page_set", limit=5)
+    high = compiled("any(queue, depth > limit)", "page_set", limit=50)
+    assert low.filled(page_set) == "any(queue, depth > limit [5]) [Q1, Q2]"
+    assert high.filled(page_set) == "any(queue, depth > limit [50]) [Q2]"
+
+
+def test_what_is_asked_again_of_members_is_looked_up_once(compiled: Compile, context: Make) -> None:
+    """Rules that look back in the same words share what they found, and so do the parts of one."""
+    channels: Any = [context({"msgs": 1}, {"msgs": [1, 2, 3]}, name=f"C{index}") for index in range(3)]
+    owner = context({"qmgr_count": 1}, company={"channel": channels})
+    for limit in (5, 50):
+        explanation = compiled('sum(channel, delta(msgs, "5m")) > limit', "qsg", limit=limit).explain(owner)
+        assert explanation.truth is (limit == 5)
+        assert explanation.filled == f'sum(channel, delta(msgs, "5m")) [18] > limit [{limit}]'
+    assert [each.asked.count("past of msgs") for each in channels] == [1, 1, 1]
+
+
+def test_members_that_differ_in_what_is_there_lack_different_figures(compiled: Compile, context: Make) -> None:
+    """``present`` is no figure, and decides all the same what is missing."""
+    one = context({"depth": ABSENT, "input_handles": ABSENT, "max_depth": ABSENT}, name="Q0")
+    other = context({"depth": ABSENT, "input_handles": ABSENT, "max_depth": 100}, name="Q1")
+    page_set = context({"used_pct": 50}, company={"queue": [one, other]})
+    expression = compiled("any(queue, present(max_depth) and depth > 1 or input_handles > 1)", "page_set")
+    assert judged(expression, page_set) is None
+    assert set(expression.explain(page_set).missing) == {
+        Missing("queue.depth", ABSENT),
+        Missing("queue.input_handles", ABSENT),
+    }

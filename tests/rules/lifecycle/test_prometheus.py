@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 from pathlib import Path
 
-import pytest
-
+from mqsamples.tools import needed
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.ruleset.facts import Facts
@@ -18,11 +16,7 @@ from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
 
-BUILT = Path(__file__).resolve().parents[3] / ".tools" / "promtool"
-PROMTOOL = Path(os.environ.get("MQVITALS_PROMTOOL", str(BUILT)))
-
-# It is built with Go, which few machines have: opt-in. That rules hold and clear as documented is tested without it, too.
-pytestmark = pytest.mark.skipif(not PROMTOOL.is_file(), reason="promtool is not there: make tools")
+PROMTOOL = needed("promtool")
 
 QUEUE = ObjectName("QM01", "queue", "ORDERS")
 INTERVAL_S = 10

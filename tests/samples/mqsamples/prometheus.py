@@ -1,11 +1,8 @@
-"""Programs of Prometheus, where they are there, and a server that answers queries."""
+"""A Prometheus that scrapes and answers queries, and an Alertmanager; whoever begins one is skipped where it is not there."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,26 +13,7 @@ from urllib.parse import quote
 
 from mqsamples.patience import awaited
 from mqsamples.serving import asked
-
-TOOLS = Path(__file__).resolve().parents[3] / ".tools"
-
-
-def program(name: str) -> Path | None:
-    """Where a program is: as the environment says, as ``make tools`` put it, or as a package did."""
-    named = os.environ.get(f"MQVITALS_{name.upper()}") or next(
-        filter(None, (path if (path := str(TOOLS / name)) and Path(path).is_file() else None, shutil.which(name))), None
-    )
-    return Path(named) if named and Path(named).is_file() else None
-
-
-PROMTOOL, PROMETHEUS, ALERTMANAGER = program("promtool"), program("prometheus"), program("alertmanager")
-
-
-def free_port() -> int:
-    """A port of loopback that nobody has."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+from mqsamples.tools import free_port, needed
 
 
 @contextmanager
@@ -47,7 +25,9 @@ def alertmanager(folder: Path) -> Iterator[str]:
     words = [f"--config.file={config}", f"--storage.path={folder / 'alertmanager'}", f"--web.listen-address={address}"]
     with (
         (folder / "alertmanager.log").open("w") as log,
-        subprocess.Popen([str(ALERTMANAGER), *words, "--cluster.listen-address="], stdout=log, stderr=log) as server,
+        subprocess.Popen(
+            [str(needed("alertmanager")), *words, "--cluster.listen-address="], stdout=log, stderr=log
+        ) as server,
     ):
         try:
 
@@ -70,7 +50,7 @@ def prometheus(folder: Path, scrape: str, data: Path) -> Iterator[Callable[[str]
     config.write_text(scrape, encoding="utf-8")
     port = free_port()
     command = [
-        str(PROMETHEUS),
+        str(needed("prometheus")),
         f"--config.file={config}",
         f"--storage.tsdb.path={data}",
         "--storage.tsdb.retention.time=10y",

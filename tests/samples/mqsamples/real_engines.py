@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,26 +13,7 @@ from urllib.parse import quote
 from urllib.request import urlopen
 
 from mqsamples.patience import awaited
-
-TOOLS = Path(__file__).resolve().parents[3] / ".tools"
-
-
-def program(name: str) -> str | None:
-    """Where a program is: as the environment says, as ``make tools`` put it, or as a package did."""
-    put = TOOLS / name
-    return os.environ.get(f"MQVITALS_{name.upper().replace('-', '_')}") or (
-        str(put) if put.is_file() else shutil.which(name)
-    )
-
-
-PROMETHEUS, VICTORIA = program("prometheus"), program("victoria-metrics")
-
-
-def free_port() -> int:
-    """A port of loopback that nobody uses."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+from mqsamples.tools import free_port, needed
 
 
 def fetched(url: str) -> str:
@@ -79,11 +57,11 @@ def engine_of(which: str, folder: Path) -> Iterator[RealEngine]:
         config = folder / "prometheus.yml"
         config.write_text("storage: {tsdb: {out_of_order_time_window: 6h}}\n", encoding="utf-8")
         own = ["--web.enable-remote-write-receiver", f"--config.file={config}", f"--storage.tsdb.path={data}"]
-        command = [str(PROMETHEUS), *own, f"--web.listen-address=127.0.0.1:{port}"]
+        command = [str(needed("prometheus")), *own, f"--web.listen-address=127.0.0.1:{port}"]
     else:
         own = [f"-storageDataPath={data}", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=1y"]
         # After a kill an agent may send its last requests again; the same sample twice is kept once.
-        command = [str(VICTORIA), *own, "-search.latencyOffset=0s", "-dedup.minScrapeInterval=1ms"]
+        command = [str(needed("victoria-metrics")), *own, "-search.latencyOffset=0s", "-dedup.minScrapeInterval=1ms"]
 
     def healthy() -> bool:
         try:

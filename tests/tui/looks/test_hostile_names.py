@@ -243,13 +243,13 @@ async def test_names_are_shown_as_they_are(app: MqvitalsApp, shown: Shown) -> No
 async def test_details(app: MqvitalsApp, shown: Shown, soak: bool, kind: str, size: tuple[int, int]) -> None:
     """The screen of an object of each name, from its breadcrumb to its last line; what is copied is harmless too.
 
-    Each kind has a sixth of the names; all of them in ``make soak``.
+    Each kind has a third of the names; all of them in ``make soak``.
     """
     first = ("queue", "channel", "cf_structure").index(kind)
     owner = "G[x]\x1b" if kind == "cf_structure" else OWNERS[1]
     async with app.run_test(size=size, notifications=True) as pilot:
         await shown(pilot)
-        for count, (what, name) in enumerate(list(NAMES.items())[slice(None) if soak else slice(first, None, 6)]):
+        for count, (what, name) in enumerate(list(NAMES.items())[slice(None) if soak else slice(first, None, 3)]):
             if count % 4 == 0:
                 app.go_to("overview")
             app.open_object(ObjectName(owner, kind, name))

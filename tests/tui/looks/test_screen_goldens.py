@@ -116,9 +116,9 @@ async def test_screens(lives: Lives, walk: Walk, golden: Golden, state: str) -> 
 async def test_the_other_size(lives: Lives, walk: Walk, soak: bool) -> None:
     """On a smaller terminal every screen fits and shows all that matters, and each state can be told from the others.
 
-    Of the incident, and of nothing; of all states in ``make soak``.
+    Of the incident, and of it long after; of all states in ``make soak``.
     """
-    states = STATES if soak else ("incident", "empty")
+    states = STATES if soak else ("incident", "stale")
     seen = [await walk(lives(state).app(), OTHER_SIZE) for state in states]
     for name in seen[0]:
         assert len({each[name] for each in seen}) == len(states), name

@@ -35,8 +35,10 @@ LEAST_VALUES: Final = 10
 """Fewer values make no forecast."""
 
 _LEAST_CORRELATION = 0.9
-_LEAST_RATIO = 10.0
-"""How many times its own uncertainty a slope must be: noise does not reach it by chance, however few the values."""
+_LEAST_RATIO = 15.0
+"""How many times its own uncertainty a slope must be: noise does not reach it by chance, however few the values, and a time that is
+told is right within a third.
+"""
 
 _WIDTH = 3.0
 """The range of a time until full: so many standard deviations to both sides,"""

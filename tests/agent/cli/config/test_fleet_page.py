@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mqsamples.prometheus import PROMTOOL, program
+from mqsamples.tools import needed
 from mqvitals_agent.commandline import runner as command_line
 
 PAGE = (Path(__file__).resolve().parents[4] / "docs" / "fleet.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```yaml\n# (mqvitals|prometheus|alertmanager)\.ya?ml(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-AMTOOL = program("amtool")
 
 
 def blocks(of: str) -> list[str]:
@@ -38,8 +37,7 @@ def test_config_check_finds_nothing_in_ours(tmp_path: Path, text: str, capsys: p
 
 def test_promtool_takes_those_of_prometheus(tmp_path: Path) -> None:
     """With a file of rules where the page names one."""
-    if PROMTOOL is None:
-        pytest.skip("promtool is not there: make tools")
+    promtool = needed("promtool")
     rules = tmp_path / "mqvitals.rules.yml"
     rules.write_text("groups: []\n", encoding="utf-8")
     (tmp_path / "token").write_text("swordfish", encoding="utf-8")
@@ -47,18 +45,17 @@ def test_promtool_takes_those_of_prometheus(tmp_path: Path) -> None:
         here = text.replace("/etc/prometheus/mqvitals.rules.yml", str(rules))
         path = tmp_path / "prometheus.yml"
         path.write_text(here.replace("/etc/prometheus/mqvitals.token", str(tmp_path / "token")), encoding="utf-8")
-        found = subprocess.run([PROMTOOL, "check", "config", path], capture_output=True, text=True, check=False)
+        found = subprocess.run([promtool, "check", "config", path], capture_output=True, text=True, check=False)
         assert found.returncode == 0, found.stdout + found.stderr
 
 
 def test_amtool_takes_those_of_alertmanager(tmp_path: Path) -> None:
     """Routes and inhibitions too."""
-    if AMTOOL is None:
-        pytest.skip("amtool is not there: make tools")
+    amtool = needed("amtool")
     for text in blocks("alertmanager"):
         path = tmp_path / "alertmanager.yml"
         path.write_text(text, encoding="utf-8")
-        found = subprocess.run([AMTOOL, "check-config", path], capture_output=True, text=True, check=False)
+        found = subprocess.run([amtool, "check-config", path], capture_output=True, text=True, check=False)
         assert found.returncode == 0, found.stdout + found.stderr
 
 

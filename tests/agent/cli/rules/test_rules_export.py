@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
-from mqsamples.prometheus import PROMTOOL
+from mqsamples.tools import needed
 from mqvitals_rules.ruleset.pack import load_rules
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -68,13 +67,12 @@ def test_no_such_rule(said: Said) -> None:
     assert "there is no rule 'Q-99'" in said("export", "--prometheus", "Q-99", code=2)
 
 
-@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not there: make tools")
 def test_promtool_finds_nothing(said: Said, tmp_path: Path) -> None:
     """All rules parse, and no two are the same."""
+    promtool = needed("promtool")
     path = tmp_path / "rules.yml"
     path.write_text(said("export", "--prometheus"), "utf-8")
-    assert PROMTOOL is not None
     done = subprocess.run(
-        [PROMTOOL, "check", "rules", "--lint-fatal", str(path)], capture_output=True, text=True, check=False
+        [promtool, "check", "rules", "--lint-fatal", str(path)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from itertools import chain, islice
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 
 from mqsamples.sealed import BEGAN, at, fill, held, seal_all
+from mqsamples.small_disk import run_with_small_disk
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.file import backup, long_work
@@ -275,17 +274,5 @@ def test_full_disk_leaves_no_half_file(path: Path, tmp_path: Path, make: Any) ->
     assert path.stat().st_size > 1 << 20
     disk = tmp_path / "disk"
     disk.mkdir()
-    if shutil.which("unshare") is None:
-        pytest.skip("no unshare here to make a small file system with")
-    script = 'mount -t tmpfs -o size=1m none "$1" || exit 77; shift; exec "$@"'
-    command = [sys.executable, "-c", FULL, str(disk), str(path)]
-    run = subprocess.run(
-        ["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh", str(disk), *command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    if run.returncode in {1, 77} and ("unshare:" in run.stderr or "mount:" in run.stderr):
-        pytest.skip("no permission here to mount a small file system")
+    run = run_with_small_disk(disk, "1m", [sys.executable, "-c", FULL, str(disk), str(path)])
     assert run.stdout == "good\n", run.stderr

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from mqsamples.small_disk import run_with_small_disk
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
@@ -164,23 +165,8 @@ print("good")
 
 def test_a_really_full_disk(tmp_path: Path) -> None:
     """The same on a file system of 4 MB: whole cycles only, and it goes on when space is freed."""
-    script = 'mount -t tmpfs -o size=4m none "$1" || exit 77; shift; exec "$@"'
     here = str(Path(__file__).parents[1])
-    command = [sys.executable, "-c", TINY_DISK, str(tmp_path), here]
-    try:
-        run = subprocess.run(
-            ["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh", str(tmp_path), *command],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-    except FileNotFoundError:
-        # A really full disk needs a file system of our own; test_a_full_disk goes by SQLite's limit everywhere.
-        pytest.skip("no unshare here to make a small file system with")
-    if run.returncode in {1, 77} and ("unshare:" in run.stderr or "mount:" in run.stderr):
-        # Many containers forbid user namespaces.
-        pytest.skip("no permission here to mount a small file system")
+    run = run_with_small_disk(tmp_path, "4m", [sys.executable, "-c", TINY_DISK, str(tmp_path), here])
     assert run.stdout == "good\n", run.stderr
 
 
