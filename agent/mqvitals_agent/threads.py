@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, Final, TypeVar, TypeVarTuple
+from typing import Any, Final, Protocol, TypeVar, TypeVarTuple
 
 from mqvitals_agent.clock import Clock, SystemClock, VirtualClock, VirtualLoop, held
 from mqvitals_agent.errors import MqvitalsError
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
+_Rows_co = TypeVar("_Rows_co", covariant=True)
 
 _BOUND = 8
 """Jobs that may wait; ``run`` waits before it adds one more. Nothing is dropped."""
@@ -26,6 +27,14 @@ _BOUND = 8
 
 class WorkerEndedError(MqvitalsError):
     """A worker was called after its end."""
+
+
+class OnStore(Protocol[_Rows_co]):
+    """Calls a function with some rows of the store on the store's thread. Raises StoreError."""
+
+    def __call__(self, function: Callable[[_Rows_co], _T], /) -> Awaitable[_T]:
+        """What ``function`` returns."""
+        ...
 
 
 class ThreadWorker:

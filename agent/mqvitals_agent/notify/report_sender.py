@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.log import as_change, as_event, as_recovery
@@ -18,7 +18,7 @@ from mqvitals_agent.notify.retry import RetryPolicy, pause_ms
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.alerts.reports import ReportKey, ReportRepository, ReportRow
 from mqvitals_agent.text.figure import age
-from mqvitals_agent.threads import BoundedCall, NoAnswerError
+from mqvitals_agent.threads import BoundedCall, NoAnswerError, OnStore
 from mqvitals_config.receivers.receiver import ReceiverSettings
 from mqvitals_config.sections.reports import ReportSettings
 from mqvitals_rules.timestamps import iso
@@ -36,14 +36,6 @@ BuildReport = Callable[[ReportSettings, int, bool], ReportMessage]
 """(report, its moment in ms UTC, whether it is late) -> what is sent. Runs in a thread; raises StoreError."""
 
 
-class OnStore(Protocol):
-    """Calls a function with the rows of reports on the store's thread; raises StoreError."""
-
-    def __call__(self, function: Callable[[ReportRepository], _T], /) -> Awaitable[_T]:
-        """What ``function`` returns."""
-        ...
-
-
 class ReportSender:
     """Sends the reports of the settings, in ``run``, until it is closed.
 
@@ -56,7 +48,7 @@ class ReportSender:
         times: Mapping[str, ReportTimes],
         receivers: Mapping[str, ReceiverSettings],
         build: BuildReport,
-        on_store: OnStore,
+        on_store: OnStore[ReportRepository],
         clock: Clock,
         chance_of: Callable[[str], Callable[[], float]],
         make: MakeReceiver,

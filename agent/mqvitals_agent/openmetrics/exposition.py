@@ -43,7 +43,7 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PageContent:
     """What a page holds: its series, and those that were left out as they are beyond the limit, with their metrics."""
 
     series: int = 0
@@ -68,7 +68,7 @@ class Exposition:
         self.extent = extent
         """May be replaced by another one between two pages."""
 
-    def samples(self, form: Format) -> tuple[list[Segment], Outcome]:
+    def samples(self, form: Format) -> tuple[list[Segment], PageContent]:
         """All families that have samples now, in the order of the vocabulary."""
         now = self._now()
         states = {} if now is None else self._live.states()
@@ -85,8 +85,8 @@ class Exposition:
                     for family in metric.families:
                         family.take(labels, column)
                     rendered += metric.families
-        kept, outcome = within_limit(rendered, self.extent.limit)
-        return [part for family in kept for part in (family.heads[form], family.segment)], outcome
+        kept, content = within_limit(rendered, self.extent.limit)
+        return [part for family in kept for part in (family.heads[form], family.segment)], content
 
     def _column(self, metric: _ExportedMetric, states: list[LatestState], values: list[Mapping[str, Any]]) -> list[Any]:
         """The value of a metric for each object, or what else is known of it."""
@@ -190,7 +190,7 @@ def head_of(family: Family, form: Format) -> bytes:
     return f"# HELP {name} {text}\n# TYPE {name} {kind}\n".encode()
 
 
-def within_limit(rendered: Iterable[_Rendered], limit: int) -> tuple[list[_Rendered], Outcome]:
+def within_limit(rendered: Iterable[_Rendered], limit: int) -> tuple[list[_Rendered], PageContent]:
     """The families that have samples, as many as ``limit`` allows; those of definitions are left out first."""
     present = [family for family in rendered if family.series]
     left_out, series = set[int](), 0
@@ -202,4 +202,4 @@ def within_limit(rendered: Iterable[_Rendered], limit: int) -> tuple[list[_Rende
     kept = [family for place, family in enumerate(present) if place not in left_out]
     beyond = [present[place] for place in sorted(left_out)]
     names = tuple(family.family.sample for family in beyond)
-    return kept, Outcome(series, sum(family.series for family in beyond), names)
+    return kept, PageContent(series, sum(family.series for family in beyond), names)

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from mqvitals_agent import __version__
 from mqvitals_agent.ingest.live_state import LiveState
-from mqvitals_agent.openmetrics.exposition import END, Format, Outcome
+from mqvitals_agent.openmetrics.exposition import END, Format, PageContent
 from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -49,7 +49,7 @@ class AgentHealth(Collector):
         self.scrapes = 0
         self.scrapes_refused = 0
         self.scrape_cpu_s = 0.0
-        self.outcome = Outcome()
+        self.content = PageContent()
         self.limit = 0
         self.active: bool | None = None
         """Of two agents for a group, whether this one polls; None: there is but one."""
@@ -91,12 +91,12 @@ class AgentHealth(Collector):
             "scrapes_refused", "requests that were refused, as too many were under way", self.scrapes_refused
         )
         yield _counter("scrape_cpu_seconds", "processor time of making them", self.scrape_cpu_s)
-        yield _gauge("series", "series of objects in this page", self.outcome.series)
+        yield _gauge("series", "series of objects in this page", self.content.series)
         yield _gauge("series_limit", "most series of objects, serve.limit", self.limit)
         yield _gauge(
             "series_left_out",
             "series that are left out of this page, as they are beyond the limit",
-            self.outcome.left_out,
+            self.content.left_out,
         )
 
 

@@ -33,7 +33,7 @@ class Meaning(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PostOutcome:
     """The outcome of an attempt, with a text for people that holds no secret.
 
     ``retry_after`` is the least pause that the engine asks for, ms. ``unknown``: it may have taken the samples all the same.
@@ -92,7 +92,7 @@ class RemoteWriteClient:
         """Where it posts to, as far as that is shown."""
         return self._settings.url.origin
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes) -> PostOutcome:
         """Post a compressed request, once. Raises nothing that the engine or the network can cause."""
         sent = False
         try:
@@ -100,12 +100,12 @@ class RemoteWriteClient:
             sent = True
             answer = await self._post(session, body)
         except AttemptError as error:
-            answer = Answer(Meaning.AGAIN, str(error))
+            answer = PostOutcome(Meaning.AGAIN, str(error))
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # Their own texts may hold the address.
             text = f"{self.address} {failure_text(error, self._settings.remote_timeout)}"
             unknown = sent and not isinstance(error, aiohttp.ClientConnectorError)
-            answer = Answer(Meaning.AGAIN, text, unknown=unknown)
+            answer = PostOutcome(Meaning.AGAIN, text, unknown=unknown)
         if answer.meaning is Meaning.AGAIN:
             await self.aclose()
         return answer
@@ -116,20 +116,20 @@ class RemoteWriteClient:
         if session is not None:
             await session.close()
 
-    async def _post(self, session: aiohttp.ClientSession, body: bytes) -> Answer:
+    async def _post(self, session: aiohttp.ClientSession, body: bytes) -> PostOutcome:
         async with session.post(
             self._url, data=body, headers=self._headers, allow_redirects=False, ssl=self._tls
         ) as response:
             meaning = meaning_of(response.status)
             text = f"{self.address} answered {response.status}"
             if meaning is Meaning.TAKEN:
-                return Answer(meaning, text)
+                return PostOutcome(meaning, text)
             said = excerpt(await body_start(response), secret_parts(str(self._url), self._secrets))
             if details := "; ".join(filter(None, (said, settings_hint(response.status)))):
                 text += f": {details}"
             pause = retry_after_ms(response.headers.get("Retry-After"), self._now())
             # A server that fails, and whoever is before it, may have handed the samples on.
-            return Answer(meaning, text, pause, unknown=response.status >= 500)
+            return PostOutcome(meaning, text, pause, unknown=response.status >= 500)
 
     async def _begun(self) -> aiohttp.ClientSession:
         """The session, with secrets and certificates as they are now where it is new. Raises AttemptError and ValueError."""

@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from mqvitals_agent.openmetrics.names import Family
 from mqvitals_agent.remote_write.protocol import Series, encode_stale, frame_of, pack, series_of, varint
-from mqvitals_agent.remote_write.series import SentMetric, Tail
-from mqvitals_agent.remote_write.totals import RunningTotals, added
+from mqvitals_agent.remote_write.series import LabelsAround, SentMetric
+from mqvitals_agent.remote_write.totals import SentTotals, added
 from mqvitals_agent.store.rows.sealed.chunk import HourSamples
 from mqvitals_agent.store.rows.sealed.codec import Cells
 
@@ -37,7 +37,7 @@ class Encoder:
     def __init__(
         self,
         sent: Sequence[SentMetric],
-        totals: RunningTotals,
+        totals: SentTotals,
         times: Mapping[int, int],
         active: dict[int, int],
     ) -> None:
@@ -54,16 +54,16 @@ class Encoder:
         }
         self._of_poll = sum(1 << place for place, metric in enumerate(sent) if metric.of_poll)
 
-    def polled(self, number: int, samples: HourSamples, tail: Tail) -> Series | None:
+    def polled(self, number: int, samples: HourSamples, around: LabelsAround) -> Series | None:
         """The series of an object's polls; None: there is nothing to send."""
         ts = samples.ts
         if len(ts) == 1:
-            return self._once(number, samples, tail) if ts[0] in self._times else None
+            return self._once(number, samples, around) if ts[0] in self._times else None
         if not all(map(self._times.__contains__, ts)):
             samples = _chosen(samples, [place for place, each in enumerate(ts) if each in self._times])
-        return self._several(number, samples, tail) if samples.ts else None
+        return self._several(number, samples, around) if samples.ts else None
 
-    def recorded(self, samples: HourSamples, tail: Tail) -> Series | None:
+    def recorded(self, samples: HourSamples, around: LabelsAround) -> Series | None:
         """The series of what records say of an object; None: there is nothing to send."""
         frames = [frame_of(each) for each in samples.ts]
         parts, count = [], 0
@@ -74,15 +74,15 @@ class Encoder:
                     family = None if sent.plain else sent.family
                     encoded, found = _encoded(frames, cells, family)
                     if found:
-                        parts.append(series_of(tail.before + sent.head + tail.behind, encoded))
+                        parts.append(series_of(around.before + sent.head + around.behind, encoded))
                         count += found
         return Series(b"".join(parts), count, samples.ts[0], samples.ts[-1]) if parts else None
 
-    def _once(self, number: int, samples: HourSamples, tail: Tail) -> Series | None:
+    def _once(self, number: int, samples: HourSamples, around: LabelsAround) -> Series | None:
         """The series of a single poll, as each cycle brings them."""
         ts = samples.ts[0]
         before, after = frame_of(ts)
-        first, behind = tail.before, tail.behind + before
+        first, behind = around.before, around.behind + before
         size = len(first) + len(behind) + 8 + len(after)
         seen = 0
         parts: list[bytes] = []
@@ -107,12 +107,12 @@ class Encoder:
             # Without any value there was no answer at all.
             ends = active & ~seen & (self._of_poll if seen else -1)
             if ends:
-                parts += ends_of(self._sent, ends, tail, ts)
+                parts += ends_of(self._sent, ends, around, ts)
                 active &= ~ends
         self._active[number] = active | seen
         return Series(b"".join(parts), len(parts), ts, ts) if parts else None
 
-    def _several(self, number: int, samples: HourSamples, tail: Tail) -> Series | None:
+    def _several(self, number: int, samples: HourSamples, around: LabelsAround) -> Series | None:
         """The series of several polls, as a backlog brings them."""
         ts, polled = samples.ts, samples.polled
         frames = [frame_of(each) for each in ts]
@@ -146,17 +146,17 @@ class Encoder:
             for head, family in families:
                 encoded, found = _encoded(frames, cells, family, {place: ts[place] for place in ends})
                 if found:
-                    parts.append(series_of(tail.before + head + tail.behind, encoded))
+                    parts.append(series_of(around.before + head + around.behind, encoded))
                     count += found
             active = active | bit if goes_on else active & ~bit
         self._active[number] = active
         return Series(b"".join(parts), count, ts[0], ts[-1]) if parts else None
 
 
-def ends_of(sent: Sequence[SentMetric], ends: int, tail: Tail, ts: int) -> list[bytes]:
+def ends_of(sent: Sequence[SentMetric], ends: int, around: LabelsAround, ts: int) -> list[bytes]:
     """The markers that the series of those metrics of an object end whose bits are in ``ends``."""
     return [
-        series_of(tail.before + each.head + tail.behind, encode_stale(ts))
+        series_of(around.before + each.head + around.behind, encode_stale(ts))
         for place, metric in enumerate(sent)
         if ends >> place & 1
         for each in metric.polled

@@ -15,8 +15,8 @@ from typing import Final
 
 from mqvitals_agent.remote_write.encoder import Encoder, ends_of
 from mqvitals_agent.remote_write.protocol import Series
-from mqvitals_agent.remote_write.series import ObjectLabels, Tail, of_kinds
-from mqvitals_agent.remote_write.totals import RunningTotals, added
+from mqvitals_agent.remote_write.series import LabelsAround, SentLabels, of_kinds
+from mqvitals_agent.remote_write.totals import SentTotals, added
 from mqvitals_agent.store.reading.stored_order import Pending, StoredOrderReader
 from mqvitals_agent.store.rows.remote_write import RemotePlace, StoredSamples, Totals
 from mqvitals_agent.store.rows.sealed.chunk import HourSamples
@@ -87,7 +87,7 @@ class Outgoing:
         self._reader: StoredOrderReader | None = None
         self._file: tuple[int, int] | None = None
         self._place: int | None = None
-        self._totals = RunningTotals()
+        self._totals = SentTotals()
         self._objects: Mapping[int, ObjectName] = {}
         self._before: Totals = {}
         self._again = True
@@ -163,7 +163,7 @@ class Outgoing:
         if self._reader is None:
             self._reader = StoredOrderReader.open(self._path, kinds=self._kinds)
             self._file = file
-            self._labels = ObjectLabels(self._kinds, self._external)
+            self._labels = SentLabels(self._kinds, self._external)
             self._active: dict[int, int] = {}
         return self._reader
 
@@ -187,7 +187,7 @@ class Outgoing:
 
     def _resume(self, reader: StoredOrderReader, totals_place: int, place: int) -> None:
         """Go on from what the store has: totals as of a place, and the increases since then."""
-        self._totals = RunningTotals(reader.totals(self._name))
+        self._totals = SentTotals(reader.totals(self._name))
         self._again = True
         self._active = {}
         after = totals_place
@@ -222,27 +222,27 @@ class Outgoing:
         if objects is not self._objects:
             self._totals.forget_others(objects)
             self._objects = objects
-        for number, tail in self._labels.refresh(reader, objects, found.last).items():
+        for number, around in self._labels.refresh(reader, objects, found.last).items():
             # An object with other labels is another series: the one before ends.
-            yield from self._ends(number, objects[number].kind, tail, found.first)
+            yield from self._ends(number, objects[number].kind, around, found.first)
         for kind, span, recorded, page in self._pages(reader, found.commits, objects):
             encoder = Encoder(self._sent[kind], self._totals, span.times, self._active)
             for number, samples in page.items():
                 if recorded is not None:
-                    tail = self._labels.recorded(number, objects[number], recorded)
-                    series = encoder.recorded(samples, tail)
+                    around = self._labels.recorded(number, objects[number], recorded)
+                    series = encoder.recorded(samples, around)
                 else:
-                    series = encoder.polled(number, samples, self._labels.tail(number))
+                    series = encoder.polled(number, samples, self._labels.around(number))
                 if series is not None:
                     yield series
         spans = {owner: (span.first, span.last) for owner, span in _spans(found.commits).items()}
         for gone in reader.gone(spans):
             if gone.number in objects:
-                yield from self._ends(gone.number, gone.name.kind, self._labels.tail(gone.number), gone.ts)
+                yield from self._ends(gone.number, gone.name.kind, self._labels.around(gone.number), gone.ts)
 
-    def _ends(self, number: int, kind: str, tail: Tail, ts: int) -> Iterator[Series]:
+    def _ends(self, number: int, kind: str, around: LabelsAround, ts: int) -> Iterator[Series]:
         """The markers that the series of an object end."""
-        found = ends_of(self._sent.get(kind, ()), self._active.pop(number, 0), tail, ts)
+        found = ends_of(self._sent.get(kind, ()), self._active.pop(number, 0), around, ts)
         if found:
             yield Series(b"".join(found), len(found), ts, ts)
 

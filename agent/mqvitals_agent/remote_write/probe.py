@@ -8,7 +8,7 @@ from typing import Final
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
-from mqvitals_agent.remote_write.client import Answer, Meaning, RemoteWriteClient
+from mqvitals_agent.remote_write.client import Meaning, PostOutcome, RemoteWriteClient
 from mqvitals_agent.remote_write.protocol import compress, encode_labels, encode_sample, encode_stale, series_of
 from mqvitals_agent.remote_write.sender import Poster
 from mqvitals_config.sections.remote_write import RemoteWriteSettings
@@ -44,7 +44,7 @@ async def _probe(settings: RemoteWriteSettings, clock: Clock, token: str, make: 
     poster = make(settings, clock.now)
     now = clock.now()
 
-    async def post(sample: bytes) -> tuple[Answer, int]:
+    async def post(sample: bytes) -> tuple[PostOutcome, int]:
         began = clock.steady_s()
         answer = await poster.post(compress([series_of(encoded, sample)]))
         return answer, round((clock.steady_s() - began) * 1000)

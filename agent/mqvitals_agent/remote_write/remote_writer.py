@@ -13,10 +13,11 @@ from mqvitals_agent.clock import Clock
 from mqvitals_agent.log import as_change, as_event, forget
 from mqvitals_agent.remote_write.client import RemoteWriteClient
 from mqvitals_agent.remote_write.outgoing import Outgoing
-from mqvitals_agent.remote_write.sender import OnStore, Poster, Sender
+from mqvitals_agent.remote_write.sender import Poster, Sender
 from mqvitals_agent.remote_write.state import RemoteState
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.threads import WorkerEndedError
+from mqvitals_agent.store.rows.remote_write import RemoteWriteRepository
+from mqvitals_agent.threads import OnStore, WorkerEndedError
 from mqvitals_config.sections.remote_write import RemoteWriteSettings
 
 _LOG = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ class RemoteWriter:
         self,
         engines: Sequence[RemoteWriteSettings],
         path: Path,
-        on_store: OnStore,
+        on_store: OnStore[RemoteWriteRepository],
         clock: Clock,
         chance_of: Callable[[str], Callable[[], float]],
         make: MakePoster = RemoteWriteClient,

@@ -11,14 +11,14 @@ from typing import Final, Protocol, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.log import as_change, as_event, as_recovery
-from mqvitals_agent.remote_write.client import Answer, Meaning
+from mqvitals_agent.remote_write.client import Meaning, PostOutcome
 from mqvitals_agent.remote_write.outgoing import Batch, Outgoing, Round
 from mqvitals_agent.remote_write.protocol import compress
 from mqvitals_agent.remote_write.refusals import Refusals, parts_of, says_it_has_it
 from mqvitals_agent.remote_write.state import RemoteState
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.remote_write import RemoteWriteRepository
-from mqvitals_agent.threads import ThreadWorker, WorkerEndedError
+from mqvitals_agent.threads import OnStore, ThreadWorker, WorkerEndedError
 from mqvitals_config.sections.remote_write import QueueSettings
 
 _LOG = logging.getLogger(__name__)
@@ -29,18 +29,10 @@ TOTALS_MS: Final = 300_000
 """So much of samples' time lies between two places as of which running totals are stored."""
 
 
-class OnStore(Protocol):
-    """Calls a function with the rows of remote write on the store's thread. Raises StoreError."""
-
-    def __call__(self, function: Callable[[RemoteWriteRepository], _T], /) -> Awaitable[_T]:
-        """What the function returns."""
-        ...
-
-
 class Poster(Protocol):
     """Posts bodies to an engine."""
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes) -> PostOutcome:
         """Post one; raises nothing that the engine or the network can cause."""
         ...
 
@@ -71,7 +63,7 @@ class Sender:
         outgoing: Outgoing,
         poster: Poster,
         queue: QueueSettings,
-        on_store: OnStore,
+        on_store: OnStore[RemoteWriteRepository],
         clock: Clock,
         chance: Callable[[], float],
         register: Callable[[], Awaitable[None]],
@@ -205,7 +197,7 @@ class Sender:
             # What of the whole came through before is not known of its parts either.
             again = again or unknown
 
-    async def _answered(self, part: Batch) -> tuple[Answer, bool]:
+    async def _answered(self, part: Batch) -> tuple[PostOutcome, bool]:
         """The first answer that says something about these samples; and whether it may have taken them before."""
         body = await self._reader.run(compress, [each.data for each in part.series])
         unknown = False
@@ -218,7 +210,7 @@ class Sender:
             unknown = unknown or answer.unknown
             await self._on_failure(answer)
 
-    def _on_answer(self, answer: Answer, part: Batch, size: int) -> None:
+    def _on_answer(self, answer: PostOutcome, part: Batch, size: int) -> None:
         self._failures = 0
         self._kept = False
         now = self._clock.now()
@@ -237,7 +229,7 @@ class Sender:
                 extra=as_recovery(self._key, "remote_write.back", remote_write=self._name),
             )
 
-    async def _on_failure(self, answer: Answer) -> None:
+    async def _on_failure(self, answer: PostOutcome) -> None:
         self._failures += 1
         self._settled.set()
         since = self._clock.now() if self.state.failing_since is None else self.state.failing_since

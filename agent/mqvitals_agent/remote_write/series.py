@@ -78,14 +78,14 @@ def _head(name: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Tail:
+class LabelsAround:
     """The labels of an object's series that sort before the name, and those behind it."""
 
     before: bytes
     behind: bytes
 
 
-class ObjectLabels:
+class SentLabels:
     """The labels of objects as they are sent, read from the newest texts of the store at times. Use it from one thread.
 
     ``external`` are labels of all series, where they have none of that name.
@@ -96,16 +96,18 @@ class ObjectLabels:
         self._external = external
         self._of_owners: dict[str, dict[str, str]] = {}
         self._groups: frozenset[str] = frozenset()
-        self._tails: dict[int, Tail] = {}
+        self._around: dict[int, LabelsAround] = {}
         self._texts: dict[str, dict[int, dict[str, str]]] = {}
         self._read: dict[str, int] = {}
 
-    def refresh(self, reader: StoredOrderReader, objects: Mapping[int, ObjectName], now: int) -> dict[int, Tail]:
+    def refresh(
+        self, reader: StoredOrderReader, objects: Mapping[int, ObjectName], now: int
+    ) -> dict[int, LabelsAround]:
         """Read the texts of each kind again of which those that are known are old at ``now`` (ms UTC), or an object is new.
 
         Returns the former labels of objects whose labels have changed. Raises StoreError.
         """
-        new = {objects[number].kind for number in objects.keys() - self._tails.keys()}
+        new = {objects[number].kind for number in objects.keys() - self._around.keys()}
         kinds = {
             kind
             for kind in self._kinds
@@ -127,31 +129,33 @@ class ObjectLabels:
         # What is said of a queue manager stands in the labels of all that it has.
         every = of_owner != self._of_owners
         self._of_owners = of_owner
-        before = self._tails
-        self._tails = {
-            number: self._tail(number, name) if every or name.kind in kinds else before[number]
+        before = self._around
+        self._around = {
+            number: self._made(number, name) if every or name.kind in kinds else before[number]
             for number, name in objects.items()
         }
         return {
-            number: tail for number, tail in before.items() if number in self._tails and self._tails[number] != tail
+            number: around
+            for number, around in before.items()
+            if number in self._around and self._around[number] != around
         }
 
-    def tail(self, number: int) -> Tail:
+    def around(self, number: int) -> LabelsAround:
         """The labels of an object's polls. Raises KeyError for one that is unknown."""
-        return self._tails[number]
+        return self._around[number]
 
-    def recorded(self, number: int, name: ObjectName, source: int) -> Tail:
+    def recorded(self, number: int, name: ObjectName, source: int) -> LabelsAround:
         """The labels of what records of a source say of an object."""
-        return self._tail(number, name, Source(source).name.lower())
+        return self._made(number, name, Source(source).name.lower())
 
-    def _tail(self, number: int, name: ObjectName, source: str = "") -> Tail:
+    def _made(self, number: int, name: ObjectName, source: str = "") -> LabelsAround:
         texts = {**self._of_owners.get(name.owner, {}), **self._texts.get(name.kind, {}).get(number, {})}
         labels = dict(self._external)
         labels.update(labels_of(name, texts, self._groups))
         if source:
             labels[_SOURCE] = source
         ordered = sorted((label, value) for label, value in labels.items() if value)
-        return Tail(
+        return LabelsAround(
             encode_labels(each for each in ordered if each[0] < _NAME),
             encode_labels(each for each in ordered if each[0] > _NAME),
         )

@@ -10,7 +10,7 @@ from mqvitals_agent.store.rows.sealed.codec import Cells
 _Key = tuple[str, str]
 
 
-class RunningTotals:
+class SentTotals:
     """The sum of all increases up to a place in the order of commits, by kind, metric and the number of the object.
 
     A sum is made in the order of the increases: begun from a former one with what came since, it is the same to the last bit.

@@ -46,10 +46,10 @@ class MetricsPages:
     def page(self, form: Format) -> Page:
         """The page of now."""
         began = time.thread_time()
-        segments, outcome = self._exposition.samples(form)
-        self._health.outcome, self._health.limit = outcome, self._exposition.extent.limit
-        if outcome.metrics_left_out != self._told:
-            self._tell(outcome.metrics_left_out, outcome.left_out)
+        segments, content = self._exposition.samples(form)
+        self._health.content, self._health.limit = content, self._exposition.extent.limit
+        if content.metrics_left_out != self._told:
+            self._tell(content.metrics_left_out, content.left_out)
         own = rendered(self._registry, form)
         page = Page((*segments, Segment.of(own + END[form])))
         self._health.scrapes += 1

@@ -13,11 +13,13 @@ from mqvitals_agent.handover.reading import HandoverRequest, read_handover
 from mqvitals_agent.notify.delivery import make_receiver
 from mqvitals_agent.notify.report import ReportMessage, report_message
 from mqvitals_agent.notify.report_schedule import ReportTimes
-from mqvitals_agent.notify.report_sender import OnStore, ReportSender
+from mqvitals_agent.notify.report_sender import ReportSender
 from mqvitals_agent.service.agent_config import AgentConfig
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.rows.alerts.reports import ReportRepository
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.figure import moment, times_in, zone_name
+from mqvitals_agent.threads import OnStore
 from mqvitals_config.sections.reports import ReportSettings
 
 
@@ -28,7 +30,11 @@ class ScheduledReports:
     """
 
     def __init__(
-        self, store: Path, on_store: OnStore, clock: Clock, chance_of: Callable[[str], Callable[[], float]]
+        self,
+        store: Path,
+        on_store: OnStore[ReportRepository],
+        clock: Clock,
+        chance_of: Callable[[str], Callable[[], float]],
     ) -> None:
         self._store = store
         self._on_store = on_store

@@ -82,7 +82,7 @@ class Serving:
         server, health = self._server, self._health
         if server is None or health is None or self._configured.settings.serve.listen.off:
             return None
-        address, outcome = server.address, health.outcome
+        address, outcome = server.address, health.content
         return ServerState(
             "" if address is None else str(address),
             server.trouble,

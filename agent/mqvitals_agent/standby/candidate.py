@@ -25,7 +25,7 @@ from mqvitals_agent.connection.connection import (
 from mqvitals_agent.log import as_change
 from mqvitals_agent.pcf.constants import MQRC_OBJECT_IN_USE
 from mqvitals_agent.pcf.names import reason_name
-from mqvitals_agent.standby.election import Answer, Limits, Role, Standing, decide
+from mqvitals_agent.standby.election import Limits, OpenOutcome, Role, Standing, decide
 
 _LOG = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Candidate:
         self.peer_heard = peer_heard
         self._connectors = tuple(connectors)
         self._held: dict[str, Connection] = {}
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, OpenOutcome] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._refused: dict[str, tuple[int, int]] = {}
         """How often a queue manager has refused the user in a row, and until when it is not asked, ms of elapsed time."""
@@ -99,7 +99,7 @@ class Candidate:
         """The connection that is held to a queue manager, once."""
         return self._held.pop(queue_manager, None)
 
-    def note(self, queue_manager: str, answer: Answer) -> None:
+    def note(self, queue_manager: str, answer: OpenOutcome) -> None:
         """What came of a connection of the active agent."""
         self._answers[queue_manager] = answer
         before = self.standing
@@ -110,13 +110,13 @@ class Candidate:
 
     def note_lost(self, queue_manager: str) -> None:
         """Whoever connects anew has lost the connection that was held; an answer without one stays as it was."""
-        if self._answers.get(queue_manager) is Answer.HELD:
-            self.note(queue_manager, Answer.UNREACHED)
+        if self._answers.get(queue_manager) is OpenOutcome.HELD:
+            self.note(queue_manager, OpenOutcome.UNREACHED)
 
     def _asked(self) -> Iterable[Connector]:
         return (each for each in self._connectors if each.queue_manager in self._answers)
 
-    def _decide(self, answers: dict[str, Answer]) -> None:
+    def _decide(self, answers: dict[str, OpenOutcome]) -> None:
         self.standing = decide(self.standing, answers, self._now(), self.limits, peer_heard=self.peer_heard())
 
     def _now(self) -> int:
@@ -129,8 +129,8 @@ class Candidate:
         open elsewhere ends it all.
         """
         rest = list(self._connectors)
-        opening: set[asyncio.Future[Answer]] = set()
-        found: set[Answer] = set()
+        opening: set[asyncio.Future[OpenOutcome]] = set()
+        found: set[OpenOutcome] = set()
         try:
             while (rest or opening) and not found:
                 if rest:
@@ -139,9 +139,9 @@ class Candidate:
                 if not done and not rest:
                     return
                 opening -= done
-                found = {each.result() for each in done} - {Answer.UNREACHED}
-            opening |= {asyncio.ensure_future(self._open(each)) for each in rest if found == {Answer.HELD}}
-            while opening and Answer.IN_USE not in found:
+                found = {each.result() for each in done} - {OpenOutcome.UNREACHED}
+            opening |= {asyncio.ensure_future(self._open(each)) for each in rest if found == {OpenOutcome.HELD}}
+            while opening and OpenOutcome.IN_USE not in found:
                 done = await self._done(opening, self.limits.answer_ms)
                 if not done:
                     return
@@ -153,7 +153,9 @@ class Candidate:
             if opening:
                 await asyncio.wait(opening)
 
-    async def _done(self, opening: set[asyncio.Future[Answer]], within_ms: float) -> set[asyncio.Future[Answer]]:
+    async def _done(
+        self, opening: set[asyncio.Future[OpenOutcome]], within_ms: float
+    ) -> set[asyncio.Future[OpenOutcome]]:
         """Those that are done first; none when that takes longer."""
         alarm = self._clock.timer(within_ms)
         either: set[asyncio.Future[Any]] = {*opening, alarm}
@@ -163,26 +165,26 @@ class Candidate:
             alarm.cancel()
         return {each for each in opening if each.done()}
 
-    async def _open(self, connector: Connector) -> Answer:
+    async def _open(self, connector: Connector) -> OpenOutcome:
         name = connector.queue_manager
         refusals, until = self._refused.get(name, (0, 0))
         if self._now() < until:
-            self._answers[name] = Answer.UNREACHED
-            return Answer.UNREACHED
+            self._answers[name] = OpenOutcome.UNREACHED
+            return OpenOutcome.UNREACHED
         try:
             connection = await with_timeout(connector.connect(), self._clock, _LONGEST_MS, self._close)
         except ConnectError as error:
             answer = answer_of(error)
-            if answer is Answer.UNREACHED:
+            if answer is OpenOutcome.UNREACHED:
                 if error.failure.reason in REFUSED_REASONS:
                     self._refused[name] = refusals + 1, self._now() + refused_wait_ms(refusals + 1)
                 why = reason_name(error.failure.reason) or str(error.failure.reason)
                 _log_unreached(name, f"{error.text}, {why}" if error.text else why)
         except TimeoutError:
-            answer = Answer.UNREACHED
+            answer = OpenOutcome.UNREACHED
             _log_unreached(name, "connecting takes too long")
         else:
-            answer, self._held[name] = Answer.HELD, connection
+            answer, self._held[name] = OpenOutcome.HELD, connection
             self._refused.pop(name, None)
         self._answers[name] = answer
         return answer
@@ -199,9 +201,9 @@ class Candidate:
             await with_timeout(connection.close(), self._clock, _CLOSE_MS)
 
 
-def answer_of(error: ConnectError) -> Answer:
+def answer_of(error: ConnectError) -> OpenOutcome:
     """What a connection that failed says of the reply queue."""
-    return Answer.IN_USE if error.failure.reason == MQRC_OBJECT_IN_USE else Answer.UNREACHED
+    return OpenOutcome.IN_USE if error.failure.reason == MQRC_OBJECT_IN_USE else OpenOutcome.UNREACHED
 
 
 def _log_unreached(name: str, why: str) -> None:
@@ -255,7 +257,7 @@ class GuardedConnector:
             self._candidate.note(name, answer_of(error))
             raise
         except asyncio.CancelledError:
-            self._candidate.note(name, Answer.UNREACHED)
+            self._candidate.note(name, OpenOutcome.UNREACHED)
             raise
-        self._candidate.note(name, Answer.HELD)
+        self._candidate.note(name, OpenOutcome.HELD)
         return connection

@@ -29,7 +29,7 @@ class Role(Enum):
     ACTIVE = "active"
 
 
-class Answer(Enum):
+class OpenOutcome(Enum):
     """What came of opening the reply queue of a queue manager."""
 
     HELD = "it is ours"
@@ -85,7 +85,7 @@ class Standing:
 
 
 def decide(
-    standing: Standing, answers: Mapping[str, Answer], now: int, limits: Limits, *, peer_heard: bool = False
+    standing: Standing, answers: Mapping[str, OpenOutcome], now: int, limits: Limits, *, peer_heard: bool = False
 ) -> Standing:
     """What an agent is after these ``answers``, by queue manager in the order of the settings, at ``now`` (elapsed ms).
 
@@ -93,8 +93,8 @@ def decide(
     each. ``peer_heard``: the other agent has answered within the last two intervals. An agent that is standby afterwards
     holds nothing any more.
     """
-    held = [name for name, answer in answers.items() if answer is Answer.HELD]
-    taken = [name for name, answer in answers.items() if answer is Answer.IN_USE]
+    held = [name for name, answer in answers.items() if answer is OpenOutcome.HELD]
+    taken = [name for name, answer in answers.items() if answer is OpenOutcome.IN_USE]
     contested = {name: standing.contested.get(name, now) for name in taken}
     unreached = (standing.unreached if standing.unreached is not None else now) if not held and not taken else None
     after = replace(standing, contested=contested, unreached=unreached)

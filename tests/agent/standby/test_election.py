@@ -19,8 +19,8 @@ from mqvitals_agent.standby.election import (
     ALONE_INTERVALS,
     LONG_PATIENCE_TRIES,
     PATIENCE_TRIES,
-    Answer,
     Limits,
+    OpenOutcome,
     Reason,
     Role,
     Standing,
@@ -32,13 +32,13 @@ from mqvitals_agent.threads import run_in_loop
 INTERVAL_MS = 10_000
 LIMITS = Limits(INTERVAL_MS)
 NAMES = ("QM01", "QM02", "QM03")
-HELD, IN_USE, UNREACHED = Answer.HELD, Answer.IN_USE, Answer.UNREACHED
-ANSWERS = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(Answer))
+HELD, IN_USE, UNREACHED = OpenOutcome.HELD, OpenOutcome.IN_USE, OpenOutcome.UNREACHED
+ANSWERS = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(OpenOutcome))
 
 
 @given(ANSWERS, st.integers(0, 100_000), st.booleans())
 def test_a_standby_agent_becomes_active_by_everything_that_it_reaches(
-    answers: dict[str, Answer], now: int, peer: bool
+    answers: dict[str, OpenOutcome], now: int, peer: bool
 ) -> None:
     """It needs one reply queue at least, and no other agent may hold any."""
     after = decide(Standing(), answers, now, LIMITS, peer_heard=peer)
@@ -47,7 +47,7 @@ def test_a_standby_agent_becomes_active_by_everything_that_it_reaches(
 
 
 @given(ANSWERS, st.integers(0, 100_000))
-def test_an_active_agent_stays_while_nobody_else_is_seen(answers: dict[str, Answer], now: int) -> None:
+def test_an_active_agent_stays_while_nobody_else_is_seen(answers: dict[str, OpenOutcome], now: int) -> None:
     """Whatever it loses; and what is open elsewhere for a moment changes nothing while it holds anything."""
     before = Standing(Role.ACTIVE, Reason.HOLDS)
     after = decide(before, answers, now, LIMITS)

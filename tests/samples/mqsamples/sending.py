@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from mqsamples.engine import Engine, Key
 from mqvitals_agent.openmetrics.names import labels_of
-from mqvitals_agent.remote_write.client import Answer, Meaning, meaning_of
+from mqvitals_agent.remote_write.client import Meaning, PostOutcome, meaning_of
 from mqvitals_agent.remote_write.outgoing import Outgoing
 from mqvitals_agent.remote_write.sender import Sender
 from mqvitals_agent.store.rows.remote_write import RemoteWriteRepository
@@ -91,19 +91,19 @@ class Line:
     posted: list[tuple[int, str]] = field(default_factory=list)
     retry_after: int | None = None
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes) -> PostOutcome:
         fault = self.faults.pop(0) if self.faults else ""
         if fault == "down":
-            return Answer(Meaning.AGAIN, "it cannot be reached", self.retry_after)
+            return PostOutcome(Meaning.AGAIN, "it cannot be reached", self.retry_after)
         if fault == "die":
             raise Killed
         status, said = self.engine.take(body)
         self.posted.append((status, said))
         if fault == "lost":
-            return Answer(Meaning.AGAIN, "it did not answer", unknown=True)
+            return PostOutcome(Meaning.AGAIN, "it did not answer", unknown=True)
         if fault == "die taken":
             raise Killed
-        return Answer(meaning_of(status), f"it answered {status}: {said}")
+        return PostOutcome(meaning_of(status), f"it answered {status}: {said}")
 
     async def aclose(self) -> None:
         """Nothing is kept."""
