@@ -34,8 +34,8 @@ from mqvitals_agent.gc_tuning import MANY_THRESHOLDS, freeze_long_lived
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message
 from mqvitals_agent.poll.queries import ScheduledQuery, configured_ms, zos_queries
-from mqvitals_agent.service.cycle_clock import Schedule
-from mqvitals_agent.service.cycle_writer import StoredCycle
+from mqvitals_agent.service.cycles.cycle import StoredCycle
+from mqvitals_agent.service.cycles.cycle_clock import Schedule
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup

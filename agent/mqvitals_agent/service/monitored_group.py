@@ -18,7 +18,7 @@ from mqvitals_rules.timestamps import DAY_MS
 
 if TYPE_CHECKING:
     from mqvitals_agent.connection.connection import Connector
-    from mqvitals_agent.service.poller import Uniform
+    from mqvitals_agent.service.cycles.poller import Uniform
     from mqvitals_agent.simulator.model import SimulatedGroup
     from mqvitals_agent.simulator.smf.writer import SmfWriter
     from mqvitals_config.settings import Settings

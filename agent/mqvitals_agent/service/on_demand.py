@@ -14,7 +14,7 @@ from mqvitals_agent.clock import Clock, with_timeout
 from mqvitals_agent.connection.answer import NO_REPLY
 from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.log import as_change, as_event, as_recovery
-from mqvitals_agent.service.poller_pool import PollerPool
+from mqvitals_agent.service.cycles.poller_pool import PollerPool
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.rows.alerts.actions import Actions, AuditEntry

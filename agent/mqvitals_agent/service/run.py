@@ -9,7 +9,6 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,10 +18,9 @@ from mqvitals_agent.connection.recording_format import RecordingError, Recording
 from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.gc_tuning import MANY_THRESHOLDS, fewer_collections, freeze_long_lived
 from mqvitals_agent.log import LineHandler, as_event, logging_to
-from mqvitals_agent.notify.delivery import Notifier, make_receiver
-from mqvitals_agent.notify.outbox import Outbox, OutboxSettings
 from mqvitals_agent.service.agent_config import AgentConfig
-from mqvitals_agent.service.cycle_writer import StoredCycle
+from mqvitals_agent.service.cycles.cycle import StoredCycle
+from mqvitals_agent.service.delivery import LAST_S, Delivery
 from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, write_smf
 from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.reload import REREAD_S, FileWatch, Refused, Rereading
@@ -38,23 +36,18 @@ from mqvitals_agent.service.run_log import (
     log_missing,
     state_words,
 )
-from mqvitals_agent.service.scheduled_reports import ScheduledReports
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.service.serving import Serving
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.rows.alerts.actions import Actions
-from mqvitals_agent.store.rows.alerts.reports import ReportRepository
-from mqvitals_agent.store.rows.remote_write import RemoteWriteRepository
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import ThreadWorker, WorkerEndedError, run_in_loop
 from mqvitals_config.decoding.scalars import format_duration
 from mqvitals_config.sections.history import PROMETHEUS
-from mqvitals_config.sections.remote_write import RemoteWriteSettings
 from mqvitals_config.settings import Settings
 
 if TYPE_CHECKING:
     from mqvitals_agent.ingest.stored_baselines import FurtherHours
-    from mqvitals_agent.remote_write.remote_writer import RemoteWriter
     from mqvitals_agent.standby.feed import AlertFeed
     from mqvitals_agent.store.result import AgentStanding
 
@@ -70,9 +63,6 @@ _DRAIN_AFTER_SIGNAL_S = 0.5
 
 _STORING_MS = 60_000
 """A cycle of the largest group is evaluated and stored within seconds, on a slow disk too."""
-
-_CANCEL_S = 0.2
-"""Cancelled tasks may take this long to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +159,7 @@ class AgentRun:
         self._cycle_at = 0.0
         self._until: int | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._deliveries: set[asyncio.Task[None]] = set()
         self._worker = ThreadWorker(clock=self._group.clock)
-        self._notifier: Notifier | None = None
-        self._reports = ScheduledReports(options.store, self._on_reports, self._group.clock, self._group.chance_of)
-        self._remote_write: RemoteWriter | None = None
         self._drain_until: float | None = None
         self._bug: BaseException | None = None
         self._reload_lock = asyncio.Lock()
@@ -187,12 +173,17 @@ class AgentRun:
             active=None if standing is None else True,
         )
         self._maintenance = MaintenanceWatch(self._config.calendar, self._group.clock)
-        self._outbox = Outbox(
-            lambda: self._service.resilient_store,
+        self._delivery = Delivery(
+            options.store,
+            self._config,
+            self._group,
             self._worker,
-            self._outbox_settings(),
-            self._group.clock.now,
-            self._group.machine.now,
+            lambda: self._service,
+            late=self._late,
+            start=self._start,
+            failed=self._on_delivery_failure,
+            feed=feed,
+            anew=standing is not None,
         )
 
     @property
@@ -254,12 +245,6 @@ class AgentRun:
             raise self._bug
         return self._code
 
-    def _outbox_settings(self) -> OutboxSettings:
-        config = self._config
-        settings = config.settings
-        rules, name = config.rule_config.rules, settings.name or ""
-        return OutboxSettings(settings.receivers, rules, config.route, name, config.labels, config.calendar)
-
     def _make_service(self) -> Service:
         group, targets = self._group, self._group.targets
         return Service(
@@ -269,18 +254,18 @@ class AgentRun:
             targets.connectors,
             group.clock,
             source=group.source,
-            update_outbox=self._outbox.update,
+            update_outbox=self._delivery.update_outbox,
             tap=None if self._options.record is None else self._record,
             stored=self._stored,
             uniform=group.uniform,
             usage_floor_ms=group.usage_floor_ms,
             worker=self._worker,
-            before_close=self._drain,
+            before_close=lambda: self._delivery.drain(self._rest_s),
             others=targets.others,
             requests_clock=group.machine,
             acted=self._acted,
             served=lambda: self._serving.state,
-            engines=lambda: () if self._remote_write is None else self._remote_write.states(),
+            engines=self._delivery.engines,
             taken_over=self._standing is not None,
             further=_further(self._config.settings),
         )
@@ -309,9 +294,7 @@ class AgentRun:
     def _leave_to_follower(self) -> None:
         """Send nothing more: who takes over knows what waits."""
         self._drain_until = time.monotonic()
-        self._reports.close()
-        if self._notifier is not None:
-            self._notifier.close()
+        self._delivery.close()
 
     async def _watch_files(self, files: Sequence[str]) -> None:
         await self._files.watch(files)
@@ -333,40 +316,18 @@ class AgentRun:
             self._until = until
             self.stop(f"the {format_duration(for_ms)} are over", at_once=False)
 
-    async def _drain(self) -> None:
-        """Everything is stored and the store still open: send what can be sent, and log what waits for the next run."""
-        if self._remote_write is not None:
-            rest = _DRAIN_S if self._drain_until is None else max(self._drain_until - time.monotonic(), 0)
-            await self._remote_write.drain(rest)
-        if self._notifier is None:
-            return
-        rest = _DRAIN_S if self._drain_until is None else max(self._drain_until - time.monotonic(), 0)
-        self._reports.close()
-        await self._notifier.drain(rest)
-        self._notifier.close()
-        if self._deliveries:
-            await asyncio.wait(self._deliveries, timeout=_CANCEL_S)
-        try:
-            pending = await self._outbox.run(lambda rows: rows.pending_counts())
-        except StoreError:
-            # The write before has logged it.
-            return
-        count = sum(pending.values())
-        if count:
-            whose = ", ".join(f"{number} to {name}" for name, number in sorted(pending.items()))
-            text = f"notifications pending for the next run: {whose}"
-            _LOG.warning(text, extra=as_event("notices.wait", notices=count))
+    def _rest_s(self) -> float:
+        """For how long what is due may still be sent, s."""
+        return _DRAIN_S if self._drain_until is None else max(self._drain_until - time.monotonic(), 0)
 
     async def _end_tasks(self) -> None:
         """End the tasks beside the service. The next run repeats an attempt that is under way."""
-        self._reports.close()
-        if self._notifier is not None:
-            self._notifier.close()
+        self._delivery.close()
         tasks = set(self._tasks)
-        for task in tasks - self._deliveries:
+        for task in tasks - self._delivery.tasks:
             task.cancel()
         if tasks:
-            _, late = await asyncio.wait(tasks, timeout=_CANCEL_S)
+            _, late = await asyncio.wait(tasks, timeout=LAST_S)
             for task in late:
                 task.cancel()
 
@@ -389,38 +350,13 @@ class AgentRun:
             self._start(self._store_standing())
         asked = len(self._group.targets.connectors) + len(self._group.targets.others)
         self._manager.cycle(state_words(stored, asked))
-        if self._notifier is None:
-            self._begin_delivery()
-        else:
-            self._notifier.wake()
-        if self._remote_write is not None:
-            self._remote_write.wake()
-        elif engines := self._config.settings.remote_write:
-            self._begin_remote_write(engines)
-
-    def _begin_remote_write(self, engines: Sequence[RemoteWriteSettings]) -> None:
-        # Imported with the first engine: what it brings takes a tenth of a second.
-        from mqvitals_agent.remote_write.remote_writer import RemoteWriter
-
-        group = self._group
-        self._remote_write = RemoteWriter(
-            engines,
-            self._options.store,
-            self._on_remote_write,
-            group.clock,
-            group.chance_of,
-            anew=self._standing is not None,
-        )
-        sending = self._start(self._remote_write.run())
-        self._deliveries.add(sending)
-        sending.add_done_callback(self._on_delivery_end)
+        self._delivery.stored()
 
     def _acted(self, _: Actions) -> None:
         """People did something about alerts."""
         if self._feed is not None:
             self._feed.note()
-        if self._notifier is not None:
-            self._notifier.wake()
+        self._delivery.acted()
 
     def _longest_cycle_ms(self) -> int:
         """The longest time from the end of one cycle to the end of the next, ms."""
@@ -436,32 +372,9 @@ class AgentRun:
         with suppress(WorkerEndedError):
             await self._worker.run(lambda: None)
 
-    def _begin_delivery(self) -> None:
-        make = partial(make_receiver, link=self._config.settings.link)
-        self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of, make, self._late, self._feed)
-        for work in (self._notifier.run(), self._reports.run(self._config)):
-            delivery = self._start(work)
-            self._deliveries.add(delivery)
-            delivery.add_done_callback(self._on_delivery_end)
-
-    def _on_reports(self, function: Callable[[ReportRepository], _T]) -> Awaitable[_T]:
-        """Call a function with the rows of reports on the store's thread."""
-        return self._worker.run(lambda: function(self._service.store.reports))
-
-    def _on_remote_write(self, function: Callable[[RemoteWriteRepository], _T]) -> Awaitable[_T]:
-        """Call a function with the rows of remote write on the store's thread."""
-        return self._worker.run(lambda: function(self._service.store.remote_write))
-
-    def _on_delivery_end(self, delivery: asyncio.Task[None]) -> None:
-        """Delivery ended: with the run, by a reload, or by a bug, which ends the run."""
-        self._deliveries.discard(delivery)
-        if delivery.cancelled() or (bug := delivery.exception()) is None:
-            return
-        # An outcome that arrives after the store is closed is too late, which is no bug.
-        others = bug.split(WorkerEndedError)[1] if isinstance(bug, BaseExceptionGroup) else bug
-        if others is not None and not isinstance(others, WorkerEndedError):
-            self._bug = bug
-            self.stop("receivers can no longer be notified", ExitCode.FAILED)
+    def _on_delivery_failure(self, bug: BaseException) -> None:
+        self._bug = bug
+        self.stop("receivers can no longer be notified", ExitCode.FAILED)
 
     async def _reload(self) -> None:
         """Read the configuration again. With a mistake in it nothing changes."""
@@ -502,14 +415,11 @@ class AgentRun:
             return "", ()
         self._service.reload(config.settings, config.rule_config, targets.connectors, targets.others)
         self._config = config
-        self._outbox.configure(self._outbox_settings())
         self._maintenance.configure(config.calendar)
         self._group = replace(self._group, targets=targets)
         self._handler.configure(form=config.settings.log.format, level=config.settings.log.level)
         self._serving.use(config, self._service.live, self._start)
-        if self._notifier is not None:
-            self._notifier.close()
-            self._begin_delivery()
+        self._delivery.configure(config)
         _LOG.info(
             f"settings and rules have been read again; from the next cycle on: {config_words(config)}",
             extra=as_event(

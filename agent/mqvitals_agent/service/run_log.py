@@ -16,7 +16,7 @@ from mqvitals_agent.clock import Clock, VirtualClock, with_timeout
 from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.log import LEVELS, as_event
 from mqvitals_agent.service.agent_config import AgentConfig
-from mqvitals_agent.service.cycle_writer import StoredCycle
+from mqvitals_agent.service.cycles.cycle import StoredCycle
 from mqvitals_agent.service.monitored_group import MonitoredGroup
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.threads import BoundedCall, NoAnswerError

@@ -21,12 +21,13 @@ from mqvitals_agent.ingest.stored_baselines import FurtherHours
 from mqvitals_agent.log import as_event
 from mqvitals_agent.poll.queries import USAGE_FLOOR_MS, ScheduledQuery
 from mqvitals_agent.remote_write.state import RemoteState
-from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock
-from mqvitals_agent.service.cycle_log import CycleLog, log_alerts
-from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter, ExchangeTap, StoredCycle, in_order
+from mqvitals_agent.service.cycles.cycle import CycleExchanges, ExchangeTap, StoredCycle, in_order
+from mqvitals_agent.service.cycles.cycle_clock import CORRECTION_MS, CycleClock
+from mqvitals_agent.service.cycles.cycle_log import CycleLog, log_alerts
+from mqvitals_agent.service.cycles.cycle_writer import CycleWriter
+from mqvitals_agent.service.cycles.poller import Poller, Uniform
+from mqvitals_agent.service.cycles.poller_pool import PollerPool
 from mqvitals_agent.service.on_demand import ActionWatch, OnDemandRequests
-from mqvitals_agent.service.poller import Poller, Uniform
-from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.service.server_meter import ServerState
 from mqvitals_agent.service.watched_folder import WatchedFolder
 from mqvitals_agent.smf.partial_sample import GroupNames

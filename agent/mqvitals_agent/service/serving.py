@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.service.agent_config import AgentConfig
-from mqvitals_agent.service.cycle_writer import StoredCycle
+from mqvitals_agent.service.cycles.cycle import StoredCycle
 from mqvitals_agent.service.monitored_group import MonitoredGroup
 from mqvitals_agent.service.server_meter import ServerState
 from mqvitals_agent.view.alerts.handling import AlertSite

@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
-from mqvitals_agent.service.cycle_writer import CycleWriter
+from mqvitals_agent.service.cycles.cycle_writer import CycleWriter
 from mqvitals_agent.smf.ingest import IngestResult, RecordIngest, strange_words
 from mqvitals_agent.smf.measured import Systems
 from mqvitals_agent.smf.partial_sample import GroupNames

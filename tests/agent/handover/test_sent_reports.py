@@ -25,7 +25,7 @@ from mqvitals_agent.notify.receivers.teams import MOST_BYTES, TeamsReceiver
 from mqvitals_agent.notify.receivers.webhook import SIGNATURE, WebhookReceiver, signature
 from mqvitals_agent.notify.report import ReportMessage
 from mqvitals_agent.service.agent_config import AgentConfig, read_agent_config
-from mqvitals_agent.service.scheduled_reports import ScheduledReports, build_report
+from mqvitals_agent.service.delivery import ScheduledReports, build_report
 from mqvitals_agent.store.rows.alerts.reports import ReportRepository
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.receivers.http import WebhookSettings

@@ -13,7 +13,7 @@ import pytest
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.notification import RuleText, notification_of_one, notified_alert, webhook_payload
-from mqvitals_agent.service.cycle_log import log_alerts
+from mqvitals_agent.service.cycles.cycle_log import log_alerts
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 

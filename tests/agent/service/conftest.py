@@ -21,7 +21,7 @@ from mqvitals_agent.pcf.encoder import encode_message, integer, string
 from mqvitals_agent.pcf.message import FilterValue, Parameter
 from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.service.agent_meters import DiskSpace
-from mqvitals_agent.service.cycle_writer import StoredCycle
+from mqvitals_agent.service.cycles.cycle import StoredCycle
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.simulator.answer import answer
 from mqvitals_agent.threads import ThreadWorker
@@ -231,7 +231,7 @@ class House:
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """Somewhere for a service to live, on a disk that is half empty whatever the machine's is."""
-    monkeypatch.setattr("mqvitals_agent.service.cycle_writer.disk_space", lambda _: DiskSpace(1 << 40, 1 << 39))
+    monkeypatch.setattr("mqvitals_agent.service.cycles.cycle_writer.disk_space", lambda _: DiskSpace(1 << 40, 1 << 39))
     made = House(tmp_path)
     with logging_to(made.handler):
         yield made

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.alerting.action import fingerprint
-from mqvitals_agent.service.cycle_clock import RECENT_MS, CycleClock, DatingReason
+from mqvitals_agent.service.cycles.cycle_clock import RECENT_MS, CycleClock, DatingReason
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.decoding.problem import LocatedText, Place
 from mqvitals_config.sections.rules import RuleSettings

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.service.agent_meters import LimitOutlook
-from mqvitals_agent.service.cycle_log import CycleLog
+from mqvitals_agent.service.cycles.cycle_log import CycleLog
 from mqvitals_agent.store import resilient
 from mqvitals_agent.store.error import StoreError, damaged_error
 from mqvitals_agent.store.file import store_file

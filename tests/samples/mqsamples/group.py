@@ -13,8 +13,9 @@ from mqvitals_agent.connection.connection import ConnectError, Connection, Excha
 from mqvitals_agent.connection.recording import RecordingWriter
 from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.poll.queries import ScheduledQuery, configured_ms, zos_queries
-from mqvitals_agent.service.cycle_clock import Schedule
-from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter
+from mqvitals_agent.service.cycles.cycle import CycleExchanges
+from mqvitals_agent.service.cycles.cycle_clock import Schedule
+from mqvitals_agent.service.cycles.cycle_writer import CycleWriter
 from mqvitals_agent.simulator.connector import SimulatedConnector, connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident

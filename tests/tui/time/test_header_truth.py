@@ -15,7 +15,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from mqsamples.group import BEGIN, SITE, batches, members
-from mqvitals_agent.service.cycle_writer import CycleWriter
+from mqvitals_agent.service.cycles.cycle_writer import CycleWriter
 from mqvitals_agent.simulator.scenario import Scenario
 from mqvitals_agent.text.figure import clock, times_in, zone_name
 from mqvitals_agent.text.severity import health_of

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mqsamples.group import BEGIN, SITE, batches, members
-from mqvitals_agent.service.cycle_writer import CycleWriter
+from mqvitals_agent.service.cycles.cycle_writer import CycleWriter
 from mqvitals_agent.simulator.scenario import Scenario
 from mqvitals_agent.view.frame import Frame
 from mqvitals_config.decoding.problem import LocatedText, Place

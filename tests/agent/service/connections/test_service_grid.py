@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mqvitals_agent.poll.queries import zos_queries
-from mqvitals_agent.service.cycle_clock import CycleClock, Schedule
-from mqvitals_agent.service.poller import reconnect_wait_ms
+from mqvitals_agent.service.cycles.cycle_clock import CycleClock, Schedule
+from mqvitals_agent.service.cycles.poller import reconnect_wait_ms
 from mqvitals_config.sections.collection import PollingSettings
 
 

@@ -11,8 +11,8 @@ from mqvitals_agent.connection.connection import Answer, Exchange, MqiFailure, Q
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import MemberAnswer
 from mqvitals_agent.pcf.encoder import encode_message
-from mqvitals_agent.service.poller import ON_DEMAND_IN_A_ROW
-from mqvitals_agent.service.poller_pool import is_refused
+from mqvitals_agent.service.cycles.poller import ON_DEMAND_IN_A_ROW
+from mqvitals_agent.service.cycles.poller_pool import is_refused
 from mqvitals_rules.ruleset.config import load_rule_config
 
 SLOW = "INQUIRE_TRACE"

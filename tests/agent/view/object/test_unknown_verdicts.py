@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mqsamples.group import BEGIN, SITE, cycles
-from mqvitals_agent.service.cycle_writer import CycleWriter
+from mqvitals_agent.service.cycles.cycle_writer import CycleWriter
 from mqvitals_agent.simulator.scenario import IncidentKind, load_scenario
 from mqvitals_agent.simulator.site import DEFAULT_NAMES
 from mqvitals_agent.store.reader import StoreReader

@@ -9,8 +9,8 @@ from mqvitals_agent.alerting.action import fingerprint
 from mqvitals_agent.alerting.decision import OPERATIONAL
 from mqvitals_agent.log import Fact, as_change, as_event, as_recovery, forget
 from mqvitals_agent.service.agent_meters import LimitOutlook
-from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock, DatingReason
-from mqvitals_agent.service.cycle_writer import StoredCycle
+from mqvitals_agent.service.cycles.cycle import StoredCycle
+from mqvitals_agent.service.cycles.cycle_clock import CORRECTION_MS, CycleClock, DatingReason
 from mqvitals_agent.store.deletion_clock import DeletionDecision
 from mqvitals_agent.store.error import StoreError, StoreState
 from mqvitals_agent.store.sealing import SealingStep

@@ -36,8 +36,8 @@ from mqvitals_agent.poll.queries import (
     distributed_queries,
     zos_queries,
 )
-from mqvitals_agent.service.cycle_clock import QueryInterval, Schedule
-from mqvitals_agent.service.poller import Poller, PollerListener, Uniform
+from mqvitals_agent.service.cycles.cycle_clock import QueryInterval, Schedule
+from mqvitals_agent.service.cycles.poller import Poller, PollerListener, Uniform
 from mqvitals_config.sections.collection import PollingSettings
 from mqvitals_rules.snapshot import Outcome
 

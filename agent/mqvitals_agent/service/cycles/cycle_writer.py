@@ -5,21 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
 
-from mqvitals_agent.connection.connection import Exchange, MqiCalls
 from mqvitals_agent.ingest.live_state import LiveState
 from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
 from mqvitals_agent.ingest.stored_baselines import FurtherHours
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.remote_write.state import RemoteState
-from mqvitals_agent.service.agent_meters import LimitOutlook, ReceiverMeter, RemoteWriteMeter, StoreMeter, disk_space
-from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
+from mqvitals_agent.service.agent_meters import ReceiverMeter, RemoteWriteMeter, StoreMeter, disk_space
+from mqvitals_agent.service.cycles.cycle import CycleExchanges, ExchangeTap, StoredCycle, dated_at, shifted
+from mqvitals_agent.service.cycles.cycle_clock import CORRECTION_MS
 from mqvitals_agent.service.server_meter import ServerMeter, ServerState
 from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
-from mqvitals_agent.store.error import StoreError, StoreIncident, StoreState
+from mqvitals_agent.store.error import StoreError, StoreState
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import ResilientStore
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, RetentionStep, never
@@ -33,72 +33,12 @@ from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.lifecycle.step import forgiven
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import RECEIVER_KIND, REMOTE_WRITE_KIND, SERVER_KIND
 from mqvitals_rules.vocabulary.journal import EntryKind
 
 _OURS = frozenset({"agent", "queue_manager", "store", "receiver", "remote_write", "server"})
 """Kinds that the agent itself reports: they exist as long as their queue manager is monitored."""
-
-ExchangeTap = Callable[[Exchange], None]
-"""Gets every exchange in the order of ``at`` (unless the clock was set back), in the worker's thread."""
-
-
-@dataclass(frozen=True, slots=True)
-class CycleExchanges:
-    """The exchanges of one cycle, which began at ``began`` (ms UTC), and the intervals in force by queue manager.
-
-    ``calls`` counts calls of MQ that hung, by queue manager. ``lead``, ``correction`` and ``shift`` are those of
-    ``CycleClock``, ms. With a ``lead`` the whole cycle is stored as of ``began``.
-    """
-
-    number: int
-    began: int
-    exchanges: tuple[Exchange, ...]
-    intervals: Mapping[str, Sequence[QueryInterval]]
-    lead: int = 0
-    calls: Mapping[str, MqiCalls] = field(default_factory=dict)
-    correction: int = 0
-    shift: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StoredCycle:
-    """The result of a cycle: how many snapshots and readings were stored, how many alerts fire now, and what failed.
-
-    ``unwatched`` are queue managers, or former names of the group, that this cycle marked as gone in the store.
-    ``state`` is that of the store now, ``incidents`` are files that could not be used any longer, ``refused`` counts
-    values that the store does not accept, by kind, ``outlook`` is what its limit does to samples.
-    """
-
-    number: int
-    began: int
-    exchanges: int
-    snapshots: int
-    readings: int
-    firing: int
-    errors: tuple[StoreError, ...]
-    unwatched: tuple[str, ...]
-    state: StoreState
-    incidents: tuple[StoreIncident, ...]
-    refused: Mapping[str, int]
-    outlook: LimitOutlook | None = None
-
-
-def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
-    """The exchanges by time, none dated before their cycle, which began at ``began``."""
-    dated = (each if each.at >= began else replace(each, at=began) for each in exchanges)
-    return tuple(sorted(dated, key=lambda each: each.at))
-
-
-def _shifted(reading: Reading, by: int) -> Reading:
-    return replace(reading, ts=max(reading.ts + by, 1)) if reading.source is Source.POLL else reading
-
-
-def dated_at(snapshot: Snapshot, ts: int) -> Snapshot:
-    """The snapshot as of ``ts``. Intervals and ages stay, and records of other sources keep their time."""
-    readings = (replace(each, ts=ts) if each.source is Source.POLL else each for each in snapshot.readings)
-    return replace(snapshot, ts=ts, readings=tuple(readings))
 
 
 class CycleWriter:
@@ -274,7 +214,7 @@ class CycleWriter:
                 self._ingest.shift(batch.shift, since)
             for known in self._known.values():
                 for name, readings in known.items():
-                    known[name] = {probe: _shifted(reading, batch.shift) for probe, reading in readings.items()}
+                    known[name] = {probe: shifted(reading, batch.shift) for probe, reading in readings.items()}
 
     def take_records(self, snapshot: Snapshot) -> None:
         """Store records between two cycles. Rules evaluate them as of the last cycle, by which they may be stale.

@@ -1,0 +1,1 @@
+"""Cycles of polls: when they begin, who asks what, and what is stored of them."""
