@@ -47,7 +47,7 @@ LAST_S: Final = 0.2
 """Tasks that have been told to end may take this long."""
 
 
-class Delivery:
+class Deliveries:
     """Sends from the first stored cycle on, since the store is open then.
 
     ``worker`` is the store's thread, ``service`` gives the run's service, ``late`` says why cycles do not go on, ``start``

@@ -20,7 +20,7 @@ from mqvitals_agent.gc_tuning import MANY_THRESHOLDS, fewer_collections, freeze_
 from mqvitals_agent.log import LineHandler, as_event, logging_to
 from mqvitals_agent.service.agent_config import AgentConfig
 from mqvitals_agent.service.cycles.cycle import StoredCycle
-from mqvitals_agent.service.delivery import LAST_S, Delivery
+from mqvitals_agent.service.delivery import LAST_S, Deliveries
 from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, write_smf
 from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.reload import REREAD_S, FileWatch, Refused, Rereading
@@ -173,7 +173,7 @@ class AgentRun:
             active=None if standing is None else True,
         )
         self._maintenance = MaintenanceWatch(self._config.calendar, self._group.clock)
-        self._delivery = Delivery(
+        self._delivery = Deliveries(
             options.store,
             self._config,
             self._group,
