@@ -103,12 +103,13 @@ class StoredBaselines:
         self._read_ahead(now, distance)
 
     def _read_ahead(self, now: int, distance: int) -> None:
-        """Read what is left of the hours that this hour is compared with; then, of what is used now, some of those of the next
-        hour: no more than is needed to have them in time. ``distance`` are the ms since the cycle before.
+        """Of what is used, read what is left of the hours that this hour is compared with; then some of those of the next hour:
+        no more than is needed to have them in time. ``distance`` are the ms since the cycle before.
         """
         for key in self._keys(now):
-            if (begun := self._known.get(key)) is not None and begun.missing:
-                self._read(key, begun, len(begun.missing))
+            # After a pause nothing was read ahead: this hour comes before the next one all the same.
+            means = self._known.get(key) or _Means(list(key[2]))
+            self._read(key, means, len(means.missing))
         keys = self._keys(now + HOUR_MS)
         coming = {key: self._known.setdefault(key, _Means(list(key[2]))) for key in keys}
         missing = sum(len(each.missing) for each in coming.values())
