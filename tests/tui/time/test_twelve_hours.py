@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,15 +45,31 @@ def _module(each: object) -> str:
     return module if isinstance(module, str) else ""
 
 
+@contextmanager
+def _no_other_thread() -> Iterator[None]:
+    """Nothing else runs. A list of all objects also holds the tuples that other threads are making, and CPython fails to finish
+    a tuple that somebody else holds.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(60)
+    # Who waits already waits by the interval of before, and has its turn now.
+    time.sleep(10 * before)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
 def held() -> tuple[Counter[str], int, int]:
     """What of screens and frames there is, by type; open files; threads."""
     gc.collect()
-    found = Counter(
-        type(each).__qualname__
-        for each in gc.get_objects()
-        if type(each).__name__ not in VALUES
-        and (isinstance(each, Frame) or _module(each).startswith(("mqvitals_tui", "textual.", "rich.")))
-    )
+    with _no_other_thread():
+        found = Counter(
+            type(each).__qualname__
+            for each in gc.get_objects()
+            if type(each).__name__ not in VALUES
+            and (isinstance(each, Frame) or _module(each).startswith(("mqvitals_tui", "textual.", "rich.")))
+        )
     return found, len(list(Path("/dev/fd").iterdir())), threading.active_count()
 
 
