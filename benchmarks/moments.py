@@ -3,7 +3,9 @@
     python benchmarks/moments.py [--store day.db] [--hours 3] [--steps 100]
 
 CPU milliseconds of the reader, each place by itself: the first look at the past, then one cycle back at a time, as when a key
-is held, and jumps to random moments. The peer is the same frame read live, in the same run.
+is held, and jumps to random moments. One peer is the same frame read live, in the same run. The other is the plain walk of
+pipeline.py, right before and after each step and jump: of a machine whose speed changes only what is so many times a walk can be
+compared with another machine.
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ import time
 from collections.abc import Callable, Iterator
 from math import ceil
 from pathlib import Path
+from typing import NamedTuple
 
 import day_store
+import pipeline
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.rows.samples.steps import TimeStep
@@ -58,6 +62,30 @@ def cpu_ms(work: Callable[[], object]) -> float:
     return 1000 * (time.process_time() - begun)
 
 
+class Costs(NamedTuple):
+    """Of steps or jumps: CPU ms, and how many times a plain walk beside it each took."""
+
+    ms: list[float]
+    walks: list[float]
+
+
+def measured(work: Callable[[], object], count: int, replies: list[bytes]) -> Costs:
+    """What ``count`` calls cost, with the plain walk over ``replies`` between them."""
+
+    def walk() -> float:
+        return cpu_ms(lambda: pipeline.plain_walk(replies))
+
+    found = Costs([], [])
+    before = walk()
+    for _ in range(count):
+        spent = cpu_ms(work)
+        after = walk()
+        found.ms.append(spent)
+        found.walks.append(2 * spent / (before + after))
+        before = after
+    return found
+
+
 def percentile(values: list[float], share: float) -> float:
     """The least value that a ``share`` of the values does not exceed."""
     ordered = sorted(values)
@@ -65,9 +93,9 @@ def percentile(values: list[float], share: float) -> float:
 
 
 def measure(
-    reader: StoreReader, rules: RuleConfig, request: FrameRequest, steps: int
-) -> tuple[float, float, list[float], list[float]]:
-    """The median of live reads, the first look at the past, and the costs of steps and of jumps, CPU ms."""
+    reader: StoreReader, rules: RuleConfig, request: FrameRequest, steps: int, replies: list[bytes]
+) -> tuple[float, float, Costs, Costs]:
+    """The median of live reads and the first look at the past, CPU ms; the costs of steps and of jumps."""
     now = reader.last_ts() or 0
     first = min(each.first_ts for each in reader.owners())
     draw = random.Random(SEED)
@@ -85,7 +113,13 @@ def measure(
     live = statistics.median(cpu_ms(lambda: read_frame(reader, now, request, rules)) for _ in range(5))
     reader.forget_moments()
     first_look = cpu_ms(step)  # it reads what the others find
-    return live, first_look, [cpu_ms(step) for _ in range(steps)], [cpu_ms(jump) for _ in range(steps)]
+    return live, first_look, measured(step, steps, replies), measured(jump, steps, replies)
+
+
+def told(costs: Costs) -> str:
+    """The columns of steps or jumps."""
+    half, most = percentile(costs.ms, 0.5), percentile(costs.ms, 0.99)
+    return f"{half:8.0f}{most:6.0f}{max(costs.ms):7.0f}{percentile(costs.walks, 0.99):11.2f}"
 
 
 def main() -> None:
@@ -101,20 +135,17 @@ def main() -> None:
         if not store.exists():
             day_store.make(store, arguments.hours)
         rules = load_rule_config(Settings())
+        replies = [reply.data for exchange in pipeline.exchanges(1, definitions=False) for reply in exchange.replies]
         with StoreReader.open(store) as reader:
             freeze_long_lived()
-            print(
-                f"{'CPU ms':24}{'live':>8}{'first':>8}{'step p50':>10}{'p99':>8}{'worst':>8}{'of live':>9}"
-                f"{'jump p50':>10}{'p99':>8}{'worst':>8}"
-            )
+            columns = f"{'p50':>8}{'p99':>6}{'worst':>7}{'p99 walks':>11}"
+            print(f"{'CPU ms':20}{'live':>6}{'first':>7} | step{columns}{'of live':>9} | jump{columns}")
             for name, request in places(reader):
                 if arguments.place and name not in arguments.place:
                     continue
-                live, first_look, steps, jumps = measure(reader, rules, request, arguments.steps)
-                half, most = percentile(steps, 0.5), percentile(steps, 0.99)
+                live, first_look, steps, jumps = measure(reader, rules, request, arguments.steps, replies)
                 print(
-                    f"{name:24}{live:8.0f}{first_look:8.0f}{half:10.0f}{most:8.0f}{max(steps):8.0f}{half / live:9.2f}"
-                    f"{percentile(jumps, 0.5):10.0f}{percentile(jumps, 0.99):8.0f}{max(jumps):8.0f}",
+                    f"{name:20}{live:6.0f}{first_look:7.0f} |     {told(steps)}{percentile(steps.ms, 0.5) / live:9.2f} |     {told(jumps)}",
                     flush=True,
                 )
                 gc.collect()

@@ -40,16 +40,24 @@ def _compared(app: Any) -> Callable[[], bool]:
     return seen
 
 
+async def _cycles_back(app: Any, pilot: Any, until: Until, count: int) -> int:
+    """The moment that ``count`` steps lead to, ms UTC; each step is taken before the next key is pressed."""
+    news = app._screen_context.news
+    for _ in range(count):
+        before = news.at
+        await pilot.press("left_square_bracket")
+        await until(pilot, lambda: news.at != before)  # noqa: B023 - used at once
+    assert news.at is not None
+    return int(news.at)
+
+
 async def test_the_past_is_compared_with_now(lives: Lives, until: Until) -> None:
     """``=`` in the past compares with the day before it, with both times as titles, again ``=`` with now: what is different
     comes first, and Enter opens it as of then."""
     app = lives("incident").app()
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app._screen_context.news.newest is not None)
-        for _ in range(12):
-            await pilot.press("left_square_bracket")
-        await until(pilot, lambda: app._screen_context.news.at is not None)
-        at = app._screen_context.news.at
+        at = await _cycles_back(app, pilot, until, 12)
         await pilot.press("equals_sign")
         await until(pilot, _compared(app))
         found = app.screen.frame.comparison
