@@ -5,17 +5,22 @@ five minutes advice on each is evaluated for the first time; the last ones are t
 With ``--definitions`` the first cycle also has the definitions of the queues, as an agent asks for them: without them
 most rules about queues are unknown, which takes longer than to see that they do not apply.
 The peer of the same run is the mere decoding of the same replies by a plain walk over the structures with struct.
+All of it is done several times, each with a new store; what cycles cost is compared in sum, as the speed of a machine
+that others use changes within a cycle.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import resource
 import struct
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
+from typing import NamedTuple
 
 from mqvitals_agent.connection.connection import Exchange, Reply
 from mqvitals_agent.gc_tuning import MANY_THRESHOLDS, fewer_collections, freeze_long_lived
@@ -30,7 +35,8 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config
 
 QUEUES, CHANNELS, CYCLES = 10_000, 2_000, 17
-USUAL = 5
+RUNS = 3
+USUAL = 6
 """So many of the last cycles are those that come all day."""
 BEGIN, INTERVAL_MS = 1_795_000_000_000, 30_000
 
@@ -198,12 +204,21 @@ def walked(replies: list[bytes]) -> float:
     return median(spent)
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description="cycles of 10,000 queues and 2,000 channels")
-    parser.add_argument("--definitions", action="store_true", help="with the definitions of the queues")
-    definitions = parser.parse_args().definitions
-    found: list[tuple[float, float]] = []
+class Cost(NamedTuple):
+    """CPU seconds of a cycle, and of a plain walk of its replies right before and after it."""
+
+    spent: float
+    walk: float
+
+
+def times(costs: Sequence[Cost]) -> float:
+    """How many plain walks these cycles cost."""
+    return sum(cost.spent for cost in costs) / sum(cost.walk for cost in costs)
+
+
+def run(*, definitions: bool) -> list[Cost]:
+    """Measure the cycles of one store, and print each."""
+    found: list[Cost] = []
     with tempfile.TemporaryDirectory() as folder, fewer_collections():
         store = Store.open(Path(folder) / "bench.db", source="benchmark", group="BENCH")
         intake = Ingest(store, load_rule_config(Settings()))
@@ -211,32 +226,44 @@ def main() -> None:
         for number in range(1, CYCLES + 1):
             cycle = exchanges(number, definitions=definitions and number == 1)
             replies = [reply.data for exchange in cycle for reply in exchange.replies]
-            # Right before and right after: a machine that others use is not equally fast all the time.
-            peer = walked(replies)
+            before = walked(replies)
             begin = time.process_time()
             for exchange in cycle:
                 collector.feed(exchange)
             intake.take(collector.end_cycle(number))
             spent = time.process_time() - begin
-            peer = (peer + walked(replies)) / 2
-            found.append((spent, peer))
+            cost = Cost(spent, (before + walked(replies)) / 2)
+            found.append(cost)
             print(
                 f"cycle {number}: {QUEUES:,} queues and {CHANNELS:,} channels, {len(replies):,} replies of "
-                f"{sum(map(len, replies)) / 1e6:.1f} MB: {spent:.2f} s CPU, {spent / peer:.1f} times a plain walk ({peer:.2f} s)",
+                f"{sum(map(len, replies)) / 1e6:.1f} MB: {spent:.2f} s CPU, {times([cost]):.1f} times a plain walk ({cost.walk:.2f} s)",
                 flush=True,
             )
             if number == 1:
                 # As the agent does it when the first cycle is stored.
                 freeze_long_lived(MANY_THRESHOLDS)
         store.close()
-    later = median(spent for spent, _ in found[-USUAL:])
-    times = median(spent / peer for spent, peer in found[-USUAL:])
-    most = max(spent / peer for spent, peer in found[1:])
+    gc.unfreeze()
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description="cycles of 10,000 queues and 2,000 channels")
+    parser.add_argument("--definitions", action="store_true", help="with the definitions of the queues")
+    parser.add_argument("--runs", type=int, default=RUNS, help="so often, each with a new store")
+    arguments = parser.parse_args()
+    runs = [run(definitions=arguments.definitions) for _ in range(arguments.runs)]
+    usual = [cost for costs in runs for cost in costs[-USUAL:]]
+    later = times(usual)
+    most = max(times([cost]) for costs in runs for cost in costs[1:])
     print(
-        f"a later cycle (median of the last {USUAL}): {later:.2f} s CPU, {times:.1f} times a plain walk; any but the first: at most {most:.1f} times"
+        f"a later cycle (mean of the last {USUAL} of {len(runs)} runs): {mean(cost.spent for cost in usual):.2f} s CPU, "
+        f"{later:.1f} times a plain walk (runs: {', '.join(f'{times(costs[-USUAL:]):.1f}' for costs in runs)}); "
+        f"any but the first: at most {most:.1f} times"
     )
-    first, beside = found[0]
-    print(f"the first against a later one, by what a plain walk took beside each: {first / beside / times:.1f} times")
+    first = times([costs[0] for costs in runs])
+    print(f"the first: {first:.1f} times a plain walk, {first / later:.1f} times a later one")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory {peak:.0f} MB, the replies of a cycle included")
 

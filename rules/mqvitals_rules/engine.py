@@ -20,7 +20,7 @@ from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.lifecycle.causes import Partners, explained
 from mqvitals_rules.lifecycle.step import HoldPolicy, Measured, Verdict, begin, end, restated, shifted, step
-from mqvitals_rules.rule_state import AT_ONCE, REVIEW_MS, RuleGroup, RuleState
+from mqvitals_rules.rule_state import AT_ONCE, REVIEW_MS, RuleGroup, RuleState, Unknown
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.quantity import format_value
 from mqvitals_rules.ruleset.rule import RuleKind
@@ -285,8 +285,12 @@ class Engine:
             rules = rule_state.due(state, now, self._review_ms, at_once=self._newcomers <= AT_ONCE)
         context, alerts, unknown = self._context, rule_state.alerts, rule_state.unknown
         context.enter(state, now)
-        for place, holds, met, why in rule_state.group.evaluate(context, state.values, rules, rule_state.settled):
-            compiled = rule_state.group.rules[place]
+        group = rule_state.group
+        verdicts = group.evaluate(context, state.values, rules, rule_state.settled)
+        nothing_unknown = verdicts and not unknown and not alerts
+        others = group.take_alike(verdicts, rule_state, counts) if nothing_unknown else verdicts
+        for place, holds, met, why in others:
+            compiled = group.rules[place]
             if holds is None:
                 before = unknown.get(compiled.id)
                 if before is None or before[0] is not met:
@@ -300,7 +304,9 @@ class Engine:
             elif holds:
                 self._begin(compiled, policy, state, now, alerts, changes)
             rule_state.settle(place, compiled.id)
-        if alerts and not by_records and rules is not rule_state.group.rules:
+        if nothing_unknown and others is verdicts:
+            group.remember(verdicts, unknown)
+        if alerts and not by_records and rules is not group.rules:
             self._restate(rules, state, rule_state, now, changes)
 
     def _restate(
@@ -340,7 +346,7 @@ class Engine:
         compiled: CompiledRule,
         met: Absence | None,
         why: Absence | None,
-        unknown: dict[str, tuple[Absence | None, Absence]],
+        unknown: Unknown,
         counts: Counter[tuple[str, Absence]],
         values: Mapping[str, Reported],
     ) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 from zlib import crc32
 
 from mqvitals_rules.compiled_rule import CompiledRule
@@ -71,6 +73,12 @@ _OFTEN = 64
 _NEWS = object()
 """Stands for a rule with an open alert, for which every verdict counts."""
 
+Unknown = dict[str, tuple[Absence | None, Absence]]
+"""Rule id -> the first absence met, and the one that makes the verdict unknown."""
+
+_ALIKE = 1024
+"""So many different lists of verdicts are remembered of the objects with the same rules."""
+
 
 class _Together:
     """Rules that are compiled into one function once they have been evaluated often."""
@@ -96,13 +104,20 @@ class _Together:
         return self._compiled
 
 
+class _Alike(NamedTuple):
+    """What verdicts about an object tell of what is unknown, and those whose reason depends on more, or that hold."""
+
+    unknown: Unknown
+    others: list[Verdict]
+
+
 class RuleGroup:
     """The rules in force for some objects (``rules``); ``urgent`` are those that are evaluated at every poll.
 
     ``deferred`` has the places of the others, as far as their summaries show values.
     """
 
-    __slots__ = ("_every", "_some", "deferred", "places", "rules", "urgent")
+    __slots__ = ("_alike", "_every", "_some", "deferred", "places", "rules", "urgent")
 
     def __init__(self, rules: tuple[CompiledRule, ...], unreported: Mapping[str, Absence]) -> None:
         """``unreported``: why a metric of the objects is absent before anything reported it."""
@@ -114,6 +129,37 @@ class RuleGroup:
         }
         self._every = _Together(rules, self.places, unreported)
         self._some = _Together(self.urgent, self.places, unreported)
+        self._alike: dict[tuple[Verdict, ...], _Alike] = {}
+
+    def remember(self, verdicts: Sequence[Verdict], unknown: Unknown) -> None:
+        """Remember what is ``unknown`` after all verdicts about an object of which nothing was unknown before."""
+        if len(self._alike) >= _ALIKE:
+            return
+        told = {
+            place
+            for place, holds, met, why in verdicts
+            if holds is None and (met if self.rules[place].plain else why) is not None
+        }
+        self._alike[tuple(verdicts)] = _Alike(
+            {rule: reasons for rule, reasons in unknown.items() if self.places[rule] in told},
+            [verdict for verdict in verdicts if verdict[0] not in told],
+        )
+
+    def take_alike(
+        self, verdicts: list[Verdict], state: RuleState, counts: Counter[tuple[str, Absence]]
+    ) -> list[Verdict]:
+        """Note and count what is unknown of such an object as of another with the same verdicts; returns the others.
+
+        When thousands of objects are new, most of their rules are unknown, for the same few reasons.
+        """
+        alike = self._alike.get(tuple(verdicts))
+        if alike is None:
+            return verdicts
+        state.unknown.update(alike.unknown)
+        counts.update([(rule, reason) for rule, (_, reason) in alike.unknown.items()])
+        for rule, (met, _) in alike.unknown.items():
+            state.settled[self.places[rule]] = met
+        return alike.others
 
     def evaluate(
         self,
@@ -179,8 +225,7 @@ class RuleState:
         self.deferrable = len(group.urgent) < len(group.rules)
         self.reviewed = Reviews(name)
         self.alerts = alerts
-        self.unknown: dict[str, tuple[Absence | None, Absence]] = {}
-        """Rule id -> the first absence met, and the one that makes the verdict unknown."""
+        self.unknown: Unknown = {}
         self.settled: list[object] = [_NEWS if compiled.id in alerts else False for compiled in group.rules]
         self.polled = -1
         self.shown: dict[str, tuple[Reported | None, ...]] = {}

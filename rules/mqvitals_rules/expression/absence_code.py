@@ -11,11 +11,14 @@ from mqvitals_rules.expression.node import (
     Comparison,
     Condition,
     Constant,
+    Elapsed,
+    Latest,
     Membership,
     MetricValue,
     NameText,
     Node,
     Operand,
+    Times,
     Window,
     children,
     messages_of,
@@ -30,10 +33,15 @@ UNTOLD = "None"
 def why_term(lookups: Lookups, node: Comparison | Membership | Affix) -> str:
     """The code of the first absence among the metrics of a term."""
     why: list[str] = []
+    metrics: tuple[MetricValue, ...] | None
     for operand in children(node):
         match operand:
             case Window(limit=None | Constant(), metric=metric) if isinstance(node, Comparison):
                 return why_past(lookups, metric) if not why and isinstance(node.right, Constant) else UNTOLD
+            case Elapsed() | Latest() | Times() if lookups.noting:
+                # Where messages are known, one that lacks is no absence of them.
+                why.append(f"{lookups.constant(lacking(messages_of(operand)))} if q else ")
+                metrics = ()
             case _:
                 metrics = compared(operand)
                 if metrics is None:
