@@ -26,9 +26,6 @@ from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.tabs import TABS
 
-EVERY_MS = 60_000
-HOUR = 3_600_000 // EVERY_MS
-"""Cycles."""
 OBJECTS = ("2", "3", "6")
 """Lists whose first object is opened in each round."""
 VALUES = {"Region", "Size", "Offset", "Spacing", "Color", "ColorTriplet"}
@@ -73,15 +70,21 @@ def held() -> tuple[Counter[str], int, int]:
     return found, len(list(Path("/dev/fd").iterdir())), threading.active_count()
 
 
-@pytest.mark.parametrize("hours", [1, pytest.param(12, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
+@pytest.mark.parametrize(
+    ("hours", "every_ms"),
+    [
+        pytest.param(0, 10_000, id="two-rounds"),
+        pytest.param(12, 60_000, id="12", marks=[pytest.mark.soak, pytest.mark.timeout(3600)]),
+    ],
+)
 async def test_nothing_grows(
-    tmp_path: Path, judging: RuleConfig, scenarios: Mapping[str, Scenario], until: Any, hours: int
+    tmp_path: Path, judging: RuleConfig, scenarios: Mapping[str, Scenario], until: Any, hours: int, every_ms: int
 ) -> None:
     """All places, objects, the past, the help and the palette again and again, at each step a cycle of the agent."""
     # A palette that was closed this moment still ends its search: not last, before all is counted.
     steps = [("help", ""), ("past", ""), *(("object", key) for key in OBJECTS), *(("tab", tab.id) for tab in TABS)]
-    cycles = max(hours * HOUR, 2 * len(steps)) + 2
-    polled = batches(scenarios["incident"], cycles * EVERY_MS, EVERY_MS)
+    cycles = max(hours * 3_600_000 // every_ms, 2 * len(steps)) + 2
+    polled = batches(scenarios["incident"], cycles * every_ms, every_ms)
     writer = CycleWriter(
         tmp_path / "store.db",
         replace(Settings(), name=LocatedText(SITE, Place("test"))),
