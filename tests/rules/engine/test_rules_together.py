@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -101,6 +102,51 @@ def test_together_rules_say_what_each_says(seed: int, huge: bool, monkeypatch: p
     together = evaluations(rules, given)
     assert any(evaluation.transitions for evaluation in alone)
     assert any(evaluation.unknown for evaluation in alone)
+    assert together == alone
+
+
+def alike(given: list[Snapshot]) -> list[Snapshot]:
+    """The same, with two more objects beside each that report what it does."""
+    return [
+        replace(
+            snapshot,
+            readings=tuple(
+                replace(reading, object=reading.object._replace(name=name))
+                for reading in snapshot.readings
+                for name in (
+                    (reading.object.name,)
+                    if KINDS[reading.object.kind].single
+                    else (reading.object.name, f"{reading.object.name}.2", f"{reading.object.name}.3")
+                )
+            ),
+        )
+        for snapshot in given
+    ]
+
+
+@pytest.mark.parametrize(("seed", "console"), [(5, False), (6, True)])
+def test_what_is_unknown_of_alike_objects_is_what_each_lacks(
+    seed: int, console: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Verdicts that another object had are noted and counted as each would be; values of later polls take them back."""
+    rules = all_rules()
+    given = alike(snapshots(seed)[:6])
+    monkeypatch.setattr(rule_state, "_OFTEN", 3)
+    taken: list[int] = []
+    take_alike = rule_state.RuleGroup.take_alike
+
+    def counted(group: Any, verdicts: Any, *others: Any) -> Any:
+        left = take_alike(group, verdicts, *others)
+        taken.append(len(verdicts) - len(left))
+        return left
+
+    monkeypatch.setattr(rule_state.RuleGroup, "take_alike", counted)
+    together = evaluations(rules, given, console=console)
+    assert sum(taken) > 100
+    monkeypatch.setattr(rule_state, "_ALIKE", 0)
+    taken.clear()
+    alone = evaluations(rules, given, console=console)
+    assert not any(taken)
     assert together == alone
 
 
