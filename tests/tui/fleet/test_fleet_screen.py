@@ -185,7 +185,9 @@ async def test_into_a_local_group_and_back(
         assert app.store == ill.store
         assert app._main.frame is not None
         assert app._main.frame.status.health.word == "critical"
-        await pilot.press("8", "enter")
+        await pilot.press("8")
+        await shown(pilot)
+        await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, DetailScreen))
         await pilot.press("F")
         await until(pilot, lambda: isinstance(app.screen, FleetScreen) and "ILL" in under_cursor(app))
