@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unicodedata import lookup
@@ -45,13 +45,17 @@ SCREENS = (*TABS_BY_ID, *OBJECTS, "holders", "before", "comparison")
 
 @dataclass
 class Stage:
-    """A screen under test, how to come back to it, and who left the program."""
+    """A screen under test, how to come back to it, who left the program, and what it said.
+
+    A toast is gone after some seconds of real time, so its message is noted when it comes.
+    """
 
     pilot: Pilot[None]
     shown: Shown
     until: Until
     screen: str
     left: list[bool]
+    said: list[str] = field(default_factory=list)
 
     @property
     def app(self) -> Any:
@@ -117,6 +121,19 @@ class Stage:
 
     async def see(self, condition: Callable[[], bool]) -> None:
         await self.until(self.pilot, condition)
+
+
+def noted_messages(patch: pytest.MonkeyPatch, app: Any) -> list[str]:
+    """What the app says from now on, which is shown too."""
+    said: list[str] = []
+    notify = app.notify
+
+    def noted(message: str, **options: Any) -> None:
+        said.append(message)
+        notify(message, **options)
+
+    patch.setattr(app, "notify", noted)
+    return said
 
 
 NAMES = {"slash": "solidus", "minus": "hyphen_minus", "plus": "plus_sign", "question_mark": "question_mark"}
@@ -362,10 +379,10 @@ async def shows_what_was_before(stage: Stage, key: str) -> None:
     if stage.screen in TABS_BY_ID:
         goes_to_an_alert(stage)
     line = stage.app.screen.chosen_line
-    said = len(stage.app._notifications)
+    said = len(stage.said)
     await stage.press(key)
     if line is None or not line.alert:
-        await stage.see(lambda: len(stage.app._notifications) > said)
+        await stage.see(lambda: len(stage.said) > said)
         return
     await stage.see(lambda: isinstance(stage.app.screen, BeforeScreen) and stage.app.screen.frame is not None)
     assert stage.app.screen.frame.before.alert is not None
@@ -381,9 +398,9 @@ async def opens_a_form(stage: Stage, key: str) -> None:
     """The form for the alert under the cursor; where there is nothing to act on the screen says so."""
     if stage.screen == "overview":
         goes_to_an_alert(stage)
-    said = len(stage.app._notifications)
+    said = len(stage.said)
     await stage.press(key)
-    await stage.see(lambda: isinstance(stage.app.screen, FormScreen) or len(stage.app._notifications) > said)
+    await stage.see(lambda: isinstance(stage.app.screen, FormScreen) or len(stage.said) > said)
     if isinstance(stage.app.screen, FormScreen):
         await stage.press("escape")
         await stage.see(lambda: isinstance(stage.app.screen, FrameScreen))
@@ -566,9 +583,9 @@ async def changes_speed(stage: Stage, key: str) -> None:
 
 
 async def marks(stage: Stage, key: str) -> None:
-    said = len(stage.app._notifications)
+    said = len(stage.said)
     await stage.press(key)
-    await stage.see(lambda: len(stage.app._notifications) > said)
+    await stage.see(lambda: len(stage.said) > said)
     assert stage.app._mark is not None
 
 
@@ -587,16 +604,16 @@ async def compares_with_another(stage: Stage, key: str) -> None:
 
 async def changes_zone(stage: Stage, key: str) -> None:
     """The times are in the next zone; without another one the screen says so."""
-    said = len(stage.app._notifications)
+    said = len(stage.said)
     await stage.press(key)
-    await stage.see(lambda: len(stage.app._notifications) > said)
+    await stage.see(lambda: len(stage.said) > said)
 
 
 async def wants_a_fleet(stage: Stage, key: str) -> None:
     """Where no groups are configured the screen says how to; ``test_fleet_screen`` has the rest."""
-    said = len(stage.app._notifications)
+    said = len(stage.said)
     await stage.press(key)
-    await stage.see(lambda: len(stage.app._notifications) > said)
+    await stage.see(lambda: len(stage.said) > said)
 
 
 EFFECTS: dict[str, Effect] = {
@@ -697,8 +714,9 @@ async def test_every_key_does_what_the_help_says(
         agent = answering(life.store, holding(life.now), lambda: life.now)
         with agent, monkeypatch.context() as patch:
             patch.setattr(app, "exit", lambda *_, **__: left.append(True))
+            said = noted_messages(patch, app)
             await shown(pilot)
-            stage = Stage(pilot, shown, until, screen, left)
+            stage = Stage(pilot, shown, until, screen, left, said)
             await stage.begin()
             keys = [(binding, binding.key.split(",")) for binding in documented(app.screen)]
             tab = SCREENS.index(screen)
