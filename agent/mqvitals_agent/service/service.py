@@ -186,15 +186,15 @@ class Service:
 
     async def run(self) -> None:
         """Work until ``stop``. Raises StoreError when the store cannot be opened; bugs in an exception group."""
-        begin = self._clock.now()
         with ExitStack() as ending:
             ending.callback(self._worker.end)
             try:
-                last, last_ts = await self._worker.run(self._writer.open, begin)
+                last, last_ts = await self._worker.run(self._writer.open, self._clock.now())
             except BaseException:  # also when this task is cancelled meanwhile
                 await self._worker.run(self._writer.close)
                 raise
-            self._cycle_clock.start(begin, self._steady_ms(), last, last_ts)
+            # Both clocks at one moment: what passed while the store was opened is no correction of the clock.
+            self._cycle_clock.start(self._clock.now(), self._steady_ms(), last, last_ts)
             try:
                 async with asyncio.TaskGroup() as tasks:
                     self._pool.start(tasks)

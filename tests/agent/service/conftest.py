@@ -192,6 +192,7 @@ class House:
         self.stored: list[StoredCycle] = []
         self.tapped: list[Exchange] = []
         self.settings = Settings()
+        self.worker = InlineWorker()
         self.service: Service | None = None
         """The service that runs, or ran last."""
 
@@ -210,7 +211,7 @@ class House:
             stored=self.stored.append,
             tap=self.tapped.append,
             uniform=lambda _, longest: longest,
-            worker=InlineWorker(),
+            worker=self.worker,
             **options,
         )
 

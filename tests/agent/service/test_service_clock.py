@@ -347,3 +347,19 @@ async def test_a_clock_that_goes_right_is_no_news(house: Any) -> None:
         async with house.running():
             await house.clock.advance(65_000)
     assert "clock." not in house.log.getvalue()
+
+
+async def test_a_store_that_opens_slowly_is_no_news_of_the_clock(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What passes meanwhile passes by both clocks."""
+    at_once = house.worker.run
+
+    async def slowly(function: Any, *arguments: Any) -> Any:
+        if function.__name__ == "open":
+            await house.clock.sleep(2_000)
+        return await at_once(function, *arguments)
+
+    monkeypatch.setattr(house.worker, "run", slowly)
+    async with house.running():
+        await house.clock.advance(65_000)
+    assert len(house.of("QM01").times("INQUIRE_Q_STATUS")) == 3
+    assert "clock.corrected" not in house.log.getvalue()
