@@ -143,6 +143,27 @@ def until() -> Until:
 
 
 @pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[str]]:
+    """``noted(app)`` is what an app says from now on, which is shown too.
+
+    A toast is gone after some seconds of real time, so its message is noted when it comes.
+    """
+
+    def messages(app: Any) -> list[str]:
+        said: list[str] = []
+        notify = app.notify
+
+        def note(message: str, **options: Any) -> None:
+            said.append(message)
+            notify(message, **options)
+
+        monkeypatch.setattr(app, "notify", note)
+        return said
+
+    return messages
+
+
+@pytest.fixture
 def shown(until: Until) -> Callable[[Pilot[None]], Awaitable[None]]:
     """Waits until the screen on top shows what it wants."""
 

@@ -45,10 +45,7 @@ SCREENS = (*TABS_BY_ID, *OBJECTS, "holders", "before", "comparison")
 
 @dataclass
 class Stage:
-    """A screen under test, how to come back to it, who left the program, and what it said.
-
-    A toast is gone after some seconds of real time, so its message is noted when it comes.
-    """
+    """A screen under test, how to come back to it, who left the program, and what it said."""
 
     pilot: Pilot[None]
     shown: Shown
@@ -121,19 +118,6 @@ class Stage:
 
     async def see(self, condition: Callable[[], bool]) -> None:
         await self.until(self.pilot, condition)
-
-
-def noted_messages(patch: pytest.MonkeyPatch, app: Any) -> list[str]:
-    """What the app says from now on, which is shown too."""
-    said: list[str] = []
-    notify = app.notify
-
-    def noted(message: str, **options: Any) -> None:
-        said.append(message)
-        notify(message, **options)
-
-    patch.setattr(app, "notify", noted)
-    return said
 
 
 NAMES = {"slash": "solidus", "minus": "hyphen_minus", "plus": "plus_sign", "question_mark": "question_mark"}
@@ -696,6 +680,7 @@ async def test_every_key_does_what_the_help_says(
     soak: bool,
     answering: Any,
     holding: Any,
+    noted: Callable[[Any], list[str]],
     tmp_path: Path,
 ) -> None:
     """Each key of each binding, one after the other, each on the screen as it is when it is opened.
@@ -714,9 +699,8 @@ async def test_every_key_does_what_the_help_says(
         agent = answering(life.store, holding(life.now), lambda: life.now)
         with agent, monkeypatch.context() as patch:
             patch.setattr(app, "exit", lambda *_, **__: left.append(True))
-            said = noted_messages(patch, app)
             await shown(pilot)
-            stage = Stage(pilot, shown, until, screen, left, said)
+            stage = Stage(pilot, shown, until, screen, left, noted(app))
             await stage.begin()
             keys = [(binding, binding.key.split(",")) for binding in documented(app.screen)]
             tab = SCREENS.index(screen)

@@ -232,12 +232,10 @@ async def test_w_on_a_log_asks_for_units_of_work(life: Any, answering: Answering
             assert "CICSPA01" in body(app)
 
 
-async def test_w_where_there_is_no_queue(life: Any, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_w_where_there_is_no_queue(life: Any, shown: Shown, noted: Any) -> None:
     """What is no queue cannot be held open: nothing is asked, and a sentence says where to press w."""
     app = life.app()
-    # A toast is gone after some seconds of real time, so its message is noted when it comes.
-    messages: list[str] = []
-    monkeypatch.setattr(app, "notify", lambda message, **_: messages.append(message))
+    messages = noted(app)
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
         for tab in ("overview", "channels"):

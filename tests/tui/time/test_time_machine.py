@@ -282,13 +282,11 @@ async def test_the_moment_stays_while_one_walks(lives: Lives, until: Until, show
         assert here(other, None)()
 
 
-async def test_nobody_acts_on_the_past(lives: Lives, until: Until, shown: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nobody_acts_on_the_past(lives: Lives, until: Until, shown: Any, noted: Any) -> None:
     """Each action is refused with a sentence that names the way back to now."""
     life = lives("incident")
     app = life.app()
-    # A toast is gone after some seconds of real time, so its message is noted when it comes.
-    said: list[str] = []
-    monkeypatch.setattr(app, "notify", lambda message, **_: said.append(message))
+    said = noted(app)
     async with app.run_test(size=SIZE) as pilot:
         app.go_to("alerts")
         await shown(pilot)
