@@ -134,6 +134,8 @@ class Collector:
         whole = answer.complete and not damaged and exchange.error is None
         by_member = {member.queue_manager or asked: member for member in answer.members}
         self._note_outcome(exchange, name, by_member, damaged=damaged, whole=whole)
+        if _for_any_member(probe, selection):
+            cycle.for_any.setdefault(name, set()).add(asked)
         if probe is None:
             return
         for member_name, member in by_member.items():
@@ -352,6 +354,13 @@ def _owners(part: ProbePart, queue_manager: str, selection: RequestSelection) ->
         private = (queue_manager,) if selection.private_queues else ()
         return (*private, GROUP) if selection.shared_queues else private
     return (queue_manager,)
+
+
+def _for_any_member(probe: Probe | None, selection: RequestSelection) -> bool:
+    """Whether any member of the group can answer: it is about the group, or about a member that is named."""
+    if selection.scope:
+        return selection.scope != "*"
+    return probe is not None and all(part.kind.of_group for part in probe.parts(selection))
 
 
 def _outcome(member: MemberAnswer) -> Outcome:

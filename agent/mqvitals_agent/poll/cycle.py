@@ -26,6 +26,11 @@ class CommandTally:
     bytes: int = 0
     elapsed_ms: int = 0
 
+    @property
+    def answered(self) -> bool:
+        """Whether every answer came whole."""
+        return self.outcome in (Outcome.OK, Outcome.NOT_FOUND)
+
     def note(self, outcome: Outcome, reason: int) -> None:
         """Take one more outcome into account."""
         if outcome.value > self.outcome.value:
@@ -57,6 +62,7 @@ class CycleData:
 
     ``first`` is when the first request for each owner was put, ``began`` the first of all; ``clock`` the queue
     managers' own clocks at their last reply; ``unknown_ccsids`` the CCSIDs of their answers that are not known here.
+    ``for_any`` has the forms of command that any member of the group can answer, and those that were sent them.
     """
 
     rows: CycleRows = field(default_factory=CycleRows)
@@ -66,6 +72,7 @@ class CycleData:
     first: dict[str, int] = field(default_factory=dict)
     clock: dict[str, int] = field(default_factory=dict)
     unknown_ccsids: dict[str, int] = field(default_factory=dict)
+    for_any: dict[str, set[str]] = field(default_factory=dict)
     began: int | None = None
     records: list[StatisticsRecord] = field(default_factory=list)
     """From statistics messages."""
@@ -77,6 +84,11 @@ class CycleData:
         if tally is None:
             tally = forms[form] = CommandTally()
         return tally
+
+    def answered_elsewhere(self, form: str, owner: str) -> bool:
+        """Whether another member than this one answered a form of command that any can answer."""
+        others = self.for_any.get(form, set()) - {owner}
+        return any(self.commands[other][form].answered for other in others)
 
     def ask(self, part: ProbePart, owner: str, asked: QueryResult) -> None:
         """Note a question."""

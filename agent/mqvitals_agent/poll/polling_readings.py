@@ -24,6 +24,12 @@ class PollingReadings:
         self._intervals: dict[tuple[str, str], dict[str, Reported]] = {}
         self._calls: dict[str, MqiCalls] = {}
         self._hung: dict[str, int] = {}
+        self._unanswered: set[tuple[str, str]] = set()
+        """Queue managers and forms of command that another member may answer instead."""
+
+    def remember(self, queue_manager: str, form: str) -> None:
+        """This form of command was sent to the queue manager in an earlier run."""
+        self._unanswered.add((queue_manager, form))
 
     def shift(self, by_ms: int) -> None:
         """The clock that dates exchanges was set by ``by_ms`` between two cycles."""
@@ -74,9 +80,24 @@ class PollingReadings:
         return known
 
     def commands(self, owner: str, cycle: CycleData) -> Iterator[Reading]:
-        """What a queue manager did with each form of command."""
+        """What a queue manager did with each form of command.
+
+        One that it did not answer is gone once another member answers it: it is not sent to this one any more, and
+        whether it would answer now is not known.
+        """
         ts = cycle.time_of(owner)
-        for form, tally in cycle.commands.get(owner, {}).items():
+        commands = cycle.commands.get(owner, {})
+        for form in sorted(form for name, form in self._unanswered if name == owner and form not in commands):
+            if cycle.answered_elsewhere(form, owner):
+                self._unanswered.discard((owner, form))
+                known = self._known_as(owner, form)
+                del self._known[owner, form]
+                yield Reading(known.object, "COMMAND", ts, {}, known.answered(ts), gone=True)
+        for form, tally in commands.items():
+            if owner in cycle.for_any.get(form, ()) and not tally.answered:
+                self._unanswered.add((owner, form))
+            else:
+                self._unanswered.discard((owner, form))
             known = self._known_as(owner, form)
             values = {
                 **tally.values(),

@@ -107,6 +107,7 @@ _QUICK = 20
 _QUICK_ANSWERS = 3
 _SILENT_DOUBLED = 2
 _LONGEST_MS = 3_600_000
+_MOST_DOUBLED = 16
 
 
 def configured_ms(
@@ -124,6 +125,17 @@ def configured_ms(
         else own
     )
     return max(interval, usage_floor_ms) if question in _COSTLY else interval
+
+
+def retry_ms(question: str, base_ms: int, unanswered: int, usage_floor_ms: int = USAGE_FLOOR_MS) -> int:
+    """How long after it was sent a query is sent again that got no answer so many times in a row, if that is sooner
+    than it is due.
+
+    Twice the base interval, then four times and so on: a queue manager that answers again is found out about within
+    the time that it was silent, also by what is asked once an hour.
+    """
+    wait = base_ms << min(unanswered, _MOST_DOUBLED)
+    return max(wait, usage_floor_ms) if question in _COSTLY else wait
 
 
 def is_due(moment: int, asked: int | None, interval_ms: int) -> bool:

@@ -20,6 +20,7 @@ from mqvitals_agent.poll.polling_readings import PollingReadings
 from mqvitals_agent.poll.probe import GROUP, ObjectRow, ProbePart
 from mqvitals_agent.poll.selection import missing_reason
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.agent import AGENT_KIND
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 _NAMELESS_GROUP = "QSG"
@@ -88,6 +89,9 @@ class SnapshotBuilder:
     def remember(self, objects: Iterable[ObjectName]) -> None:
         """Objects that existed when an earlier run ended: those that no answer holds any more are gone."""
         for owner, kind, name in objects:
+            if kind == AGENT_KIND.name:
+                self.polling.remember(owner, name)
+                continue
             self._remembered.setdefault((owner, kind), set()).add(name)
             if kind == channel.STATUS.kind.name:
                 self._channels.remember(owner, name)

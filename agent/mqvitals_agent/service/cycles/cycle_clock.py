@@ -7,6 +7,7 @@ believed.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -200,11 +201,18 @@ class _PlannedQuery:
     under_way: bool = False
     stretch: IntervalStretch = _NOT_STRETCHED
     floor_ms: int = 0
+    unanswered: int = 0
 
     @property
     def interval_ms(self) -> int:
         """The interval in force."""
         return max(self.stretch.of(self.configured_ms), self.floor_ms)
+
+
+def _not_sooner(question: str, unanswered: int) -> int:
+    """For whom a query without an answer waits until it is due."""
+    del question, unanswered
+    return sys.maxsize
 
 
 class Schedule:
@@ -216,12 +224,15 @@ class Schedule:
         configured: Callable[[str], int],
         before: Schedule | None = None,
         *,
+        retry_ms: Callable[[str, int], int] = _not_sooner,
         anew: bool = False,
     ) -> None:
-        """``configured`` returns the usual interval of a query, ms, by its name.
+        """``configured`` returns the usual interval of a query, ms, by its name; ``retry_ms`` after how many ms it is
+        sent again when it got no answer so many times in a row, if that is sooner.
 
         A query that was in ``before`` keeps its state; with ``anew`` all are due, except those under way.
         """
+        self._retry_ms = retry_ms
         self._entries = {query: _PlannedQuery(query, configured(query.question)) for query in queries}
         for query, old in () if before is None else before._entries.items():
             entry = self._entries.get(query)
@@ -229,19 +240,25 @@ class Schedule:
                 entry.under_way = old.under_way
                 entry.asked = None if anew and not old.under_way else old.asked
                 if entry.configured_ms == old.configured_ms:
-                    entry.stretch, entry.floor_ms = old.stretch, old.floor_ms
+                    entry.stretch, entry.floor_ms, entry.unanswered = old.stretch, old.floor_ms, old.unanswered
 
     def take_due(self, moment: int) -> tuple[ScheduledQuery, ...]:
         """The queries that are due at this moment of the grid, in their order; from now on they are under way."""
         found = []
         for entry in self._entries.values():
-            if not entry.under_way and is_due(moment, entry.asked, entry.interval_ms):
+            wait = entry.interval_ms
+            if entry.unanswered:
+                wait = min(wait, self._retry_ms(entry.query.question, entry.unanswered))
+            if not entry.under_way and is_due(moment, entry.asked, wait):
                 entry.asked, entry.under_way = moment, True
                 found.append(entry.query)
         return tuple(found)
 
-    def answered(self, query: ScheduledQuery, elapsed_ms: int, *, silent: bool, replies: int = 0) -> str:
-        """It was answered with so many ``replies``, or the wait for an answer ended (``silent``).
+    def answered(
+        self, query: ScheduledQuery, elapsed_ms: int, *, silent: bool, retry: bool = False, replies: int = 0
+    ) -> str:
+        """It was answered with so many ``replies``, or no answer came (``silent``); ``retry``: one may come
+        sooner than it is due.
 
         Returns why its interval changes, empty when it does not.
         """
@@ -249,6 +266,7 @@ class Schedule:
         if entry is None:
             return ""  # a query that a reload has removed may still be under way
         entry.under_way = False
+        entry.unanswered = entry.unanswered + 1 if retry else 0
         entry.stretch, reason = stretched_interval(entry.stretch, entry.configured_ms, elapsed_ms, silent=silent)
         if query.question in MANY_REPLIES and not silent:
             before = entry.interval_ms

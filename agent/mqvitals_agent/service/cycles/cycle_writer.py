@@ -37,7 +37,7 @@ from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import RECEIVER_KIND, REMOTE_WRITE_KIND, SERVER_KIND
 from mqvitals_rules.vocabulary.journal import EntryKind
 
-_OURS = frozenset({"agent", "queue_manager", "store", "receiver", "remote_write", "server"})
+_OURS = frozenset({"queue_manager", "store", "receiver", "remote_write", "server"})
 """Kinds that the agent itself reports: they exist as long as their queue manager is monitored."""
 
 

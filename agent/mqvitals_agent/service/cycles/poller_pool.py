@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from struct import error, unpack_from
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.answer import CONNECTION_FAILURES, outcome_of_answer, read_answer
+from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer, read_answer
 from mqvitals_agent.connection.connection import (
     Connector,
     Exchange,
@@ -34,6 +34,7 @@ from mqvitals_agent.poll.queries import (
     clients_interval_ms,
     configured_ms,
     distributed_queries,
+    retry_ms,
     zos_queries,
 )
 from mqvitals_agent.service.cycles.cycle_clock import QueryInterval, Schedule
@@ -104,7 +105,7 @@ class PollerPool:
         self._group_member = ""
         self._moment = 0
         self._polling = PollingSettings()
-        self._configured: Callable[[str], int] = lambda _: 0
+        self._own_intervals: Mapping[str, int] = {}
         self._distributed: set[str] = set()
         self._tasks: asyncio.TaskGroup | None = None
         self._others: tuple[str, ...] = ()
@@ -123,13 +124,9 @@ class PollerPool:
 
         ``others`` are members of the group without a connector, polled through one that has one.
         """
-        intervals = {str(question): interval for question, interval in polling.intervals.items()}
-
-        def configured(question: str) -> int:
-            return configured_ms(question, polling.interval, intervals, self._usage_floor_ms)
-
         wanted = zos_queries(polling, others)
-        self._polling, self._configured = polling, configured
+        self._polling = polling
+        self._own_intervals = {str(question): interval for question, interval in polling.intervals.items()}
         self._others = tuple(others)
         connector_of = {each.queue_manager: each for each in connectors}
         for name, poller in list(self._pollers.items()):
@@ -147,13 +144,11 @@ class PollerPool:
         self._pollers = {name: self._pollers[name] for name in connector_of}
         own = [query for query in wanted if not query.of_group]
         self._own = {
-            name: Schedule(
-                self._as_taken(name, self._queries_of(name) or own), configured, self._own.get(name), anew=anew
-            )
+            name: self._schedule(self._as_taken(name, self._queries_of(name) or own), self._own.get(name), anew=anew)
             for name in connector_of
         }
         group = [query for query in wanted if query.of_group]
-        self._group = Schedule(self._as_taken("", group), configured, self._group, anew=anew)
+        self._group = self._schedule(self._as_taken("", group), self._group, anew=anew)
         if self._group_member not in self._pollers:
             self._group_member = next(iter(self._pollers), "")
 
@@ -242,7 +237,11 @@ class PollerPool:
         if error is not None and error.reason in CONNECTION_FAILURES:
             table.missed(query)
         else:
-            reason = table.answered(query, exchange.elapsed_ms, silent=error is not None, replies=len(exchange.replies))
+            # A member that is asked through another is not asked sooner: its silence would cost the other's polls.
+            retry = error is not None and error.reason == NO_REPLY and not query.scope
+            reason = table.answered(
+                query, exchange.elapsed_ms, silent=error is not None, retry=retry, replies=len(exchange.replies)
+            )
             if reason:
                 _LOG.info(
                     f"{query.form} of {poller.name}: {reason}",
@@ -331,6 +330,19 @@ class PollerPool:
         connectors = (poller.connector for poller in self._pollers.values())
         return {each.queue_manager: each.calls for each in connectors if isinstance(each, HasMqiCalls)}
 
+    def _schedule(
+        self, queries: Sequence[ScheduledQuery], before: Schedule | None = None, *, anew: bool = False
+    ) -> Schedule:
+        base, floor = self._polling.interval, self._usage_floor_ms
+
+        def configured(question: str) -> int:
+            return configured_ms(question, base, self._own_intervals, floor)
+
+        def retry(question: str, unanswered: int) -> int:
+            return retry_ms(question, base, unanswered, floor)
+
+        return Schedule(queries, configured, before, retry_ms=retry, anew=anew)
+
     def _new(self, connector: Connector, polling: PollingSettings) -> Poller:
         return Poller(connector, self._listener, self._clock, self._uniform, polling.wait, polling.interval)
 
@@ -378,7 +390,7 @@ class PollerPool:
             if query.of_group:
                 self._group_missed(query)
         wanted = self._queries_of(name) or [query for query in zos_queries(self._polling) if not query.of_group]
-        self._own[name] = Schedule(self._as_taken(name, wanted), self._configured)
+        self._own[name] = self._schedule(self._as_taken(name, wanted))
         if self._moment:
             poller.offer(self._own[name].take_due(self._moment))
 

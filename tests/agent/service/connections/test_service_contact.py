@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from mqvitals_agent.connection.connection import MqiCalls
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -111,7 +113,71 @@ async def test_group_moves_to_another_member(house: Any) -> None:
         house.of("QM03").silent = {"INQUIRE_QSG"}
         await house.clock.advance(190_000)
         assert house.of("QM03").times("INQUIRE_QSG") == [240_000, 300_000]
-        assert house.of("QM02").times("INQUIRE_QSG")[-1] == 420_000
+        assert house.of("QM02").times("INQUIRE_QSG")[-1] == 360_000
+
+
+@pytest.mark.parametrize("trouble", ["silent", "refused"])
+async def test_what_another_member_answers_now_ends_the_alert(house: Any, trouble: str) -> None:
+    """Whoever was silent is not sent the group's question any more: nothing can ever end its alert but that."""
+    rule = {"silent": "AGENT-02", "refused": "AGENT-03"}[trouble]
+    setattr(house.of("QM01"), trouble, {"INQUIRE_QSG"})
+    setattr(house.of("QM02"), trouble, {"INQUIRE_QSG"})
+    seen: list[list[str]] = []
+    async with house.running():
+        for _ in range(25):
+            await house.clock.advance(10_000)
+            now = firing(house)
+            if now not in seen[-1:]:
+                seen.append(now)
+        one, two = (f"{rule} {name}/agent/INQUIRE_QSG" for name in ("QM01", "QM02"))
+        assert [each for each in seen if each] == [[one], [one, two]]
+        assert seen[-1] == []
+        house.of("QM03").down = 2009
+        await house.clock.advance(120_000)
+        await house.clock.advance(300_000)
+        assert one in firing(house)
+
+
+async def test_the_alert_of_an_earlier_run_ends_too(house: Any) -> None:
+    """QM02 was silent, the agent ended meanwhile, and QM01 answers for the group now."""
+    house.of("QM01").down = 2059
+    house.of("QM02").silent = {"INQUIRE_QSG"}
+    async with house.running():
+        await house.clock.advance(100_000)
+        assert "AGENT-02 QM02/agent/INQUIRE_QSG" in firing(house)
+    house.of("QM01").down = 0
+    house.of("QM02").silent = set()
+    async with house.running():
+        await house.clock.advance(50_000)
+        assert firing(house) == []
+
+
+async def test_a_question_of_the_hour_is_asked_again_soon_when_no_answer_came(house: Any) -> None:
+    """After twice the interval, four times and so on, until it is answered."""
+    script = house.of("QM01")
+    script.silent = {"INQUIRE_SECURITY"}
+    async with house.running():
+        await house.clock.advance(480_000)
+        assert script.times("INQUIRE_SECURITY") == [0, 60_000, 180_000, 420_000]
+        assert firing(house) == ["AGENT-02 QM01/agent/INQUIRE_SECURITY"]
+        script.silent = set()
+        await house.clock.advance(480_000)
+        assert script.times("INQUIRE_SECURITY")[4:] == [900_000]
+        assert firing(house) == []
+        await house.clock.advance(3_600_000)
+        assert script.times("INQUIRE_SECURITY")[4:] == [900_000, 4_500_000]
+
+
+async def test_nobody_waits_sooner_for_who_is_asked_through_it(house: Any) -> None:
+    """What is asked of QM09 through QM01 keeps its interval, so that the silence of the one costs the other no polls."""
+    script = house.of("QM01")
+    house.scripts = [script]
+    script.silent = {"INQUIRE_SECURITY"}
+    async with house.running(others=["QM09"]):
+        await house.clock.advance(480_000)
+    sent = zip(script.asked, script.requests, strict=True)
+    scoped = [b"QM09" in request for (_, name), request in sent if name == "INQUIRE_SECURITY"]
+    assert scoped == [False, True, False, False, False]
 
 
 async def test_group_does_not_wait_behind_a_hanging_member(house: Any) -> None:
