@@ -264,6 +264,10 @@ class Chaos:
         now = self.clock.now()
         # One that becomes worse later in this cycle asks anew, whoever has it.
         firing = [each for each in self.site.store.alerts.firing() if each.alert.severity is Severity.CRITICAL]
+        # What waits for its delivery is what a mute must catch.
+        waits = self.site.store.notifications.undelivered()
+        if self.dead.is_set():
+            return  # killed while this was read: what people did now would be in no later store
         standing = [each for each in self.mutes if each.ended is None and now < each.until]
         with ActionClient.open(self.path, "bob") as client:
             if standing and self.dice.random() < 0.4:
@@ -276,8 +280,6 @@ class Chaos:
                     return
                 mute.ended = len(self.events)
             elif firing:
-                # What waits for its delivery is what a mute must catch.
-                waits = self.site.store.notifications.undelivered()
                 alert = self.dice.choice([each for each in firing if each.id in waits] or firing)
                 until = now + self.dice.randint(3, 30) * CYCLE_MS
                 if any(each.about in (alert.id, str(alert.alert.key.object)) for each in standing):
