@@ -33,6 +33,8 @@ from mqvitals_rules.timestamps import parse_iso
 
 RULES = {"BP-03", "Q-02"}
 NEVER, LATE, LOST, UNDER_WAY = "never", "late", "lost", "under way"
+PATIENT_S = 2
+"""How long an agent waits for the answer of a receiver that hangs or is late: a busy machine answers sooner."""
 Answer = Callable[[int], int | str]
 SECRETS = ("Tsecretpath", "Qsecretkey", "Psecretword", "Btokensecret", b64encode(b"user:Psecretword").decode())
 
@@ -113,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
         with receiver.lock:
             receiver.posts[number] = (status, body)
         if status in {NEVER, LATE}:
-            receiver.ended.wait(60 if status == NEVER else 1)
+            receiver.ended.wait(60 if status == NEVER else 1.5 * PATIENT_S)
         if status in {NEVER, LOST}:
             self.close_connection = True
             return
@@ -289,7 +291,7 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troubled]:
             for name, receiver in receivers.items()
         }
         config = folder / "mqvitals.yaml"
-        named = {name: {"url": secret[name], "timeout": "300ms"} for name in ("hanging", "late")}
+        named = {name: {"url": secret[name], "timeout": f"{PATIENT_S}s"} for name in ("hanging", "late")}
         alone(config, **named, denied={"url": secret["denied"], "token_file": str(folder / "token")})
 
         def told(number: int) -> int:
