@@ -53,7 +53,7 @@ from mqvitals_agent.poll.command_form import command_form
 from mqvitals_agent.poll.cycle import CommandTally, ConnectAttempt, CycleData
 from mqvitals_agent.poll.kinds import dead_letters, shared_queues, statistics
 from mqvitals_agent.poll.probe import GROUP, MemberReport, ObjectRow, Probe, ProbePart
-from mqvitals_agent.poll.queries import PROBES
+from mqvitals_agent.poll.queries import PROBES, for_any_member
 from mqvitals_agent.poll.selection import QueryResult, RequestSelection, selection_of, unreadable_selection
 from mqvitals_agent.poll.snapshot_builder import SnapshotBuilder
 from mqvitals_rules.snapshot import Outcome, Snapshot
@@ -134,7 +134,7 @@ class Collector:
         whole = answer.complete and not damaged and exchange.error is None
         by_member = {member.queue_manager or asked: member for member in answer.members}
         self._note_outcome(exchange, name, by_member, damaged=damaged, whole=whole)
-        if _for_any_member(probe, selection):
+        if for_any_member(exchange.command, selection.scope):
             cycle.for_any.setdefault(name, set()).add(asked)
         if probe is None:
             return
@@ -354,13 +354,6 @@ def _owners(part: ProbePart, queue_manager: str, selection: RequestSelection) ->
         private = (queue_manager,) if selection.private_queues else ()
         return (*private, GROUP) if selection.shared_queues else private
     return (queue_manager,)
-
-
-def _for_any_member(probe: Probe | None, selection: RequestSelection) -> bool:
-    """Whether any member of the group can answer: it is about the group, or about a member that is named."""
-    if selection.scope:
-        return selection.scope != "*"
-    return probe is not None and all(part.kind.of_group for part in probe.parts(selection))
 
 
 def _outcome(member: MemberAnswer) -> Outcome:

@@ -242,6 +242,14 @@ _COMMANDS = {name: number for number in PROBES if (name := command_name(number))
     CLIENTS: mq.MQCMD_INQUIRE_CHANNEL_STATUS,
 }
 
+_GROUP_COMMANDS = frozenset(_COMMANDS[question] for question in GROUP_QUERIES)
+
+
+def for_any_member(command: int, scope: str) -> bool:
+    """Whether any member of the group can be sent a command: it is about the group, or about a member that is named."""
+    return scope != "*" if scope else command in _GROUP_COMMANDS
+
+
 LIST_REFUSED = frozenset({mq.MQRCCF_CFIN_PARM_ID_ERROR, mq.MQRCCF_CFIL_PARM_ID_ERROR, mq.MQRCCF_PARM_VALUE_ERROR})
 """Reasons of an answer when the list of attributes has one that the queue manager's level does not know."""
 FILTER_REFUSED = frozenset({mq.MQRCCF_CFIF_PARM_ID_ERROR, mq.MQRCCF_FILTER_ERROR})

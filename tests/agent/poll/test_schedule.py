@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.queries import (
     BACKUP,
     DEFAULT_INTERVALS_MS,
     USAGE,
     IntervalStretch,
     configured_ms,
+    for_any_member,
     is_due,
     stretched_interval,
+    zos_queries,
 )
+from mqvitals_config.sections.collection import PollingSettings
 
 
 def test_usual_intervals() -> None:
@@ -105,3 +109,10 @@ def test_no_interval_grows_beyond_an_hour() -> None:
         stretch, _ = stretched_interval(stretch, 30_000, 10_000_000)
     assert stretch.of(30_000) == 1_920_000
     assert stretched_interval(IntervalStretch(), 3_600_000, 3_600_000) == (IntervalStretch(), "")
+
+
+def test_what_any_member_can_be_sent() -> None:
+    """The questions about the group and those about another member, whatever objects an answer holds."""
+    for query in zos_queries(PollingSettings(), ("QM09",)):
+        assert for_any_member(query.command, query.scope) is query.of_group, query.question
+    assert not for_any_member(mq.MQCMD_INQUIRE_CHANNEL_STATUS, "*")
