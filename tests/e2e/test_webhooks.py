@@ -6,6 +6,7 @@ import json
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 from base64 import b64encode
@@ -22,6 +23,7 @@ from typing import Any
 import pytest
 
 from mqsamples.patience import PATIENCE_S, awaited
+from mqsamples.small_disk import run_with_small_disk
 from mqsamples.warm import WarmProcess, run_warm
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import FrameRequest, read_frame
@@ -385,6 +387,61 @@ def test_no_secret_is_written(troubled: Troubled) -> None:
         assert secret not in troubled.log
         assert secret not in shown
         assert secret.encode() not in files
+
+
+GROWING_DISK = """
+asked=$1 grown=$2 disk=$3 kept=$4; shift 4
+(until [ -e "$asked" ]; do sleep 0.05; done; mount -o remount,size=64m "$disk" && touch "$grown") &
+"$@"; code=$?
+kill $! 2>/dev/null
+cp "$disk"/live.db* "$kept" || exit 1
+exit $code
+"""
+"""Runs a command on a disk that grows once a file is there, and keeps the store."""
+
+
+def test_a_full_disk_holds_no_alert_back(tmp_path: Path) -> None:
+    """On 4 MB the store soon has no room: each start and end is sent within two cycles, once, and is stored when there is room."""
+    disk, kept, asked, grown = (tmp_path / name for name in ("disk", "kept", "asked", "grown"))
+    disk.mkdir()
+    kept.mkdir()
+    order: list[tuple[str, str]] = []
+
+    def grow(number: int) -> int:
+        """The disk grows while the receiver is told of the second incident; virtual time stands still meanwhile."""
+        with receiver.lock:
+            alert = receiver.posts[number][1]["alerts"][0]
+        order.append((alert["labels"]["alertname"], alert["status"]))
+        if order.count(("BP-03", "firing")) == 2 and not asked.exists():
+            asked.touch()
+            awaited(grown.exists)
+        return 200
+
+    with receiving(grow) as receiver:
+        config = alone(tmp_path / "mqvitals.yaml", all={"url": receiver.url, "timeout": "1m"})
+        virtual = ("--interval", "30s", "--speed", "max", "--for", "15m")
+        agent = command(disk / "live.db", *config, *virtual)
+        program = [sys.executable, "-P", "-m", "mqvitals_tui.main", *agent]
+        run = run_with_small_disk(
+            disk, "4m", ["sh", "-c", GROWING_DISK, "sh", *map(str, (asked, grown, disk, kept)), *program]
+        )
+        assert run.returncode == 0, run.stderr[-4000:]
+        accepted = receiver.accepted()
+    assert "the disk is full" in run.stderr
+    full, room = order.index(("AGENT-10", "firing")), order.index(("AGENT-10", "resolved"))
+    while_full = order[full:room]
+    assert while_full.count(("BP-03", "firing")) == 2
+    assert ("BP-03", "resolved") in while_full
+    check_once(accepted, alerts(kept / "live.db"))
+    with closing(sqlite3.connect(kept / "live.db")) as db:
+        sent = db.execute("SELECT status, payload, done_ts, outcome FROM notice").fetchall()
+        cycles = [number for (number,) in db.execute("SELECT cycle FROM snapshot WHERE owner = 'QM01' ORDER BY ts")]
+    assert len(sent) == len(accepted)
+    for status, payload, done, outcome in sent:
+        alert = json.loads(payload)
+        assert outcome == "accepted"
+        assert 0 <= done - alert["starts" if status == "firing" else "ends"] <= 60_000
+    assert cycles == list(range(1, len(cycles) + 1)), "what waited while the disk was full is in the file"
 
 
 def phase(store: Path) -> tuple[int, ...]:
