@@ -15,6 +15,7 @@ import pytest
 
 from .conftest import PROGRAM, Terminal
 
+# A program of the system, which no package index has: it is the terminal that the walk is seen in.
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 LASTED = "28m"

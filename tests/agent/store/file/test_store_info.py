@@ -34,6 +34,7 @@ def test_estimate_agrees_with_count(path: Path, make: Any, monkeypatch: pytest.M
     fill(path, make, range(1, 300))
     with closing(sqlite3.connect(path)) as connection:
         if not page_counts.has_dbstat(connection):
+            # It is an option of SQLite's build: without it there is no exact figure to compare with.
             pytest.skip("this SQLite has no dbstat")
     counted, estimated = table_sizes(path), table_sizes(path, exact_up_to=0)
     assert counted.by_table == estimated.by_table
@@ -59,6 +60,7 @@ def test_pages_of_any_tree(
         with connection:
             connection.executemany("INSERT INTO t VALUES(?, ?)", ((n, "x" * width) for n in range(rows)))
         if not page_counts.has_dbstat(connection):
+            # It is an option of SQLite's build: without it there is no exact figure to compare with.
             pytest.skip("this SQLite has no dbstat")
         (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 't'").fetchone()
         (count,) = connection.execute("SELECT pageno FROM dbstat WHERE name = 't' AND aggregate = 1").fetchone()
